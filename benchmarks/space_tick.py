@@ -2,14 +2,16 @@
 """Time of one tick of the laws in space against the native work in it, in one run.
 
 Native work is what the law cannot do without: Pinocchio's terms of the body at that tick, and the
-quadratic program as the solver gets it. Everything between them is Python. Walker3d walks in MuJoCo
-with the sensors of preset lab; times are of the thread, medians over the ticks, the load of the
-machine is printed beside them.
+quadratic program as the solver gets it. Everything between them is the law, plain or compiled
+(``compiled: true``), estimator and safety. Walker3d walks at 0.6 m/s in MuJoCo with the sensors of
+preset lab; times are of the thread, medians over the ticks, the load of the machine is printed
+beside them. Last, how far the plain and the compiled law are apart after a walk of true state.
 
 Run: python benchmarks/space_tick.py [LAW ...] [--seconds 4]
 """
 
 import argparse
+import itertools
 import os
 import sys
 import time
@@ -24,6 +26,7 @@ from walking_control.simulation.sensors import noise_overrides
 
 LAWS = ('stepping', 'natural_walking')
 TARGET = 5.0   # tick over native work
+SPEED = 0.6    # m/s
 
 
 class Clock:
@@ -45,9 +48,10 @@ class Clock:
         return spent
 
 
-def walk(law, seconds):
+def walk(law, compiled, seconds):
     """Return times of ticks, of the program in them and of the terms in them, s, ``(T, 3)``."""
-    robot_file = wc.load_robot('walker3d', [*noise_overrides('lab')])
+    robot_file = wc.load_robot('walker3d', [
+        *noise_overrides('lab'), (f'{law}.speed', SPEED), (f'{law}.compiled', compiled)])
     plant, loop = make_plant(robot_file, None, robot_file.robot), wc.ControlLoop(robot_file, law)
     plant.reset(robot_file.start)
     loop.reset()
@@ -78,14 +82,21 @@ def main():
     parser.add_argument('--seconds', type=float, default=4.0)
     options = parser.parse_args()
     print(f'load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors')
-    print('| law | tick, us | program, us | terms, us | tick / native |')
-    print('|---|---|---|---|---|')
+    print('| law | compiled | tick, us | program, us | terms, us | tick / native |')
+    print('|---|---|---|---|---|---|')
     kept = True
-    for law in options.laws:
-        tick, program, terms = np.median(walk(law, options.seconds), axis=0) * 1e6
+    for law, compiled in itertools.product(options.laws, (False, True)):
+        tick, program, terms = np.median(walk(law, compiled, options.seconds), axis=0) * 1e6
         ratio = tick / (program + terms)
-        kept &= bool(ratio <= TARGET)
-        print(f'| {law} | {tick:.0f} | {program:.0f} | {terms:.0f} | {ratio:.1f} |', flush=True)
+        kept &= not compiled or bool(ratio <= TARGET)
+        print(f'| {law} | {compiled} | {tick:.0f} | {program:.0f} | {terms:.0f} | {ratio:.1f} |',
+              flush=True)
+    for law in options.laws:
+        plain, compiled = (wc.simulate(wc.load_robot('walker3d', [
+            (f'{law}.speed', SPEED), (f'{law}.compiled', choice)]), law, duration=options.seconds)
+            for choice in (False, True))
+        print(f'{law}: joints {np.abs(plain.q - compiled.q).max():.0e} rad apart after '
+              f'{options.seconds:g} s')
     return kept
 
 

@@ -28,10 +28,16 @@ from walking_control.controllers.stepping.step_plan import (
 )
 from walking_control.controllers.stepping.swing import SwingFoot
 from walking_control.controllers.stepping.trim import SpeedTrim
-from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
+from walking_control.controllers.stepping.whole_body import (
+    FootContact,
+    MotorLimits,
+    turn_about_normal,
+    WholeBody,
+)
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
+from walking_control.simulation.simulate import simulate
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
 SHAPE = SteppingParameters(clearance=0.06, step_time=0.3, touchdown_speed=0.2, sinking=0.25,
@@ -73,10 +79,10 @@ def test_a_turning_gait_goes_where_it_looks():
     assert offset(1.0, time) == pytest.approx(offset(1.0) * turn)
 
 
-def plan(com, velocity, wanted, side, elapsed, foot, pace, hip, limits, **more):
+def plan(com, velocity, wanted, side, elapsed, foot, pace, hip, limits, last=math.inf):
     """Return the step of the pendulum's own gait."""
-    aim = steady_aim(wanted, side, RATE, limits)
-    return plan_step(com, velocity, RATE, aim, side, elapsed, foot, pace, hip, limits, **more)
+    aim = steady_aim(wanted, side, limits)
+    return plan_step(com, velocity, RATE, aim, side, elapsed, foot, pace, hip, limits, last)
 
 
 def test_a_push_is_caught_in_one_step():
@@ -271,7 +277,7 @@ def test_torques_do_what_was_planned(robot_file, standing):
         for foot in standing:
             state, force = body.feet[foot], program.forces[foot]
             assert np.hypot(*force[:2]) <= 0.5 * force[2] + 1e-6
-            rows = contact.turned(state) @ force
+            rows = contact.rows @ turn_about_normal(state.rotation) @ force
             assert (rows >= contact.bound - 1e-6).all()
             np.testing.assert_allclose(state.jacobian @ program.acceleration + state.drift,
                                        -20.0 * state.velocity, atol=1e-6)
@@ -338,6 +344,37 @@ def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
     program.want(np.eye(1), np.array([300.0]), 1.0, 6 + knee)
     program.solve()
     assert program.acceleration[6 + knee] <= 50.0 * (0.95 * 4.0 - 3.9) + 1e-3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('law', ['stepping', 'natural_walking'])
+def test_the_compiled_law_is_the_plain_one(law):
+    """A walk would depend on whether the law is compiled."""
+    plain, compiled = (simulate(load_robot('walker3d', [
+        (f'{law}.speed', 0.6), (f'{law}.compiled', choice)]), law, duration=3.0)
+        for choice in (False, True))
+    assert np.ptp(plain.q[:, 0]) > 0.5
+    np.testing.assert_allclose(compiled.q, plain.q, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('sizes', [(0.1, 0.05, 0.5, 0.0, 2.0), (0.1, 0.0, 0.5, 0.0, 2.0),
+                                   (0.0, 0.0, 0.5, 0.003, 2.0)])
+def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
+    """On soles, blades or points compiled code would write another program than the plain one."""
+    dynamics = Dynamics(robot_file.robot)
+    body, contact = Body(dynamics), FootContact(*sizes)
+    programs = [WholeBody(body, contact, strong(robot_file), OPEN, compiled)
+                for compiled in (False, True)]
+    for seed in range(5):
+        body.update(*moving(dynamics, seed))
+        for program in programs:
+            program.begin((seed % 2,))
+            program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
+            program.want_pressure(seed % 2, np.array([0.02, 0.01]), 0.01)
+            program.solve()
+        np.testing.assert_allclose(programs[1].acceleration, programs[0].acceleration, rtol=1e-9,
+                                   atol=1e-9)
 
 
 def test_thresholds_go_with_size():

@@ -8,7 +8,6 @@ s' = (1 - s) / tau. Beyond what they can take plain stepping catches the fall, w
 then it rises again, and enters the gait at a touchdown (doc/controllers/natural_walking.md).
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 import math
 
@@ -39,7 +38,12 @@ from walking_control.controllers.stepping.controller import (
 )
 from walking_control.controllers.stepping.controller import PRESSURE as PRESSING
 from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.step_plan import Aim, steady_offset, step_limits
+from walking_control.controllers.stepping.step_plan import (
+    Aim,
+    offsets_of,
+    steady_offset,
+    step_limits,
+)
 from walking_control.controllers.stepping.swing import LATE
 from walking_control.gaits.gait_family import GaitFamily
 from walking_control.models.base import ROOT
@@ -170,7 +174,8 @@ class NaturalWalking(Stepping):
         gait = self._table.choose(float(wanted[0]))
         row = self._table.row(0.0, self.stance)
         self._find_fall()
-        self._drift = self._offset_of_command(wanted, side, gait)(np.zeros(1))[:, 0]
+        self._drift = offsets_of(self._aim_at(wanted, gait, np.zeros(2)), side, self._rate,
+                                 np.zeros(1))[:, 0]
         self._deviation = self._capture - row[CAPTURE] - self._drift
         fits = self._table.speeds[0] - MATCHED < self._aim[0] < self._table.speeds[-1] + MATCHED
         if not self.on_gait:
@@ -182,17 +187,9 @@ class NaturalWalking(Stepping):
         if self.on_gait:
             self._fade_from(row)
 
-    def _offset_of_command(self, wanted: np.ndarray, side: float, gait: Stride
-                           ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return what going sideways and turning add to b after times left, ``(2, k)``."""
-        limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
-        ahead = np.array([wanted[0], 0.0, 0.0])
-
-        def offset(times: np.ndarray) -> np.ndarray:
-            result: np.ndarray = steady_offset(wanted, side, self._rate, limits, times) \
-                              - steady_offset(ahead, side, self._rate, limits, times)
-            return result
-        return offset
+    def _aim_at(self, wanted: np.ndarray, gait: Stride, ahead: np.ndarray) -> Aim:
+        """Return what a gait and going sideways and turning ask of a step; `ahead`: b of both."""
+        return Aim(wanted, gait.duration, abs(gait.way[1]), np.zeros(2), math.nan, ahead, True)
 
     def _fade_from(self, row: np.ndarray) -> None:
         """Note how far foot and knee are from the gait: that fades within the step."""
@@ -268,13 +265,9 @@ class NaturalWalking(Stepping):
             self._center = (gait.end * mirror - row[CAPTURE] * growth) / (1.0 - growth)
         wanted = self._wanted_gait() - self._aim + self._aim_after(left)
         then = self._table.stride_at(float(wanted[0]))
-        command = self._offset_of_command(wanted, SIDE[1 - self.stance], then)
+        aim = self._aim_at(wanted, then, (then.end - then.way) * mirror)._replace(
+            foothold=gait.way * mirror - self._center, remaining=gait.duration - self._elapsed)
         limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
-
-        def offset(times: np.ndarray) -> np.ndarray:
-            result: np.ndarray = ((then.end - then.way) * mirror)[:, None] + command(times)
-            return result
-        aim = Aim(offset, gait.way * mirror - self._center, gait.duration - self._elapsed)
         self._plan_to(aim, self._center, limits, dt)
 
     def _want_trunk(self, turn: np.ndarray, rate: float) -> None:

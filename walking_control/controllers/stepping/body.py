@@ -54,6 +54,7 @@ class Body:
         yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
+        legs: Which joints move each foot, ``(n_feet, nv - 6)``.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
             the longest its joints allow.
     """
@@ -65,6 +66,9 @@ class Body:
         # the first joint of each leg; the universe and the base's own joint come before it
         self._hips = [self._model.supports[self._model.frames[frame].parentJoint][2]
                       for frame in self._frames]
+        self.legs = np.array([[joint in self._model.supports[self._model.frames[frame].parentJoint]
+                               for joint in range(2, self._model.njoints)]
+                              for frame in self._frames])
         self._zero = np.zeros(self.nv)
         self._springs = any(spring.stiffness or spring.damping
                             for spring in dynamics.robot.springs.values())

@@ -37,6 +37,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models.support.compiled import compile_law
 
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
@@ -124,7 +125,10 @@ class Stepping(Controller):
         self._program = WholeBody(self._body, self._contact, MotorLimits(
             [motors[i] for i in by_joint],
             values.effort_share * robot.effort_limits[by_joint],
-            np.array([robot.limits[list(robot.actuators)[i]].velocity for i in by_joint])), stops)
+            np.array([robot.limits[list(robot.actuators)[i]].velocity for i in by_joint])), stops,
+            values.compiled)
+        self._plan_step = compile_law(plan_step) if values.compiled else plan_step
+        self._pressure_place = compile_law(pressure_place) if values.compiled else pressure_place
         self._soles = values.sole_length > 0.0
         self.standstill = 'stands' if self._soles else 'steps on the spot'
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
@@ -418,9 +422,9 @@ class Stepping(Controller):
         """
         if not self._soles or self.values.placement == 'velocity':   # the rival has no such thing
             return np.zeros(2)
-        place = pressure_place(self._capture, self.step, self._rate, self._wanted_gait(),
-                               SIDE[1 - self.stance], step_limits(self._manner))
-        return self._on_sole(place)
+        return self._on_sole(self._pressure_place(
+            self._capture, self.step, self._rate, self._wanted_gait(), SIDE[1 - self.stance],
+            step_limits(self._manner)))
 
     def _on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
@@ -466,7 +470,7 @@ class Stepping(Controller):
                 self._ahead, self._to_heading(body.momentum[:2] / body.mass), self._rate,
                 wanted[:2], side, self._elapsed, hip, limits, self.values.velocity_gain)
             return
-        self._plan_to(steady_aim(wanted, side, self._rate, limits), np.zeros(2), limits, dt)
+        self._plan_to(steady_aim(wanted, side, limits), np.zeros(2), limits, dt)
 
     def _plan_to(self, aim: Aim, center: np.ndarray, limits: StepLimits, dt: float) -> None:
         """Plan the step to an `Aim` from where the floor presses, m, heading frame, ``(2,)``."""
@@ -475,9 +479,9 @@ class Stepping(Controller):
         foot = self._swing.position.copy()
         foot[:2] = self._to_heading(foot[:2]) - center
         foot[2] -= max(self._rise, 0.0)   # down it goes faster
-        step = plan_step(self._ahead - center, self._pace, self._rate, aim,
-                         SIDE[1 - self.stance], self._elapsed, foot,
-                         self._to_heading(self._swing.velocity[:2]), hip, limits, last)
+        step = self._plan_step(
+            self._ahead - center, self._pace, self._rate, aim, SIDE[1 - self.stance],
+            self._elapsed, foot, self._to_heading(self._swing.velocity[:2]), hip, limits, last)
         self.step = step._replace(
             foothold=step.foothold + center,
             remaining=last if self.step.remaining <= -LATE else step.remaining)

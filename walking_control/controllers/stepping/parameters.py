@@ -103,6 +103,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     delay: float = parameter(
         0.0, 's', 'Time from measurement to effort that is compensated: the state is predicted by '
         'it.', 0.0, 0.1)
+    compiled: bool = parameter(False, '', 'Compile the law when configured, half a minute once.')
 
     def check(self) -> None:
         """Refuse times and widths out of order, and a rival where it is not known."""

@@ -26,14 +26,13 @@ c = m / (e^(w tau) - 1) ends what the foothold leaves, m, as far as the sole goe
 """
 
 import cmath
-from collections.abc import Callable
-from functools import partial
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.models.array_functions import array_function
 
 
 class StepLimits(NamedTuple):
@@ -68,10 +67,13 @@ class Step(NamedTuple):
 
 class Aim(NamedTuple):
     """What steps are planned for."""
-    # gives b, m, ``(2, k)``, of touchdowns after times left, s, ``(k,)``
-    offset: Callable[[np.ndarray], np.ndarray]
+    wanted: np.ndarray   # velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``
+    time: float   # of a step, s
+    width: float   # m
     foothold: np.ndarray   # where an undisturbed step lands, m, ``(2,)``
-    remaining: float | None = None  # a time left to be tried besides those of a grid, s; None: none
+    remaining: float   # a time left to be tried besides those of a grid, s; NaN: none
+    gait: np.ndarray   # b of a gait that goes ahead, m, ``(2,)``
+    on_gait: bool   # whether that is meant; else the pendulum's own
 
 
 CANDIDATES = 25
@@ -83,30 +85,53 @@ SOONEST = 0.05     # s: no pressure moves anything in less
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
 
 
-def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimits,
-                  left: float | np.ndarray = 0.0) -> np.ndarray:
-    """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, ...)``.
+@array_function
+def steady_offsets(wanted: np.ndarray, side: float, rate: float, time: float, width: float,
+                   left: np.ndarray) -> np.ndarray:
+    """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, k)``.
 
     Args:
         wanted: Velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``.
         side: 1 if the foot that lands is the left one, -1 if the right one.
         rate: w, 1/s.
-        left: Time until that touchdown, s: the heading is the one of now.
+        time, width: Of a step, s and m.
+        left: Times until that touchdown, s, ``(k,)``: the heading is the one of now.
     """
-    ahead, sideways, turning = wanted
-    growth, turn = math.exp(rate * limits.time), cmath.rect(1.0, turning * limits.time)
-    offset = complex(ahead, sideways) * limits.time / (growth - turn) \
-        - complex(0.0, side * limits.width) / (growth + turn)
-    turned = offset * turn * np.exp(1j * turning * np.asarray(left))
-    return np.array([turned.real, turned.imag])
+    growth, turn = math.exp(rate * time), cmath.rect(1.0, wanted[2] * time)
+    offset = complex(wanted[0], wanted[1]) * time / (growth - turn) \
+        - complex(0.0, side * width) / (growth + turn)
+    turned = offset * turn * np.exp(1j * wanted[2] * left)
+    offsets = np.empty((2, len(left)))
+    offsets[0], offsets[1] = turned.real, turned.imag
+    return offsets
 
 
-def steady_aim(wanted: np.ndarray, side: float, rate: float, limits: StepLimits) -> Aim:
-    """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offset`."""
+@array_function
+def offsets_of(aim: Aim, side: float, rate: float, left: np.ndarray) -> np.ndarray:
+    """Return b of an `Aim`, m, ``(2, k)``; a gait's own, and what going elsewhere adds to it."""
+    offsets = steady_offsets(aim.wanted, side, rate, aim.time, aim.width, left)
+    if aim.on_gait:
+        ahead = np.array([aim.wanted[0], 0.0, 0.0])
+        more = offsets - steady_offsets(ahead, side, rate, aim.time, aim.width, left)
+        offsets = aim.gait.reshape((2, 1)) + more
+    return offsets
+
+
+def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimits,
+                  left: float = 0.0) -> np.ndarray:
+    """Return b of one touchdown, m, ``(2,)``; see `steady_offsets`."""
+    offsets: np.ndarray = steady_offsets(wanted, side, rate, limits.time, limits.width,
+                                         np.array([left]))
+    return offsets[:, 0]
+
+
+def steady_aim(wanted: np.ndarray, side: float, limits: StepLimits) -> Aim:
+    """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offsets`."""
     usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
-    return Aim(partial(steady_offset, wanted, side, rate, limits), usual)
+    return Aim(wanted, limits.time, limits.width, usual, math.nan, np.zeros(2), False)
 
 
+@array_function
 def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndarray, side: float,
                    limits: StepLimits) -> np.ndarray:
     """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
@@ -114,18 +139,21 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
     Args:
         capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
         rate: w, 1/s.
-        wanted: Velocity, see `steady_offset`, ``(3,)``.
+        wanted: Velocity, see `steady_offsets`, ``(3,)``.
         side: 1 if the left foot swings, -1 if the right.
     """
-    growth = math.exp(rate * max(step.remaining, 0.0))
-    offset = steady_offset(wanted, side, rate, limits, max(step.remaining, 0.0))
-    left = capture * growth - offset - step.foothold
-    return np.asarray(left / max(growth - 1.0, rate * SOONEST))
+    left = max(step.remaining, 0.0)
+    growth = math.exp(rate * left)
+    offset = steady_offsets(wanted, side, rate, limits.time, limits.width, np.array([left]))[:, 0]
+    missing = capture * growth - offset - step.foothold
+    place: np.ndarray = missing / max(growth - 1.0, rate * SOONEST)
+    return place
 
 
+@array_function
 def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
               side: float, elapsed: float, foot: np.ndarray, pace: np.ndarray, hip: np.ndarray,
-              limits: StepLimits, last: float = math.inf) -> Step:
+              limits: StepLimits, last: float) -> Step:
     """Return the best `Step`.
 
     Args:
@@ -139,31 +167,32 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
         hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
         last: Time that was left in the last plan, s: a landing that is near is not put off.
     """
-    soonest = max(limits.shortest - elapsed, max(float(foot[2]), 0.0) / limits.lowering, 0.002)
+    soonest = max(limits.shortest - elapsed, max(foot[2], 0.0) / limits.lowering, 0.002)
     latest = limits.longest - elapsed
     if last < COMMITTED:
         latest = min(latest, last)
     latest = max(latest, soonest + 0.002)
     times = np.linspace(soonest, latest, CANDIDATES)
-    if aim.remaining is not None and soonest < aim.remaining < latest:
+    if soonest < aim.remaining < latest:
         times = np.append(times, aim.remaining)
-    growth = np.exp(rate * times)
-    capture = np.multiply.outer(com + velocity / rate, growth) \
-        - aim.offset(times)
+    growth, glide = np.exp(rate * times), velocity / rate
+    capture = (com + glide).reshape((2, 1)) * growth - offsets_of(aim, side, rate, times)
     decay = 1.0 / growth
     cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
-    hips = np.multiply.outer(com, cosh) + np.multiply.outer(velocity / rate, sinh) + hip[:, None]
+    hips = com.reshape((2, 1)) * cosh + glide.reshape((2, 1)) * sinh + hip.reshape((2, 1))
     places = np.empty_like(capture)
-    np.clip(capture[0], -limits.reach, limits.reach, out=places[0])
+    places[0] = np.clip(capture[0], -limits.reach, limits.reach)
     places[1] = side * np.clip(side * capture[1], limits.narrowest, limits.widest)
     away = places - hips
-    share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(*away), 1e-9))
+    share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(away[0], away[1]), 1e-9))
     places = hips + away * share
-    missing = np.hypot(*(capture - places))
-    way = np.hypot(*(places - foot[:2, None] - 0.5 * np.multiply.outer(pace, times)))
+    error = capture - places
+    missing = np.hypot(error[0], error[1])
+    left = places - foot[:2].copy().reshape((2, 1)) - 0.5 * (pace.reshape((2, 1)) * times)
+    way = np.hypot(left[0], left[1])
     late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
-    off = capture - aim.foothold[:, None]
+    off = capture - aim.foothold.reshape((2, 1))
     cost = (MISSING * missing ** 2 + TIMING * (elapsed + times - limits.time) ** 2
-            + NOMINAL * (off ** 2).sum(axis=0) + HURRY * late ** 2)
+            + NOMINAL * (off[0] ** 2 + off[1] ** 2) + HURRY * late ** 2)
     best = int(np.argmin(cost))
     return Step(places[:, best].copy(), float(times[best]), float(missing[best]))

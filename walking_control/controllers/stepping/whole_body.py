@@ -9,12 +9,15 @@ long as no limit is met each wish is met exactly, whatever its weight.
 
 from collections.abc import Sequence
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.stepping.body import Body, Foot
+from walking_control.controllers.stepping.body import Body
 from walking_control.models.actuators import GearedMotor
+from walking_control.models.array_functions import array_function
 from walking_control.models.base import ROOT
+from walking_control.models.support.compiled import compile_law
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, FRICTION, wrench_limits
 from walking_control.statics.solvers import Problem
@@ -29,6 +32,8 @@ REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought
 STOP_TIME = 0.015     # s: how fast a joint of a swinging leg is held back from its stop,
 STOP_GAP = 0.05       # rad: before it; behind a straight knee a leg would only lock itself,
 STOP_BRAKE = 1000.0   # rad/s^2: at most
+REGULAR, REGULAR_FORCE = 1e-7, 1e-6   # weights of the squared accelerations and forces
+WISHES = 32   # rows that can be wished in a tick
 
 
 class FootContact:
@@ -69,30 +74,9 @@ class FootContact:
         if self.blade:
             self.parts = np.array([0, 1, 2, 4, 5])
         self.size = len(self.parts)
-        self._block = np.ix_(self.parts, self.parts)
-        self.rows = rows[:, self.parts]
+        self.rows = np.ascontiguousarray(rows[:, self.parts])
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
-
-    def turned(self, foot: Foot) -> np.ndarray:
-        """Return the rows for forces in floor axes on a foot that is turned about the normal."""
-        if self.blade:
-            return self.rows
-        turn = self._turn(foot)
-        return np.asarray(self.rows @ turn[self._block])
-
-    def held(self, foot: Foot, motion: np.ndarray) -> np.ndarray:
-        """Return the parts the floor holds of motions in floor axes, ``(size, ...)``."""
-        return np.asarray((self._turn(foot) @ motion if self.blade else motion)[self.parts])
-
-    @staticmethod
-    def _turn(foot: Foot) -> np.ndarray:
-        """Return what turns floor axes into those of the foot about the normal, ``(6, 6)``."""
-        c, s = foot.rotation[0, 0], foot.rotation[1, 0]
-        norm = np.hypot(c, s)
-        turn = np.eye(6)
-        turn[:2, :2] = turn[3:5, 3:5] = np.array([[c, s], [-s, c]]) / norm
-        return turn
 
 
 class MotorLimits:
@@ -120,6 +104,147 @@ class MotorLimits:
             np.minimum(np.maximum(self._stall - brake, 0.0), self._limits)
 
 
+class Ground(NamedTuple):
+    """What the floor can do to each foot, as `fill_program` takes it; see `FootContact`."""
+    rows: np.ndarray   # ``(m, size)``
+    parts: np.ndarray   # ``(size,)``
+    blade: bool
+
+
+class Joints(NamedTuple):
+    """What joints and their motors can do, as `fill_program` takes it; all ``(n,)``."""
+    lower: np.ndarray   # angle at which a leg in the air is held back, rad
+    upper: np.ndarray   # likewise
+    speeds: np.ndarray   # largest, rad/s
+    brake: float   # weight of braking a joint at its speed limit
+
+
+class Wishes(NamedTuple):
+    """What is wanted: in each span of rows, rows @ (unknowns from the first column) = values."""
+    rows: np.ndarray   # ``(WISHES, n)``
+    values: np.ndarray   # ``(WISHES,)``
+    spans: np.ndarray   # first and last row, first and last column, ``(WISHES, 4)``
+    weights: np.ndarray   # ``(WISHES,)``
+
+
+@array_function
+def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
+    """Return what turns floor axes into those of a foot about the normal, ``(6, 6)``."""
+    c, s = rotation[0, 0], rotation[1, 0]
+    norm = np.hypot(c, s)
+    turn = np.eye(6)
+    for i in (0, 3):
+        turn[i, i] = turn[i + 1, i + 1] = c / norm
+        turn[i, i + 1], turn[i + 1, i] = s / norm, -s / norm
+    return turn
+
+
+@array_function
+def add_wishes(wishes: Wishes, count: int, hessian: np.ndarray, gradient: np.ndarray) -> None:
+    """Add so many wishes as weighted least squares."""
+    for i in range(count):
+        row, end, first, last = wishes.spans[i]
+        rows = np.ascontiguousarray(wishes.rows[row:end, first:last])
+        weighted = wishes.weights[i] * rows.T
+        hessian[first:last, first:last] += weighted @ rows
+        gradient[first:last] -= weighted @ wishes.values[row:end]
+
+
+@array_function
+def hold_back(joints: Joints, angles: np.ndarray, velocity: np.ndarray, standing: np.ndarray,
+              rows: np.ndarray, bound: np.ndarray) -> int:
+    """Fill limits of accelerations that keep joints from stops and top speeds; return how many.
+
+    What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
+    of the speed, u, as u' = -r u. Legs that stand are left out: the floor might not allow it.
+    """
+    count = 0
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        for j in range(len(angles)):
+            if standing[j]:
+                continue
+            left = angles[j] - joints.lower[j] if side == 0 else joints.upper[j] - angles[j]
+            pace, top = sign * velocity[j], TOP * joints.speeds[j]
+            least = -2.0 * pace / STOP_TIME - left / STOP_TIME ** 2
+            if pace < -HURRIED * top:
+                least = max(least, -BRAKE_RATE * (top + pace))
+            if least > -STOP_BRAKE:
+                rows[count, :] = 0.0
+                rows[count, ROOT + j], bound[count] = sign, min(least, STOP_BRAKE)
+                count += 1
+    return count
+
+
+@array_function
+def slow_down(joints: Joints, velocity: np.ndarray, hessian: np.ndarray,
+              gradient: np.ndarray) -> None:
+    """Wish joints that come near their speed limits to go slower, the nearer the more."""
+    for j in range(len(velocity)):
+        share = abs(velocity[j]) / joints.speeds[j]
+        excess = (share - HURRIED) / (1.0 - HURRIED)
+        if excess > 0.0:
+            weight = joints.brake * (excess * excess)
+            wanted = -BRAKE_RATE * np.sign(velocity[j]) * (share - HURRIED) * joints.speeds[j]
+            hessian[ROOT + j, ROOT + j] += weight
+            gradient[ROOT + j] -= weight * wanted
+
+
+@array_function
+def fill_program(ground: Ground, joints: Joints, wishes: Wishes, count: int, feet: np.ndarray,
+                 jacobians: np.ndarray, motions: np.ndarray, rotations: np.ndarray,
+                 mass_matrix: np.ndarray, bias: np.ndarray, angles: np.ndarray,
+                 velocity: np.ndarray, standing: np.ndarray, low: np.ndarray, high: np.ndarray,
+                 hessian: np.ndarray, gradient: np.ndarray, rows: np.ndarray, bound: np.ndarray
+                 ) -> int:
+    """Write the program of a tick; return how many rows it has.
+
+    Args:
+        count: Of the wishes.
+        feet: Indices of those that stand.
+        jacobians: Of all feet, ``(n, 6, nv)``.
+        motions: Acceleration that would let each go on and not come to rest, ``(n, 6)``.
+        rotations: Of all feet, ``(n, 3, 3)``.
+        standing: Which joints are of a leg that stands, ``(nv - 6,)``.
+        low, high: Smallest and largest torques, ``(nv - 6,)``.
+        rows, bound: Base, feet at rest, smallest torques, largest, the floor's limits, room for
+            the joints'; what is zero or of the floor is there already.
+    """
+    nv, size, floor = len(bias), len(ground.parts), len(ground.rows)
+    free = nv - ROOT
+    equalities = ROOT + size * len(feet)
+    rows[:ROOT, :nv], bound[:ROOT] = mass_matrix[:ROOT], -bias[:ROOT]
+    torque = rows[equalities:equalities + free]
+    torque[:, :nv] = mass_matrix[ROOT:]
+    first, limit = ROOT, equalities + 2 * free
+    for i in range(len(feet)):
+        foot, column = feet[i], nv + size * i
+        turn = turn_about_normal(rotations[foot])
+        jacobian, motion = jacobians[foot], motions[foot]
+        if ground.blade:
+            jacobian, motion = turn @ jacobian, turn @ motion
+        held = jacobian[ground.parts]
+        rows[:ROOT, column:column + size] = -held.T[:ROOT]
+        torque[:, column:column + size] = -held.T[ROOT:]
+        rows[first:first + size, :nv] = held
+        bound[first:first + size] = -motion[ground.parts]
+        block = np.ascontiguousarray(turn[ground.parts][:, ground.parts])
+        rows[limit:limit + floor, column:column + size] = \
+            ground.rows if ground.blade else ground.rows @ block
+        first, limit = first + size, limit + floor
+    rows[equalities + free:equalities + 2 * free] = -torque
+    bound[equalities:equalities + free] = low - bias[ROOT:]
+    bound[equalities + free:equalities + 2 * free] = bias[ROOT:] - high
+    limit += hold_back(joints, angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
+    hessian[:] = 0.0
+    gradient[:] = 0.0
+    for i in range(len(gradient)):
+        hessian[i, i] = REGULAR if i < nv else REGULAR_FORCE
+    add_wishes(wishes, count, hessian, gradient)
+    slow_down(joints, velocity[ROOT:], hessian, gradient)
+    return limit
+
+
 class WholeBody:
     """The program, for a biped whose every joint has a motor.
 
@@ -127,30 +252,33 @@ class WholeBody:
         contact: What the floor can do to each foot.
         motors: What the motors can do, in Pinocchio's order.
         stops: Smallest and largest joint angles, likewise, rad, ``(2, n)``.
+        compiled: Whether the program is written by compiled code.
     """
 
     def __init__(self, body: Body, contact: FootContact, motors: MotorLimits,
-                 stops: np.ndarray) -> None:
+                 stops: np.ndarray, compiled: bool = False) -> None:
         self._body, self._contact, self._motors = body, contact, motors
-        self._stops = stops + STOP_GAP * np.array([[1.0], [-1.0]])
+        self._ground = Ground(contact.rows, contact.parts, contact.blade)
+        self._joints = Joints(stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds,
+                              BRAKE * body.leg_length ** 2)
+        self._fill = compile_law(fill_program) if compiled else fill_program
         self._solve = solvers.load()
-        self._regularisation = 1e-7
-        self._kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}   # see `_arrays`
+        self._kept: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}   # see `_arrays`
+        most = body.nv + contact.size * len(body.feet)
+        self._wishes = Wishes(np.zeros((WISHES, most)), np.zeros(WISHES),
+                              np.zeros((WISHES, 4), dtype=np.int64), np.zeros(WISHES))
         self.acceleration = np.zeros(body.nv)
-        self.forces = np.zeros((len(body.feet), 6))
+        n = len(body.feet)
+        self._states = np.zeros((n, 6, body.nv)), np.zeros((n, 6)), np.zeros((n, 3, 3))
+        self.forces = np.zeros((n, 6))
         self.feasible = True
         self.begin(())
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
         self._standing = tuple(standing)
-        nv, size = self._body.nv, self._contact.size
-        self._n = nv + size * len(self._standing)
-        self._hessian = np.zeros((self._n, self._n))
-        self._gradient = np.zeros(self._n)
-        diagonal = self._hessian.ravel()[::self._n + 1]
-        diagonal[:nv] = self._regularisation
-        diagonal[nv:] = 1e-6
+        self._n = self._body.nv + self._contact.size * len(self._standing)
+        self._wished = self._wanted = 0   # wishes, and rows in them
 
     def want(self, rows: np.ndarray, values: np.ndarray, weight: float,
              first: int = 0) -> None:
@@ -162,10 +290,11 @@ class WholeBody:
             weight: Of the squared error.
             first: Column of the program the rows begin at.
         """
-        end = first + rows.shape[1]
-        weighted = weight * rows.T
-        self._hessian[first:end, first:end] += weighted @ rows
-        self._gradient[first:end] -= weighted @ values
+        wishes, i, row = self._wishes, self._wished, self._wanted
+        end, last = row + len(rows), first + rows.shape[1]
+        wishes.rows[row:end, first:last], wishes.values[row:end] = rows, values
+        wishes.spans[i], wishes.weights[i] = (row, end, first, last), weight
+        self._wished, self._wanted = i + 1, end
 
     def want_pressure(self, foot: int, place: np.ndarray, weight: float) -> None:
         """Add a wish: the centre of pressure of a foot that stands on its sole.
@@ -206,54 +335,21 @@ class WholeBody:
     def _column(self, foot: int) -> int:
         return int(self._body.nv + self._contact.size * self._standing.index(foot))
 
-    def _hold_back(self, rows: np.ndarray, bounds: np.ndarray) -> int:
-        """Fill limits of accelerations that keep joints from stops and top speeds; return how many.
-
-        What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
-        of the speed, u, as u' = -r u. Legs that stand are left out: the floor might not allow it.
-        """
-        body, (low, high) = self._body, self._stops
-        velocity = body.velocity[ROOT:]
-        left = np.array([body.angles - low, high - body.angles])
-        pace = np.array([velocity, -velocity])
-        top = TOP * self._motors.speeds
-        bound = np.maximum(-2.0 * pace / STOP_TIME - left / STOP_TIME ** 2, np.where(
-            pace < -HURRIED * top, -BRAKE_RATE * (top + pace), -math.inf))
-        for foot in self._standing:
-            bound[:, body.feet[foot].jacobian[:, ROOT:].any(axis=0)] = -math.inf
-        side, joint = np.nonzero(bound > -STOP_BRAKE)
-        count = len(side)
-        rows[:] = 0.0
-        rows[np.arange(count), ROOT + joint] = 1.0 - 2.0 * side
-        bounds[:count] = np.minimum(bound[side, joint], STOP_BRAKE)
-        return count
-
-    def _brake(self) -> None:
-        """Wish joints that come near their speed limits to go slower, the nearer the more."""
-        velocity, limits = self._body.velocity[ROOT:], self._motors.speeds
-        share = np.abs(velocity) / limits
-        if share.max() <= HURRIED:
-            return
-        excess = np.maximum(0.0, share - HURRIED) / (1.0 - HURRIED)
-        weight = BRAKE * self._body.leg_length ** 2 * excess ** 2
-        wanted = -BRAKE_RATE * np.sign(velocity) * (share - HURRIED) * np.where(
-            excess > 0.0, limits, 0.0)
-        joints = slice(ROOT, self._body.nv)
-        self._hessian[joints, joints] += np.diag(weight)
-        self._gradient[joints] -= weight * wanted
-
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and bounds for so many feet that stand, kept: what is zero stays zero.
-
-        Base, feet at rest, smallest torques, largest, the floor's limits, room for the joints'.
-        """
-        feet, floor = len(self._standing), self._contact.bound
-        if feet not in self._kept:
-            before = self._n + self._body.nv - ROOT
-            count = before + len(floor) * feet + 2 * (self._body.nv - ROOT)
-            self._kept[feet] = np.zeros((count, self._n)), np.zeros(count)
-            self._kept[feet][1][before:before + len(floor) * feet] = np.tile(floor, feet)
-        return self._kept[feet]
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        """Return hessian, gradient, rows, bound, feet and joints that stand: kept for a support."""
+        body, joints, floor = self._body, self._body.nv - ROOT, self._contact.bound
+        if self._standing not in self._kept:
+            feet, n = len(self._standing), self._n
+            before = n + joints
+            count = before + len(floor) * feet + 2 * joints
+            bound = np.zeros(count)
+            bound[before:before + len(floor) * feet] = np.tile(floor, feet)
+            legs = np.zeros(joints, dtype=bool)
+            for foot in self._standing:
+                legs |= body.legs[foot]
+            self._kept[self._standing] = (np.zeros((n, n)), np.zeros(n), np.zeros((count, n)),
+                                          bound, np.array(self._standing, dtype=np.int64), legs)
+        return self._kept[self._standing]
 
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
@@ -261,34 +357,24 @@ class WholeBody:
         Where no torque keeps all limits, those of the feet are left out; `feasible` tells.
         """
         body, size, parts = self._body, self._contact.size, self._contact.parts
-        nv, (rows, bound) = body.nv, self._arrays()
-        joints, floor = nv - ROOT, len(self._contact.bound)
-        equalities = ROOT + size * len(self._standing)
-        torque, pull = rows[equalities:][:joints], rows[equalities + joints:][:joints]
-        rows[:ROOT, :nv], bound[:ROOT] = body.mass_matrix[:ROOT], -body.bias[:ROOT]
-        torque[:, :nv] = body.mass_matrix[ROOT:]
-        first, limit = ROOT, equalities + 2 * joints
-        for foot in self._standing:
-            column, state = self._column(foot), body.feet[foot]
-            jacobian = self._contact.held(state, state.jacobian)
-            rows[:ROOT, column:column + size] = -jacobian.T[:ROOT]
-            torque[:, column:column + size] = -jacobian.T[ROOT:]
-            rows[first:first + size, :nv] = jacobian
-            bound[first:first + size] = -self._contact.held(
-                state, state.drift + REST_RATE * state.velocity)
-            rows[limit:limit + floor, column:column + size] = self._contact.turned(state)
-            first, limit = first + size, limit + floor
-        np.negative(torque, out=pull)
-        bias = body.bias[ROOT:]
+        nv, (hessian, gradient, rows, bound, feet, legs) = body.nv, self._arrays()
+        equalities = ROOT + size * len(feet)
+        torque, bias = rows[equalities:equalities + nv - ROOT], body.bias[ROOT:]
         low, high = self._motors.range(body.velocity[ROOT:])
-        bound[equalities:][:joints], bound[equalities + joints:][:joints] = low - bias, bias - high
-        limit += self._hold_back(rows[limit:], bound[limit:])
-        rows, bound = rows[:limit], bound[:limit]
-        self._brake()
-        x = self._solve(Problem(self._hessian, self._gradient, rows, bound, equalities)).x
+        jacobians, motions, rotations = self._states
+        for foot in self._standing:
+            state = body.feet[foot]
+            jacobians[foot], rotations[foot] = state.jacobian, state.rotation
+            motions[foot] = state.drift + REST_RATE * state.velocity
+        count = self._fill(
+            self._ground, self._joints, self._wishes, self._wished, feet, jacobians, motions,
+            rotations, body.mass_matrix, body.bias, body.angles, body.velocity, legs, low, high,
+            hessian, gradient, rows, bound)
+        rows, bound = rows[:count], bound[:count]
+        x = self._solve(Problem(hessian, gradient, rows, bound, equalities)).x
         self.feasible = x is not None
         if x is None:   # the floor's limits are left out, then the motors'
-            x = self._solve(Problem(self._hessian, self._gradient, rows[:equalities],
+            x = self._solve(Problem(hessian, gradient, rows[:equalities],
                                     bound[:equalities], equalities)).x
         if x is None:
             x = np.zeros(self._n)

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -31,6 +32,7 @@ from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 
+LAST_WORD = 0.2   # s: so long the zero of the end may take to arrive
 WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diagnostics
 
 
@@ -157,6 +159,8 @@ class Session:
         """Send zero effort, then stop answering."""
         self._guard.begin()
         self.operation.deactivate(event)
+        # a process that ends takes along what has not arrived
+        self._effort_publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
         for timer in self._timers:
             self._node.destroy_timer(timer)
         self._timers = []
