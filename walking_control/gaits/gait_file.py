@@ -19,7 +19,7 @@ from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import step_parameters
-from walking_control.models.symmetry import require_equal_legs
+from walking_control.models.symmetry import NEARLY, require_equal_legs
 from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1
@@ -211,7 +211,7 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
         raise GaitFileError(f'gait file {path}',
                             limit='was found for other masses, springs or rotors',
                             remedy=f'set {adapted}' if adapted else FIND_ONE)
-    require_equal_legs(robot, f'gait file {path} on {robot.name}')
+    require_equal_legs(robot, f'gait file {path} on {robot.name}', NEARLY)
     return Gait(tuple(read_phase(phase, robot.coordinates, path) for phase in document['phases']))
 
 

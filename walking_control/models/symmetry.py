@@ -17,26 +17,27 @@ from walking_control.models.step_equations import joint_axis, REFLECTION
 
 SAMPLES, SPREAD = 4, 0.5   # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6           # relative; exporters of URDFs round
+NEARLY = 0.02              # relative: of legs that a gait may take as equal, which a law corrects
 
 
-def require_equal_legs(robot: Robot, what: str) -> None:
+def require_equal_legs(robot: Robot, what: str, tolerance: float = TOLERANCE) -> None:
     """Refuse a robot whose legs differ, for which one step cannot stand for both.
 
-    `what`: what needs equal legs, for the message. Raises `InvalidInput`: they differ; says in
-    what.
+    `what`: what needs equal legs, for the message. `tolerance`: how far their masses and lengths
+    may differ, relative. Raises `InvalidInput`: they differ; says in what.
     """
-    difference = leg_difference(robot)
+    difference = leg_difference(robot, tolerance)
     if difference is not None:
         raise InvalidInput(what, limit=f'its legs differ ({difference}): a step with the left leg '
                            'is none with the right', remedy='make the legs equal, or correct '
                            'robot.mirror and robot.supports')
 
 
-def leg_difference(robot: Robot) -> str | None:
+def leg_difference(robot: Robot, tolerance: float = TOLERANCE) -> str | None:
     """Return in words what differs between standing on the first and second foot, or None."""
     if not robot.coordinates:
         return None
-    return _joint_difference(robot) or _model_difference(robot)
+    return _joint_difference(robot) or _model_difference(robot, tolerance)
 
 
 def _joint_difference(robot: Robot) -> str | None:
@@ -68,7 +69,7 @@ def _spring(robot: Robot, joint: str) -> tuple[float, float, float]:
                                                    spring.stiffness * spring.rest)
 
 
-def _model_difference(robot: Robot) -> str | None:
+def _model_difference(robot: Robot, tolerance: float) -> str | None:
     """Return which term of the equations of motion is another one on the second foot."""
     dynamics = Dynamics(robot)
     rng = np.random.default_rng(0)
@@ -77,7 +78,7 @@ def _model_difference(robot: Robot) -> str | None:
         for name, one in first.items():
             size = np.abs(one).max()
             off = np.abs(one - second[name]).max()
-            if off > TOLERANCE * max(size, 1e-9):
+            if off > tolerance * max(size, 1e-9):
                 return f'the {name} on {robot.feet[0]} and on {robot.feet[1]}, by ' \
                     f'{100.0 * off / size:.2g} %' if size > 0.0 else f'the {name}'
     return None

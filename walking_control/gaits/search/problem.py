@@ -36,7 +36,7 @@ from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
-from walking_control.models.symmetry import require_equal_legs
+from walking_control.models.symmetry import NEARLY, require_equal_legs
 
 SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
 
@@ -169,7 +169,7 @@ def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
     if len(values.effort_cost) not in (0, n):
         raise InvalidInput('search.effort_cost', value=list(values.effort_cost),
                            limit=f'must hold {n} numbers, one a coordinate, or none')
-    require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}')
+    require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}', NEARLY)
     if values.min_step_length >= 2.0 * leg_length_of(robot_file.robot):
         raise InvalidInput('search.min_step_length', value=values.min_step_length,
                            limit='is longer than the legs reach')

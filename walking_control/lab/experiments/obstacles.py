@@ -16,7 +16,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import missing_meshes
 from walking_control.models.robot import in_words, Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.symmetry import leg_difference
+from walking_control.models.symmetry import leg_difference, NEARLY
 from walking_control.models.urdf import require_room
 from walking_control.runs.kinematics import sole_corners
 
@@ -62,7 +62,7 @@ def _check_efforts(robot: Robot) -> None:
 
 
 def _check_legs(robot: Robot) -> None:
-    difference = leg_difference(robot)
+    difference = leg_difference(robot, NEARLY)
     if difference is not None:
         raise InvalidInput('robot.mirror', limit='does not hold for the model: its legs differ '
                            f'({difference}), so that it has no gait of equal steps',
