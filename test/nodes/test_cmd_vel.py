@@ -4,9 +4,11 @@
 import json
 import math
 import time
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Path
 import numpy as np
 import pytest
 import rclpy
@@ -209,7 +211,7 @@ def test_feet_and_fall_are_drawn(bench):
     markers = heard[-1].markers
     assert {marker.header.frame_id for marker in markers} == {'odom'}
     named = {name: [m for m in markers if m.ns == name]
-             for name in ('placed', 'planned', 'capture', 'heading')}
+             for name in ('placed', 'planned', 'capture', 'heading', 'floor')}
     placed = named['placed']
     assert len(placed) == 2 + pilot.law.steps and placed[0].type == Marker.CUBE
     assert all(abs(marker.pose.position.z) < 0.03 for marker in placed)
@@ -219,6 +221,9 @@ def test_feet_and_fall_are_drawn(bench):
     way = plant.engine.data.xpos[plant.engine._foot_body][stance] - begin[stance]
     assert (x[-1] - x[stance], y[-1] - y[stance]) == pytest.approx(way[:2], abs=0.03)
     assert way[0] > 0.2
+    floor, = named['floor']
+    assert floor.pose.position.x == pytest.approx(x[-1], abs=0.05)
+    assert floor.pose.orientation.w > 0.999   # level
     planned, = named['planned']
     assert 0.0 < planned.pose.position.x - x[-1] < 0.3
     capture, = named['capture']
@@ -230,6 +235,39 @@ def test_feet_and_fall_are_drawn(bench):
     assert push[-1].data > abs(work[-1].data), 'it brakes as well as it pushes'
     done = plant.truth.work.sum() / pilot.law.steps
     assert 0.1 * done < push[-1].data < 10.0 * done + 1.0
+
+
+def test_stairs_are_told_or_refused(bench):
+    """Stairs that a camera sees would not reach the law, or a broken list would replace them."""
+    pilot = Pilot(bench, controller='stepping', cmd_vel_timeout=0.0)
+    publisher = pilot.node.create_publisher(Path, 'stairs', 1)
+    law, warned = pilot.law, []
+    pilot.controller.get_logger = lambda: SimpleNamespace(warning=warned.append)
+    assert bench.spin_until(publisher.get_subscription_count, timeout=20.0)
+
+    def send(edges, frame='odom', stamp=0.0):
+        message = Path()
+        message.header.frame_id = frame
+        set_stamp(message.header.stamp, stamp)
+        for x, z in edges:
+            pose = PoseStamped()
+            pose.pose.position.x, pose.pose.position.z = x, z
+            message.poses.append(pose)
+        publisher.publish(message)
+    good = [(2.0, 0.1), (2.3, 0.2), (3.0, 0.0)]
+    send(good)
+    assert bench.spin_until(lambda: law.values.edge_places, timeout=20.0)
+    assert law.values.edge_places == (2.0, 2.3, 3.0)
+    assert law.values.edge_rises == pytest.approx((0.1, 0.1, -0.2))
+    assert 'rises -0.2 m' in warned.pop() and not warned   # above highest_edge, 0.15 m
+    for edges, frame, stamp, words in (
+            ([], 'odom', 0.0, 'no pose'), (good, 'map', 0.0, "frame is 'map'"),
+            (good, 'odom', 1.0, 'stamp'), ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
+            ([(2.0, 0.1), (1.0, 0.2)], 'odom', 0.0, 'must rise')):
+        send(edges, frame, stamp)
+        assert bench.spin_until(lambda: warned, timeout=20.0), words
+        assert warned[0].startswith('stairs refused: ') and words in warned.pop()
+        assert law.values.edge_places == (2.0, 2.3, 3.0)
 
 
 def test_rviz_is_shown_what_there_is(bench):

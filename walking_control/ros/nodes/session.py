@@ -24,6 +24,7 @@ from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.neighbours import Claims, Neighbours
 from walking_control.ros.nodes.posture_topics import PostureTopics
 from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
+from walking_control.ros.nodes.stairs_topic import StairsTopic
 from walking_control.ros.nodes.telemetry import OdometryPublisher, Output, Telemetry
 from walking_control.ros.nodes.tick_recorder import TickRecorder
 from walking_control.ros.nodes.velocity import VelocityTopic
@@ -66,6 +67,10 @@ class Session:
                                   values.combined_state, values.combined_force_sign)
         self._velocity = VelocityTopic(node, self.operation, self.clock, values.cmd_vel_stamped,
                                        values.cmd_vel_timeout)
+        law = self.loop.controller.parameters
+        self._told: list[VelocityTopic | StairsTopic] = [self._velocity]
+        if 'edge_places' in law.rows:
+            self._told.append(StairsTopic(node, law.section))
         neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(node, self._count_receivers,
@@ -149,7 +154,8 @@ class Session:
         self.clock.begin(self._values.realtime)
         self.operation.activate(self.clock.now())
         self._sensors.subscribe()
-        self._velocity.subscribe()
+        for topic in self._told:
+            topic.subscribe()
         timer = self._node.steady_timer
         self._watch_timer = timer(self.loop.period, self._on_watch)
         self._timers = [self._watch_timer, timer(WATCH, self._on_neighbours)]
@@ -165,7 +171,8 @@ class Session:
             self._node.destroy_timer(timer)
         self._timers = []
         self._sensors.unsubscribe()
-        self._velocity.unsubscribe()
+        for topic in self._told:
+            topic.unsubscribe()
         self._recorder.end()
 
     def destroy(self) -> None:

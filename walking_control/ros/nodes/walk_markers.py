@@ -8,6 +8,7 @@ from typing import Any
 
 from geometry_msgs.msg import Point
 import numpy as np
+import pinocchio as pin
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -22,6 +23,8 @@ THICK = 0.004        # m, of a drawn sole
 POINT = 0.03         # m, drawn size of a point foot
 ARROW = 0.3          # m, drawn length of the heading
 LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)   # as in the reports
+FLOOR, PLATE = (0.3, 0.6, 0.3, 0.4), 0.4   # the latter m
+UP = np.array([0.0, 0.0, 1.0])
 PLANNED, CAPTURE, HEADING = (0.4, 0.4, 0.4, 0.5), (0.8, 0.1, 0.5, 1.0), (0.1, 0.1, 0.1, 1.0)
 
 
@@ -29,8 +32,9 @@ class WalkMarkers(Output):
     """Publishes ``~/markers`` in the frame odom.
 
     Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
-    ``capture`` (where the fall would end if no foot moved) and ``heading``. `law`: its controller.
-    `slope`: inclination of the floor, rad, downhill positive. `rate`: see `Output`.
+    ``capture`` (where the fall would end if no foot moved), ``heading`` and ``floor`` (as it is
+    felt under the stance foot). `law`: its controller. `slope`: inclination of the floor, rad,
+    downhill positive. `rate`: see `Output`.
     """
 
     def __init__(self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float,
@@ -43,6 +47,7 @@ class WalkMarkers(Output):
         self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
         self._heading = make_marker(ODOM, 'heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
         self._heading.points = [Point(), Point()]
+        self._floor = make_marker(ODOM, 'floor', 0, Marker.CUBE, FLOOR, [PLATE, PLATE, 1e-3])
 
     def begin(self) -> None:
         """Forget the past."""
@@ -88,7 +93,11 @@ class WalkMarkers(Output):
         tip = base + ARROW * np.array([math.cos(plan.heading), math.sin(plan.heading), 0.0])
         for point, place in zip(heading.points, (base, tip), strict=True):
             write_axes(point, self._level @ place)
-        markers = [*self._placed, planned, capture, heading]
+        state, floor = self._loop.state, self._floor
+        normal = self._level @ np.array([*-state.floor_slope, 1.0])
+        write_axes(floor.pose.position, self._level @ state.foothold)
+        write_axes(floor.pose.orientation, pin.Quaternion.FromTwoVectors(UP, normal).coeffs())
+        markers = [*self._placed, planned, capture, heading, floor]
         for marker in markers:
             set_stamp(marker.header.stamp, stamp)
         return markers
