@@ -34,11 +34,8 @@ class Estimator:
     contacts (of robots with coordinates) or load, the base's place from the legs. The stance foot
     is taken to rest on the floor; of kind ``filter``, any foot in contact that does not slip.
 
-    Args:
-        robot: The `Robot`.
-        values: `EstimatorParameters`.
-        slope: Inclination of the floor, rad, downhill positive.
-        gravity: Magnitude, m/s^2.
+    `robot`: the `Robot`. `values`: `EstimatorParameters`. `slope`: inclination of the floor, rad,
+    downhill positive. `gravity`: magnitude, m/s^2.
     """
 
     def __init__(self, robot: Robot, values: EstimatorParameters, slope: float = 0.0,

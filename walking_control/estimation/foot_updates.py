@@ -74,9 +74,7 @@ def predict(state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarra
             dt: float) -> None:
     """Move state and covariance on by one sample of the IMU.
 
-    Args:
-        gravity: Floor frame, m/s^2.
-        dt: Time since the last sample, s.
+    `gravity`: floor frame, m/s^2. `dt`: time since the last sample, s.
     """
     rate, last_rate = sample.rate, sample.last_rate
     n, mean_rate, rate_noise = len(state.P), np.empty(3), np.empty((3, 3))
@@ -99,9 +97,7 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
               dt: float) -> None:
     """Correct the state by the feet that touch the floor, forget the others.
 
-    Args:
-        contact: Which feet touch the floor, ``(n_feet,)``.
-        dt: Time since the last sample, s.
+    `contact`: which feet touch the floor, ``(n_feet,)``. `dt`: time since the last sample, s.
     """
     n, places, verdicts = len(state.P), sample.places, sample.verdicts
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
@@ -149,10 +145,7 @@ def fill_foot_rows(state: FilterState, sample: Sample, foot: int, residual: np.n
                    H: np.ndarray) -> None:
     """Fill what a resting foot says: residuals of its place and of its velocity, and their rows.
 
-    Args:
-        foot: Which one.
-        residual: Written, ``(6,)``, m and m/s.
-        H: Written, ``(6, n)``.
+    `foot`: which one. `residual`: written, ``(6,)``, m and m/s. `H`: written, ``(6, n)``.
     """
     columns, place, own = state.columns, sample.places[foot], FEET + 3 * foot
     n, rate, swept, seen = len(state.P), np.empty(3), np.empty(3), np.empty(3)
@@ -180,10 +173,8 @@ def fill_foot_noise(state: FilterState, sample: Sample, foot: int, noise: Noise,
                     N: np.ndarray) -> None:
     """Fill the covariance of the residuals of `fill_foot_rows`, ``(6, 6)``.
 
-    Args:
-        foot: Which one.
-        rest: Standard deviation of the velocity of a foot at rest, m/s.
-        N: Written.
+    `foot`: which one. `rest`: standard deviation of the velocity of a foot at rest, m/s. `N`:
+    written.
     """
     place, rate = sample.places[foot], np.empty(3)
     body, turn, half = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -219,10 +210,8 @@ def _fill_congruence(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) -> None:
     """Put a foot where the leg says it is, and its covariance with it, as in [HJGE20].
 
-    Args:
-        place: Of the foot from the body's origin, body axes, m.
-        N: See `fill_foot_noise`.
-        foot: Which one.
+    `place`: of the foot from the body's origin, body axes, m. `N`: see `fill_foot_noise`. `foot`:
+    which one.
     """
     P, columns, own, arm = state.P, state.columns, FEET + 3 * foot, np.empty(3)
     multiply(state.rotation, place, arm)
@@ -265,10 +254,8 @@ def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
           noise: Noise) -> None:
     """Begin on a foot that rests where the state has it: place and velocity follow from it.
 
-    Args:
-        state: The `FilterState`; orientation, biases and the foot's place are kept.
-        support: The foot.
-        initial: Standard deviations of orientation, gyroscope bias, accelerometer bias.
+    `state`: the `FilterState`; orientation, biases and the foot's place are kept. `support`: the
+    foot. `initial`: standard deviations of orientation, gyroscope bias, accelerometer bias.
     """
     P, columns, n = state.P, state.columns, len(state.P)
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))

@@ -184,11 +184,8 @@ def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.n
     The surprise is the squared residual over its covariance: chi-squared if both are honest. The
     covariance is updated in Joseph's form, whose every term is a covariance.
 
-    Args:
-        residual: ``(m,)``, ``H xi`` plus noise.
-        H: Derivative of the residual by the error, ``(m, n)``.
-        noise: Covariance of the residual's noise, ``(m, m)``.
-        gate: Largest surprise.
+    `residual`: ``(m,)``, ``H xi`` plus noise. `H`: derivative of the residual by the error, ``(m,
+    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise.
 
     Returns:
         Whether it was taken.

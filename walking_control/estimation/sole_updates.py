@@ -92,9 +92,7 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
                dt: float) -> None:
     """Follow soles that lie flat on the floor and rest; correct the state by those that did.
 
-    Args:
-        sample: The `Sample`; the feet have their verdicts.
-        dt: Time since the last sample, s.
+    `sample`: the `Sample`; the feet have their verdicts. `dt`: time since the last sample, s.
     """
     normal, x = state.rotation[2], np.empty(3)
     steep = math.sqrt(1.0 + sample.floor[0] ** 2 + sample.floor[1] ** 2)

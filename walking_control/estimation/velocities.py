@@ -84,11 +84,8 @@ class StanceModel:
                      effort: np.ndarray) -> np.ndarray:
         """Return the acceleration of base pitch and joints, ``(1 + n_joints,)``, rad/s^2.
 
-        Args:
-            support: Index of the stance foot.
-            angles: Pitch from the floor normal and joints, rad.
-            rates: Theirs.
-            effort: Efforts on the robot, ``(n_efforts,)``.
+        `support`: index of the stance foot. `angles`: pitch from the floor normal and joints, rad.
+        `rates`: theirs. `effort`: efforts on the robot, ``(n_efforts,)``.
         """
         self._evaluate(support, angles, rates)
         A = self._rows[support][self._held]
@@ -119,12 +116,9 @@ class StanceModel:
                rates: np.ndarray) -> np.ndarray:
         """Return the rates of base pitch and joints after an impact, ``(1 + n_joints,)``, rad/s.
 
-        Args:
-            support: Index of the foot that stood before.
-            swing: Whether the other foot strikes the floor and the old one is free; else a knee
-                strikes its lock and the stance foot holds.
-            angles: As for `acceleration`.
-            rates: Theirs before the impact.
+        `support`: index of the foot that stood before. `swing`: whether the other foot strikes the
+        floor and the old one is free; else a knee strikes its lock and the stance foot holds.
+        `angles`: as for `acceleration`. `rates`: theirs before the impact.
         """
         v = self._evaluate(support, angles, rates)
         n = len(v)
@@ -200,10 +194,7 @@ class VelocityFilter:
     def touch_down(self, support: int, angles: np.ndarray, rates: np.ndarray) -> None:
         """Let velocities jump as the other foot takes over; after `update`.
 
-        Args:
-            support: Index of the foot that stood before.
-            angles: As for `update`.
-            rates: Changed.
+        `support`: index of the foot that stood before. `angles`: as for `update`. `rates`: changed.
         """
         self._strike(support, True, angles)
         self._write(rates)

@@ -33,9 +33,7 @@ def floor_gravity(gravity: float, slope: float) -> np.ndarray:
 def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
-    Args:
-        urdf: URDF text.
-        name: How messages call the robot.
+    `urdf`: URDF text. `name`: how messages call the robot.
 
     Raises:
         UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
@@ -63,10 +61,8 @@ class Dynamics:
     Generalised coordinates q are those of the base (see `Base`), then the joints in the robot's
     order, ``(nq,)``; velocities v likewise, ``(nv,)``. Motor inertia (armature) is included.
 
-    Args:
-        robot: The `Robot`.
-        gravity: Magnitude, m/s^2.
-        slope: Inclination of the floor, rad, downhill positive.
+    `robot`: the `Robot`. `gravity`: magnitude, m/s^2. `slope`: inclination of the floor, rad,
+    downhill positive.
 
     Attributes:
         model, data: Pinocchio's.

@@ -36,10 +36,8 @@ def choose(kind: Choosable[Given], *order: Given.args, **parameters: Given.kwarg
 
     Of this one a type checker knows the names and types of the parameters.
 
-    Args:
-        kind: The class.
-        order: None: parameters are given by name.
-        parameters: name -> value; the others stay as the robot file has them.
+    `kind`: the class. `order`: none: parameters are given by name. `parameters`: name -> value; the
+    others stay as the robot file has them.
 
     Raises:
         InvalidInput: A parameter without a name.

@@ -126,12 +126,9 @@ class Robot:
 class Start:
     """The state a run begins with: just after touchdown, or at rest without coordinates.
 
-    Args:
-        support: Stance foot (of a robot at rest: the first foot).
-        q: Minimal coordinates, rad, ``(n_coordinates,)``.
-        v: Their rates, rad/s.
-        posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None of one that
-            begins in minimal coordinates.
+    `support`: stance foot (of a robot at rest: the first foot). `q`: minimal coordinates, rad,
+    ``(n_coordinates,)``. `v`: their rates, rad/s. `posture`: joint positions of a robot at rest,
+    rad or m, ``(n_joints,)``; None of one that begins in minimal coordinates.
     """
     support: str
     q: np.ndarray

@@ -123,9 +123,7 @@ _TRUTH = {'true': True, 'false': False}
 def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SIMULATION) -> None:
     """Refuse what was typed behind a launch file and is not an argument of it.
 
-    Args:
-        argv: Texts ``name:=value``.
-        arguments: The table of `LaunchArgument`.
+    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`.
 
     Raises:
         InvalidInput: A name is not in the table.
@@ -165,10 +163,8 @@ def node_parameters(node: str, values: Mapping[str, Any],
                     arguments: Sequence[LaunchArgument] = SIMULATION) -> list[Any]:
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
-    Args:
-        node: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file.
-        values: Values from `read_arguments`.
-        arguments: The table they were read with.
+    `node`: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file. `values`: values from
+    `read_arguments`. `arguments`: the table they were read with.
 
     Returns:
         list: The ``parameters`` of a ``launch_ros.actions.Node``.

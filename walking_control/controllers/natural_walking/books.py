@@ -21,9 +21,7 @@ FIELDS = (('energy', 'J'), ('motor_power', 'W'), ('energy_injected', 'J'),
 class Books:
     """Energies since the walk began, and in the last whole step.
 
-    Args:
-        capacity: Of the tank, J.
-        joints: Index of the joint of each effort, ``(n_efforts,)``.
+    `capacity`: of the tank, J. `joints`: index of the joint of each effort, ``(n_efforts,)``.
 
     Attributes:
         values: Of `FIELDS`.

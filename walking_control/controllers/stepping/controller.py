@@ -165,11 +165,9 @@ class Stepping(Controller):
                command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        Args:
-            state: The `WalkerState`: joints, attitude and velocity of the base, contacts.
-            reference: The `Reference`: velocity.
-            dt: Control period, s.
-            command: The `Command` to fill.
+        `state`: the `WalkerState`: joints, attitude and velocity of the base, contacts.
+        `reference`: the `Reference`: velocity. `dt`: control period, s. `command`: the `Command` to
+        fill.
         """
         body = self._body
         self._observe(state)

@@ -23,10 +23,8 @@ from walking_control.models.dynamics import Dynamics
 class Prediction:
     """Carries a state over a known delay.
 
-    Args:
-        dynamics: The robot's `Dynamics`.
-        delay: From measurement to effort, s.
-        lag: Time constant of the low-pass that joint velocities have gone through, s.
+    `dynamics`: the robot's `Dynamics`. `delay`: from measurement to effort, s. `lag`: time constant
+    of the low-pass that joint velocities have gone through, s.
     """
 
     def __init__(self, dynamics: Dynamics, delay: float, lag: float = 0.0) -> None:

@@ -90,12 +90,9 @@ def steady_offsets(wanted: np.ndarray, side: float, rate: float, time: float, wi
                    left: np.ndarray) -> np.ndarray:
     """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, k)``.
 
-    Args:
-        wanted: Velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``.
-        side: 1 if the foot that lands is the left one, -1 if the right one.
-        rate: w, 1/s.
-        time, width: Of a step, s and m.
-        left: Times until that touchdown, s, ``(k,)``: the heading is the one of now.
+    `wanted`: velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``. `side`: 1 if
+    the foot that lands is the left one, -1 if the right one. `rate`: w, 1/s. `time` and `width`: of
+    a step, s and m. `left`: times until that touchdown, s, ``(k,)``: the heading is the one of now.
     """
     growth, turn = math.exp(rate * time), cmath.rect(1.0, wanted[2] * time)
     offset = complex(wanted[0], wanted[1]) * time / (growth - turn) \
@@ -136,11 +133,9 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
                    limits: StepLimits) -> np.ndarray:
     """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
 
-    Args:
-        capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
-        rate: w, 1/s.
-        wanted: Velocity, see `steady_offsets`, ``(3,)``.
-        side: 1 if the left foot swings, -1 if the right.
+    `capture`: divergent component from the stance foot, heading frame, m, ``(2,)``. `rate`: w, 1/s.
+    `wanted`: velocity, see `steady_offsets`, ``(3,)``. `side`: 1 if the left foot swings, -1 if the
+    right.
     """
     left = max(step.remaining, 0.0)
     growth = math.exp(rate * left)

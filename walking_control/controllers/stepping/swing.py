@@ -74,12 +74,8 @@ def minimum_jerk(way: np.ndarray | float, velocity: np.ndarray | float,
                  final_velocity: float = 0.0) -> np.ndarray | float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 
-    Args:
-        way: What is left, m.
-        velocity: Now, m/s.
-        acceleration: Now, m/s^2.
-        duration: Time for it, s.
-        final_velocity: At its end, m/s.
+    `way`: what is left, m. `velocity`: now, m/s. `acceleration`: now, m/s^2. `duration`: time for
+    it, s. `final_velocity`: at its end, m/s.
     """
     return (60.0 * way / duration - 36.0 * velocity - 24.0 * final_velocity) / duration ** 2 \
         - 9.0 * acceleration / duration

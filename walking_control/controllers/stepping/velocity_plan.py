@@ -27,10 +27,8 @@ def wanted_end(velocity: np.ndarray, side: float, rate: float,
     Ahead, and of a drift sideways, every step is the same: it covers 2 n in T. Sideways the width
     comes and goes: the velocity turns round from step to step.
 
-    Args:
-        velocity: Wanted velocity ahead and to the left, m/s, ``(2,)``.
-        side: 1 if the foot that lands is the left one, -1 if the right one.
-        rate: w, 1/s.
+    `velocity`: wanted velocity ahead and to the left, m/s, ``(2,)``. `side`: 1 if the foot that
+    lands is the left one, -1 if the right one. `rate`: w, 1/s.
     """
     half, turn = 0.5 * limits.time * np.asarray(velocity), math.tanh(0.5 * rate * limits.time)
     width = np.array([0.0, 0.5 * side * limits.width])
@@ -42,10 +40,8 @@ def plan_by_velocity(com: np.ndarray, velocity: np.ndarray, rate: float, wanted:
                      share: float = 1.0) -> Step:
     """Return the `Step` at its fixed time, within the same reach as `plan_step`.
 
-    Args:
-        velocity: Of the centre of mass, m/s, ``(2,)``; com and the others as of `plan_step`.
-        wanted: Wanted velocity, m/s, ``(2,)``.
-        share: s, of the k that ends the error in one step.
+    `velocity`: of the centre of mass, m/s, ``(2,)``; com and the others as of `plan_step`.
+    `wanted`: wanted velocity, m/s, ``(2,)``. `share`: s, of the k that ends the error in one step.
     """
     left = max(limits.time - elapsed, 0.002)
     cosh, sinh = math.cosh(rate * left), math.sinh(rate * left)

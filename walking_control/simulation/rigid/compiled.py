@@ -60,11 +60,9 @@ PASSIVE_INTERVAL = 0.01   # s, between the rows of a walk that nothing controls
 class Walker:
     """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
-    Args:
-        controller: Name of the controller; None takes the robot file's default.
-        steps: Floor changes, see `rigid.engine.build_rigid_model`.
-        compiled: False walks by plain Python and Pinocchio: to check the compiled path by, or where
-            it cannot be.
+    `controller`: name of the controller; None takes the robot file's default. `steps`: floor
+    changes, see `rigid.engine.build_rigid_model`. `compiled`: false walks by plain Python and
+    Pinocchio: to check the compiled path by, or where it cannot be.
 
     Attributes:
         robot: The `Robot`.

@@ -71,9 +71,7 @@ def step(terms: Terms, model: RigidModel, state: RigidState, work: Workspace, fi
          h: float) -> None:
     """Compute stages of a step of length h from ``work.start``.
 
-    Args:
-        first_stage: 0 computes only the rates at the start; 1 the step, given those rates.
-        h: s.
+    `first_stage`: 0 computes only the rates at the start; 1 the step, given those rates. `h`: s.
 
     Leaves the new state in ``work.trial``, its rates in the last row of ``work.k``.
     """
