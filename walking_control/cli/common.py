@@ -159,6 +159,11 @@ def make_folder(options: Writing) -> None:
 def requested_robot(options: OnFloor) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
+    return robot_of(options)
+
+
+def robot_of(options: OnFloor) -> RobotFile:
+    """Return the `RobotFile` of `requested_robot`, no folder made."""
     from walking_control.loading import load_robot
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')

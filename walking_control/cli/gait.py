@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs that find and judge gaits: gait search, gait cycle, gait impact."""
+"""Verbs that find and judge gaits: gait search, gait cycle, gait atlas, gait impact."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli import common, output
-from walking_control.cli.verb import number_range, numbers, option, verb, words
+from walking_control.cli.verb import axis, count, number_range, numbers, option, verb, words
 from walking_control.exceptions import InvalidInput
+from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.models.robot_file import RobotFile
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
@@ -195,6 +197,53 @@ def _print_cycles(result: dict[str, Any]) -> None:
                   f'till {found["scuff_reach"]:.2g} m ahead of the stance foot')
         if found.get('reason'):
             print(f'  no gait file: {found["reason"]}')
+    output.print_files(result)
+
+
+class _Atlas(common.Seeded, common.Following):
+    over: Axis = option('parameter and the ends of its range; speed, of a family of gaits given by '
+                        '--gait', 'NAME=LO:HI', axis, required=True, default=None)
+    strides: int = option('follow cycles of up to this many strides (default: 4)', 'N', count,
+                          default=4)
+
+
+@verb('walking_control gait atlas compass --over slope=0.02:0.1 --out out/atlas')
+def atlas(options: _Atlas) -> int:
+    """Follow limit cycles over a parameter, through folds and period doublings."""
+    from walking_control.lab.experiments.atlas import find_atlas
+    common.require_rigid(options)
+    given, gait, name = options.set, options.gait, options.over.name
+    common.make_folder(options)
+
+    def robot_at(value: float) -> RobotFile:
+        if name == 'speed' and gait is not None:
+            options.gait = Path(f'{gait}@{value}')
+        else:
+            options.set = [*given, (name, value)]
+        return common.robot_of(options)
+    output.suggest_compiler()
+    result: dict[str, Any] = find_atlas(
+        robot_at, name, options.over.low, options.over.high, options.controller, options.seed,
+        options.strides, output.show_share('surveyed'))
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.lab.reports.plots.gait import plot_atlas
+        result['files'] = [output.write_json(result, options.out / 'atlas.json'),
+                           *output.save_figures(options.out, {'atlas': plot_atlas(result)})]
+    output.tell(options, result, _print_atlas)
+    return 0
+
+
+def _print_atlas(result: dict[str, Any]) -> None:
+    for branch in result['branches']:
+        first, *_, last = cycles = branch['cycles']
+        print(f'{sum(cycle["stable"] for cycle in cycles)} of {len(cycles)} cycles of '
+              f'{branch["strides"]} strides are stable, from {result["parameter"]} '
+              f'{first["value"]:.6g} ({branch["begin"]}) to {last["value"]:.6g} ({branch["end"]})')
+        for cycle in cycles:
+            if cycle['event']:
+                print(f'  {cycle["event"]} at {cycle["value"]:.8g}: {cycle["speed"]:.6g} m/s, '
+                      f'eigenvalues {", ".join(f"{x:.4g}" for x in cycle["eigenvalues"])}')
     output.print_files(result)
 
 

@@ -3,7 +3,7 @@
 
 from walking_control import __version__
 from walking_control.cli.design import rotom, transmission
-from walking_control.cli.gait import cycle, impact, search
+from walking_control.cli.gait import atlas, cycle, impact, search
 from walking_control.cli.recording import estimate, identify, import_log, plot, replay
 from walking_control.cli.robots import adopt, bring_up, gallery
 from walking_control.cli.running import fault, monitor, ros2_control
@@ -14,7 +14,7 @@ from walking_control.cli.walking import compare, demo, robustness, simulate
 
 # a verb, or name, help and verbs of several words
 VERBS: tuple[Verb | tuple[str, str, tuple[Verb, ...]], ...] = (
-    demo, simulate, ('gait', 'Find and judge gaits.', (search, cycle, impact)), robustness,
+    demo, simulate, ('gait', 'Find and judge gaits.', (search, cycle, atlas, impact)), robustness,
     reproduce, sweep, tune, compare, adopt, bring_up, gallery, check, replay, import_log, estimate,
     plot, ros2_control, identify, fault, monitor, statics,
     ('design', 'Answer questions before a robot is built.', (transmission, rotom)))

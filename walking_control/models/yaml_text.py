@@ -7,7 +7,9 @@ the code behind in tracebacks, or never.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from copy import deepcopy
 from difflib import get_close_matches
+from functools import lru_cache
 import math
 from pathlib import Path
 import sys
@@ -60,6 +62,12 @@ def load_yaml(text: str) -> Any:
     Raises `yaml.YAMLError`: it is not YAML, a key of a mapping stands twice, a number is too large,
     a node holds itself or aliases make more than `MOST` values.
     """
+    return deepcopy(_load(text))
+
+
+@lru_cache(8)
+def _load(text: str) -> Any:
+    """Return what `load_yaml` copies: the text of a robot file takes most of the time it takes."""
     try:
         document = yaml.load(text, _Loader)
         _count(document, {})

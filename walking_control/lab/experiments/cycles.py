@@ -37,6 +37,7 @@ from walking_control.simulation.rigid.compiled import make_walker, Walker
 from walking_control.simulation.rigid.point_walk import observe_point, PointWalker
 from walking_control.simulation.simulate import run_plant
 
+FLOOR_ROUNDS = 8   # of Newton's method that puts a foot on the floor
 LEG = 2            # coordinates of the stance leg
 SPREAD = 0.05      # rad, and times the pace rad/s: how far starts lie from that of the robot file
 FAMILY = 1e-5      # eigenvalues this near to 1 mean that the cycle is one of a family
@@ -59,6 +60,7 @@ class PointSection:
         self.follows = isinstance(knowledge, PlacementData) and knowledge.lateral[1] > 0.0
         self._heading = float(knowledge.wish[HEADING]) \
             if isinstance(knowledge, PlacementData) else 0.0
+        self.scale = np.ones(2 * LEG + self.follows)   # see `Section`
         self._start = robot_file.start
         self._count = len(robot.coordinates)
 
@@ -119,26 +121,47 @@ def is_family(cycle: Cycle) -> bool:
 
 
 class Section:
-    """Touchdown states of a planar walker; IncompatiblePlant: not two free coordinates."""
+    """Touchdown states of a planar walker, as `start` is one where more than two angles are free.
 
-    def __init__(self, walker: Walker, gravity: float) -> None:
+    IncompatiblePlant: fewer are, or they need a start.
+    """
+
+    def __init__(self, walker: Walker, gravity: float, start: Start | None = None) -> None:
         robot = walker.robot
         self.walker = walker
         self._base_q = lock_angles(robot)
         self.free, self.reported = free_coordinates(robot), reported_coordinates(robot)
-        if len(self.free) != 2:
+        if not walker.leg_length > 0.0:
+            raise IncompatiblePlant(f'leg length of {robot.name}', value=walker.leg_length,
+                                    limit='must be above 0 m')
+        if len(self.free) < 2 or len(self.free) > 2 and start is None:
             raise IncompatiblePlant(f'gait cycle of {robot.name}',
                                     value=[robot.coordinates[i] for i in self.free],
                                     limit='needs two coordinates free of locks at touchdown')
+        self._start = None
+        if len(self.free) > 2 and start is not None:
+            self._start, self._base_q = self.point(start.q, start.v), start.q
         self.pace = math.sqrt(gravity / walker.leg_length)   # 1/s
         self.longest = LONGEST_STRIDE / self.pace
+        # of section coordinates: angles count in rad, rates as shares of the pace
+        self.scale = np.repeat([1.0, self.pace], [len(self.free) - 1, len(self.free)])
 
     def state(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return minimal coordinates and rates of section coordinates x."""
-        q, v = self._base_q.copy(), np.zeros_like(self._base_q)
-        q[self.free] = x[0], -2.0 * x[0]
-        v[self.free] = x[1:]
+        q, v, last = self._base_q.copy(), np.zeros_like(self._base_q), self.free[-1]
+        q[self.free[:-1]], v[self.free] = np.split(x, [len(self.free) - 1])
+        if self._start is None:
+            q[last] = -2.0 * x[0]
+            return q, v
+        support = self.walker.support
+        for _ in range(FLOOR_ROUNDS):   # the last coordinate puts the foot on the floor
+            terms = support.layout.split(support.terms(0, q, v))
+            q[last] -= terms['foot'][1] / terms['jacobian'][1, last]
         return q, v
+
+    def point(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return the section coordinates of a state just after touchdown."""
+        return np.concatenate((q[self.free[:-1]], v[self.free]))
 
     def stride(self, x: np.ndarray) -> Stride | None:
         """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
@@ -150,8 +173,7 @@ class Section:
         locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
         if mode[rm.STANCE] != 1 or mode[rm.SUPPORT] != 1 or not locks.all():
             return None
-        q, v = walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:]
-        after = np.concatenate((q[self.free[:1]], v[self.free]))
+        after = self.point(walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:])
         return Stride(after, float(memo[rm.TIME]), float(memo[rm.STEP_LENGTH]))
 
     def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
@@ -159,8 +181,10 @@ class Section:
         return list(cycles)
 
     def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Return section coordinates of walking robots, ``(count, 3)``."""
+        """Return section coordinates of walking robots, ``(count, 2 n - 1)``."""
         pace = self.pace
+        if self._start is not None:
+            return self._start[np.newaxis]
         return np.column_stack((rng.uniform(0.03, 0.5, count),
                                 pace * rng.uniform(-0.8, -0.03, count),
                                 pace * rng.uniform(-0.6, 0.6, count)))
@@ -198,21 +222,24 @@ class RobotCycles:
         return {**vars(self), 'cycles': [vars(cycle).copy() for cycle in self.cycles]}
 
 
+def make_section(robot_file: RobotFile, controller: str | None
+                 ) -> tuple[Section | PointSection, int]:
+    """Return the section of a robot's return map, and from how many starts to search it."""
+    require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
+    gravity, walker = robot_file.values(World).gravity, make_walker(robot_file, controller)
+    if isinstance(walker, PointWalker):
+        longest = LONGEST_STRIDE * math.sqrt(walker.leg_length / gravity)
+        return PointSection(walker, robot_file, longest), FEW_STARTS
+    return Section(walker, gravity, robot_file.start), \
+        STARTS if walker.is_compiled else FEW_STARTS
+
+
 def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
                       starts: int | None = None,
                       progress: Callable[[float], None] | None = None) -> RobotCycles:
     """Return a robot's `RobotCycles`; NotAchieved: none found, InvalidInput: legs differ."""
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
-    require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
-    gravity = robot_file.values(World).gravity
-    walker = make_walker(robot_file, controller)
-    section: Section | PointSection
-    if isinstance(walker, PointWalker):
-        longest = LONGEST_STRIDE * math.sqrt(walker.leg_length / gravity)
-        section, usual = PointSection(walker, robot_file, longest), FEW_STARTS
-    else:
-        section = Section(walker, gravity)
-        usual = STARTS if walker.is_compiled else FEW_STARTS
+    section, usual = make_section(robot_file, controller)
     starts = starts or usual
     points = section.sample(np.random.default_rng(seed), starts)
     cycles = section.keep(find_cycles(section.stride, points, progress=progress))

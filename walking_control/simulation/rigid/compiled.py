@@ -68,6 +68,7 @@ class Walker:
         robot: The `Robot`.
         leg_length: Height of the base in upright stance, m.
         is_compiled: As given.
+        support: `SupportDynamics`.
         model: `RigidModel`.
         state: `RigidState`.
         data: `LawData`.
@@ -82,7 +83,7 @@ class Walker:
         robot, world = robot_file.robot, robot_file.values(World)
         require_level(world, f'compiled walk of {robot.name}')
         chosen = make_controller(robot_file, controller)
-        support = self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
+        support = self.support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
         self.is_compiled, parameters, self._terms = compiled, None, self._pinocchio_terms
         if compiled:
@@ -146,11 +147,11 @@ class Walker:
     def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
         push(self._pinocchio_terms, self.model, self.state, self._work,
-             push_direction(self._support, self.state), impulse)
+             push_direction(self.support, self.state), impulse)
 
     def _pinocchio_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
                          out: np.ndarray) -> None:
-        self._support.terms(support, q, v, out)
+        self.support.terms(support, q, v, out)
 
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,

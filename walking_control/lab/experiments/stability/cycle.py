@@ -74,9 +74,9 @@ class StableCycle:
                 raise NotAchieved(f'{robot.name} undisturbed', value=step,
                                   limit='falls after that many steps',
                                   remedy='change start, slope or controller')
-        n, free = walker.model.n, self.section.free
-        q, v = walker.state.y[2:n + 2], walker.state.y[n + 4:]
-        x = polish(self.section.stride, np.concatenate((q[free[:1]], v[free])))
+        n = walker.model.n
+        x = polish(self.section.stride, self.section.point(walker.state.y[2:n + 2],
+                                                           walker.state.y[n + 4:]))
         cycle = None if x is None else judge(self.section.stride, x)
         if cycle is None or not cycle.stable:
             raise NotAchieved(f'stable cycle of {robot.name}',

@@ -133,6 +133,40 @@ def plot_cost_over_speed(curves: Any) -> style.Figure:
     return figure
 
 
+def plot_atlas(result: Any) -> style.Figure:
+    """Draw step lengths, step times, speed and the largest eigenvalue over a parameter."""
+    figure, axes = style.new_figure(4, height=2.2, sharex=True)
+    looks: dict[str, dict[str, Any]] = {}
+    for branch in result['branches']:
+        strides, cycles = branch['strides'], branch['cycles']
+        colour = {'color': style.COLOURS[int(math.log2(strides))]}
+        looks[f'cycles of {strides} stride' + 's' * (strides > 1)] = colour
+        looks['unstable'] = {'color': style.NEUTRAL, 'linestyle': ':'}
+        values = np.array([cycle['value'] for cycle in cycles])
+        sizes = np.array([abs(cycle['eigenvalues'][0]) for cycle in cycles])
+        columns = (*(np.array([cycle[name] for cycle in cycles]) for name in
+                     ('step_lengths', 'step_times', 'speed')), sizes)
+        for axis, rows in zip(axes, columns, strict=True):
+            axis.plot(values, rows, ':', linewidth=1.2, **colour)
+            stable = np.where(sizes < 1.0 + 1e-6, values, np.nan)   # events belong to both sides
+            axis.plot(stable, rows, **colour)
+            for i, event in enumerate(cycle['event'] for cycle in cycles):
+                if event:
+                    looks[event] = {'color': style.MARK, 'marker': style.EVENTS[event],
+                                    'linestyle': ''}
+                    axis.plot(values[i], rows[i:i + 1], **looks[event])
+    from matplotlib.lines import Line2D
+    figure.legend([Line2D([], [], **look) for look in looks.values()], list(looks),
+                  loc='outside upper right', ncols=len(looks), frameon=False, fontsize=10)
+    for axis, title, unit in zip(axes, ('step length', 'step time', 'speed',
+                                        'largest eigenvalue'), ('m', 's', 'm/s', 'size')):
+        style.label(axis, title, unit)
+    axes[3].axhline(1.0, color=style.NEUTRAL, linewidth=1.0)
+    axes[3].set_ylim(0.0, 3.0)
+    axes[3].set_xlabel(result['parameter'])
+    return figure
+
+
 def search_figures(found: GaitSearch) -> dict[str, style.Figure]:
     """Return name -> figure of everything there is to see of a search."""
     figures = {'gait_snapshots': plot_snapshots(found), 'gait_motion': plot_motion(found)}
