@@ -11,11 +11,8 @@ from typing import Any
 class WalkingControlError(Exception):
     """Something the caller can act on.
 
-    Args:
-        what: The thing that is wrong, e.g. ``'parameter hip_switching.set_point'``.
-        value: Its offending value.
-        limit: The rule it breaks, in words.
-        remedy: What to do about it.
+    `what`: the thing that is wrong, e.g. ``'parameter hip_switching.set_point'``. `value`: its
+    offending value. `limit`: the rule it breaks, in words. `remedy`: what to do about it.
     """
     exit_status = 2
     # what else was found wrong at the same time, see `Findings`
@@ -58,8 +55,7 @@ class InvalidInput(WalkingControlError):
 class Findings:
     """Collects what is wrong with an input, so that all of it can be said at once.
 
-    Attributes:
-        errors: The errors so far.
+    Attributes: `errors`: the errors so far.
     """
 
     def __init__(self) -> None:
@@ -112,8 +108,7 @@ class MeasurementError(WalkingControlError):
 class Interrupted(KeyboardInterrupt):
     """Somebody stopped a long piece of work; what there was until then is not lost.
 
-    Args:
-        result: What the work would have returned, as far as it got.
+    `result`: what the work would have returned, as far as it got.
     """
 
     def __init__(self, result: Any) -> None:
@@ -129,13 +124,8 @@ class NotAchieved(WalkingControlError):
 def import_optional(module: str, what: str, package: str | None = None) -> Any:
     """Return a module of a package that not everybody has.
 
-    Args:
-        module: Its dotted name.
-        what: What needs it, for the message.
-        package: What to install; None takes the first part of the name.
-
-    Raises:
-        MissingDependency: It is not installed.
+    `module`: its dotted name. `what`: what needs it, for the message. `package`: what to install;
+    None takes the first part of the name. Raises `MissingDependency`: it is not installed.
     """
     package = package or module.partition('.')[0]
     try:
@@ -149,8 +139,7 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
 def writing_to(directory: Path) -> Iterator[None]:
     """Make a directory to write files to.
 
-    Raises:
-        InvalidInput: It, or a file written within, cannot be written.
+    Raises `InvalidInput`: it, or a file written within, cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)

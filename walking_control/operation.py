@@ -44,10 +44,8 @@ class Operation:
     it outlives the operation and carries the lifecycle. `send`: called with the tick number when
     `loop.command` is to be sent; 0 answers no tick. `names`: sensor -> what messages call it, e.g.
     its topic. `obstacle`: callable that returns why the effort must stay zero, e.g. that no
-    watchdog listens, or ``''``.
-
-    Raises:
-        InvalidInput: The loop cannot be built from the robot file.
+    watchdog listens, or ``''``. Raises `InvalidInput`: the loop cannot be built from the robot
+    file.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str | None, latch: Latch,

@@ -18,11 +18,9 @@ class Attitude:
     of what the IMU says is left out.
 
     `dynamics`: the robot's `Dynamics`. `slope`: inclination of the floor, rad, downhill positive:
-    the IMU counts from gravity, the floor frame from the floor.
-
-    Attributes:
-        update: Function (measurement, base, q, v) that writes what turns: orientation and angular
-            velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
+    the IMU counts from gravity, the floor frame from the floor. Attributes: `update`: function
+    (measurement, base, q, v) that writes what turns: orientation and angular velocity of a
+    `BaseState`, the base's part of generalised coordinates and velocities.
     """
 
     def __init__(self, dynamics: Dynamics, slope: float) -> None:
@@ -67,8 +65,7 @@ class Attitude:
 def floor_rotation(slope: float) -> np.ndarray:
     """Return the rotation from the level world to the floor frame, ``(3, 3)``.
 
-    Args:
-        slope: Inclination of the floor, rad, downhill positive.
+    `slope`: inclination of the floor, rad, downhill positive.
     """
     c, s = math.cos(slope), math.sin(slope)
     return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])

@@ -76,10 +76,8 @@ class PullEvidence:
     """Whether a floor seems to pull a foot down: no floor does, a sensor is wrong.
 
     The sum of `ContactEvidence`, for twice the noise that is declared. No single reading fills it.
-
-    Args:
-        on_force: Load that makes contact when it lasts, N; half of it, pulling, counts.
-        noise: Standard deviation of a measured load, N.
+    `on_force`: load that makes contact when it lasts, N; half of it, pulling, counts. `noise`:
+    standard deviation of a measured load, N.
     """
 
     def __init__(self, on_force: float, noise: float) -> None:

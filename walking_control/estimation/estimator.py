@@ -95,9 +95,8 @@ class Estimator:
     def update(self, measurement: Measurement, effort: np.ndarray | None = None) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.
 
-        Args:
-            measurement: The `Measurement`; finite.
-            effort: Efforts on the robot since the last one, ``(n_efforts,)``; None: none.
+        `measurement`: the `Measurement`; finite. `effort`: efforts on the robot since the last one,
+        ``(n_efforts,)``; None: none.
         """
         state, velocities = self.state, self._velocities
         state.stamp = measurement.stamp

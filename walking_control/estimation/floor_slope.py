@@ -29,14 +29,10 @@ STEEPEST = 0.3   # rise over run: nothing steeper is walked on
 class FloorSlope:
     """Rise of the floor over x and y at the stance foot, and how well it is known.
 
-    Args:
-        dynamics: The robot's `Dynamics`, which the estimator moves; its base is free.
-
-    Attributes:
-        value: s, ``(2,)``; that of the state it is made for.
-        covariance: Of what the newest foothold says, ``(2, 2)``.
-        flat: Whether feet are soles, which feel the slope.
-        felt: Whether the newest sole has been looked at for long enough in this very tick.
+    `dynamics`: the robot's `Dynamics`, which the estimator moves; its base is free. Attributes:
+    `value`: s, ``(2,)``; that of the state it is made for. `covariance`: of what the newest
+    foothold says, ``(2, 2)``. `flat`: whether feet are soles, which feel the slope. `felt`: whether
+    the newest sole has been looked at for long enough in this very tick.
     """
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
@@ -59,9 +55,8 @@ class FloorSlope:
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Take a tick's contacts and feet.
 
-        Args:
-            state: The `WalkerState`: stamp, contacts and support.
-            places: Of the feet from the base, floor axes, m.
+        `state`: the `WalkerState`: stamp, contacts and support. `places`: of the feet from the
+        base, floor axes, m.
         """
         dt, self._stamp = state.stamp - self._stamp, state.stamp
         for i, touches in enumerate(state.contact):

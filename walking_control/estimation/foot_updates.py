@@ -298,14 +298,10 @@ def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: floa
                position: np.ndarray, velocity: np.ndarray, covariance: np.ndarray) -> None:
     """Write place and velocity of the base, and how well they are known.
 
-    Args:
-        rate: Angular velocity as measured, body axes, rad/s.
-        imu: Origin of the body in base axes, m.
-        gyro: Standard deviation of the gyroscope, rad/s.
-        position: Of the base's origin, floor frame, m; written.
-        velocity: Likewise, m/s; written.
-        covariance: Of turn, velocity and position of the base, estimate less truth in the floor
-            frame, ``(9, 9)``; written.
+    `rate`: angular velocity as measured, body axes, rad/s. `imu`: origin of the body in base axes,
+    m. `gyro`: standard deviation of the gyroscope, rad/s. `position`: of the base's origin, floor
+    frame, m; written. `velocity`: likewise, m/s; written. `covariance`: of turn, velocity and
+    position of the base, estimate less truth in the floor frame, ``(9, 9)``; written.
     """
     P, n = state.P, len(state.P)
     arm, sweep, swept, turning = np.empty(3), np.empty(3), np.empty(3), np.empty(3)

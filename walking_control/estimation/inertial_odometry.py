@@ -51,11 +51,8 @@ class InertialOdometry(LegOdometry):
     in the plane, or does not turn, is the same body with what it cannot do left out.
 
     `dynamics`: the robot's `Dynamics`. `slope`: inclination of the floor, rad, downhill positive.
-    `gravity`: magnitude, m/s^2.
-
-    Attributes:
-        filter: The `FilterState`.
-        sample: The last `Sample`.
+    `gravity`: magnitude, m/s^2. Attributes: `filter`: the `FilterState`. `sample`: the last
+    `Sample`.
     """
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters, slope: float,
@@ -100,9 +97,8 @@ class InertialOdometry(LegOdometry):
     def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray) -> None:
         """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
 
-        Args:
-            q: Generalised coordinates; the base's angles are written, now and by `update`.
-            v: Generalised velocities; the base's rates are written.
+        `q`: generalised coordinates; the base's angles are written, now and by `update`. `v`:
+        generalised velocities; the base's rates are written.
         """
         self._read(measurement)
         self._elapsed = measurement.stamp - self._last

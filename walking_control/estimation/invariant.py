@@ -48,13 +48,10 @@ def move(state: FilterState, rate: np.ndarray, force: np.ndarray, gravity: np.nd
          dt: float, halfway: np.ndarray, push: np.ndarray) -> None:
     """Move the state on by one sample of the IMU.
 
-    Args:
-        rate: Angular velocity as measured, mean over the sample, body axes, rad/s.
-        force: Specific force as measured, mean over the sample, in the axes halfway, m/s^2.
-        gravity: Floor frame, m/s^2.
-        dt: Length of the sample, s.
-        halfway: Written: the rotation in the middle of the sample, ``(3, 3)``.
-        push: Written: the specific force in the floor frame, m/s^2.
+    `rate`: angular velocity as measured, mean over the sample, body axes, rad/s. `force`: specific
+    force as measured, mean over the sample, in the axes halfway, m/s^2. `gravity`: floor frame,
+    m/s^2. `dt`: length of the sample, s. `halfway`: written: the rotation in the middle of the
+    sample, ``(3, 3)``. `push`: written: the specific force in the floor frame, m/s^2.
     """
     rotation, columns, bias = state.rotation, state.columns, state.bias
     x, turn, along, start = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), rotation.copy()
@@ -185,10 +182,8 @@ def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.n
     covariance is updated in Joseph's form, whose every term is a covariance.
 
     `residual`: ``(m,)``, ``H xi`` plus noise. `H`: derivative of the residual by the error, ``(m,
-    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise.
-
-    Returns:
-        Whether it was taken.
+    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise. Returns
+    whether it was taken.
     """
     P = state.P
     n, m = len(P), len(residual)
@@ -257,8 +252,7 @@ def _balance(P: np.ndarray) -> None:
 def shift(state: FilterState, xi: np.ndarray) -> None:
     """Change the state by an error: ``X <- exp(xi) X``, biases by the difference.
 
-    Args:
-        xi: ``(n,)``.
+    `xi`: ``(n,)``.
     """
     n, columns = len(xi), state.columns
     turn, along, old = np.empty((3, 3)), np.empty((3, 3)), state.rotation.copy()

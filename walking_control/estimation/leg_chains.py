@@ -52,13 +52,11 @@ def follow_legs(chains: LegChains, position: np.ndarray, velocity: np.ndarray, b
                 places: np.ndarray, speeds: np.ndarray, grams: np.ndarray) -> None:
     """Compute where the feet are and how the joints move them.
 
-    Args:
-        position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
-        velocity: Of the joints, ``(n_joints,)``.
-        body: The point from which they are seen, in base axes, m.
-        places: Of the feet from there, base axes, m, ``(n_feet, 3)``; written.
-        speeds: Their velocities in base axes, m/s, ``(n_feet, 3)``; written.
-        grams: ``J J^T`` of their Jacobians by the joints, ``(n_feet, 3, 3)``; written.
+    `position`: of the joints, ``(n_joints,)``, rad (of sliding joints m). `velocity`: of the
+    joints, ``(n_joints,)``. `body`: the point from which they are seen, in base axes, m. `places`:
+    of the feet from there, base axes, m, ``(n_feet, 3)``; written. `speeds`: their velocities in
+    base axes, m/s, ``(n_feet, 3)``; written. `grams`: ``J J^T`` of their Jacobians by the joints,
+    ``(n_feet, 3, 3)``; written.
     """
     length = chains.joint.shape[1]
     at, lever, column = np.zeros((length, 3)), np.zeros(3), np.zeros(3)

@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 class LegOdometry:
     """Place and velocity of the base, the stance foot at rest on the floor.
 
-    Args:
-        dynamics: The robot's `Dynamics`.
-
-    Attributes:
-        covariance: How well the base is known, see `WalkerState`; None where it is not said.
-        rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
-        floor: The `FloorSlope` that soles feel, or None.
+    `dynamics`: the robot's `Dynamics`. Attributes: `covariance`: how well the base is known, see
+    `WalkerState`; None where it is not said. `rate_covariance`: of its angular velocity, base axes,
+    ``(3, 3)``, rad^2/s^2; likewise. `floor`: the `FloorSlope` that soles feel, or None.
     """
     covariance: np.ndarray | None = None
     rate_covariance: np.ndarray | None = None
@@ -39,9 +35,8 @@ class LegOdometry:
     def place_feet(self, q: np.ndarray, v: np.ndarray) -> list[list[float]]:
         """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
 
-        Args:
-            q: Generalised coordinates with the base at the origin.
-            v: Generalised velocities with the base's origin at rest.
+        `q`: generalised coordinates with the base at the origin. `v`: generalised velocities with
+        the base's origin at rest.
         """
         self._dynamics.move(q, v)
         return [self._dynamics.foot_position(foot) for foot in self._feet]
@@ -50,9 +45,7 @@ class LegOdometry:
         """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
 
         Many sensors have the one axis only. A magnitude would count sideways noise as load.
-
-        Args:
-            forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
+        `forces`: in the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
         rotations = [self._dynamics.foot_rotation(foot) for foot in self._feet]
         return [max(float(rotation[2] @ force), float(force[2]))

@@ -62,8 +62,7 @@ def find_soles(dynamics: Dynamics) -> Soles:
 def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
     """Write how the soles lie against the body.
 
-    Args:
-        position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
+    `position`: of the joints, rad (of sliding joints m), ``(n_joints,)``.
     """
     R, carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     soles.gram[:] = 0.0

@@ -32,10 +32,9 @@ class Touchdowns:
                loads: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState` if it is time to.
 
-        Args:
-            state: The `WalkerState`, contacts up to date.
-            places: x, y and z of every foot in the floor's axes, from any one point, m.
-            loads: Force of the floor on every foot along its normal, N.
+        `state`: the `WalkerState`, contacts up to date. `places`: x, y and z of every foot in the
+        floor's axes, from any one point, m. `loads`: force of the floor on every foot along its
+        normal, N.
         """
         x_support = places[state.support][0]
         elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE

@@ -49,8 +49,7 @@ LONGEST_SAMPLE = 0.1   # s: after a longer silence the past says nothing of the 
 class StanceModel:
     """How a walker that stands on one foot accelerates, and what impacts do to its velocities.
 
-    Args:
-        dynamics: `Dynamics` of a planar robot with coordinates.
+    `dynamics`: `Dynamics` of a planar robot with coordinates.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -139,8 +138,7 @@ class StanceModel:
 class VelocityFilter:
     """Joint velocities, and with a model the base's rate, from positions and gyroscope.
 
-    Args:
-        model: The `StanceModel` of a planar walker; None lets the line be straight.
+    `model`: the `StanceModel` of a planar walker; None lets the line be straight.
     """
 
     def __init__(self, robot: Robot, values: EstimatorParameters,
@@ -160,13 +158,10 @@ class VelocityFilter:
                locked: np.ndarray, effort: np.ndarray) -> None:
         """Replace measured rates by estimates.
 
-        Args:
-            stamp: Of the measurement, s.
-            support: Index of the foot that has been standing.
-            angles: Measured angles of the base, if it has any, and the joints, rad.
-            rates: Measured; changed.
-            locked: Which locks hold, ``(n_locks,)``.
-            effort: Efforts since the last measurement.
+        `stamp`: of the measurement, s. `support`: index of the foot that has been standing.
+        `angles`: measured angles of the base, if it has any, and the joints, rad. `rates`:
+        measured; changed. `locked`: which locks hold, ``(n_locks,)``. `effort`: efforts since the
+        last measurement.
         """
         dt = stamp - self._stamp
         if 0.0 < dt <= LONGEST_SAMPLE:

@@ -84,8 +84,7 @@ def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np
         damping: beta of (3.47), 1/s: the rate at which a velocity error of the contact decays.
         compliance: See `solve_contact`.
 
-    Returns:
-        lambda, ``(m,)``, N.
+    Returns lambda, ``(m,)``, N.
     """
     a = contact_acceleration(M, A, force, drift)
     if damping:
@@ -106,10 +105,8 @@ def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v
     `M`: mass matrix, ``(n, n)``. `A_old`: constraint matrix of the point that has been in contact,
     ``(n, m)``. `A_new`: constraint matrix of the point that strikes. `v`: velocity before impact,
     ``(n,)``. `normal`: column of `A_old` along the floor normal, pointing away from the floor.
-
-    Returns:
-        ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and support
-        passes at once; otherwise both points stop.
+    Returns ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and
+    support passes at once; otherwise both points stop.
     """
     after = project_velocity(M, A_new, v)
     if A_old[:, normal] @ after > 0.0:

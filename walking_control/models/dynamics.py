@@ -33,10 +33,8 @@ def floor_gravity(gravity: float, slope: float) -> np.ndarray:
 def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
-    `urdf`: URDF text. `name`: how messages call the robot.
-
-    Raises:
-        UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
+    `urdf`: URDF text. `name`: how messages call the robot. Raises `UrdfError`: Pinocchio cannot
+    build the model, or a joint has several degrees of freedom.
     """
     model = _build_model(urdf, Base.FREE, name)
     root = root_link(parse(urdf))
@@ -62,17 +60,12 @@ class Dynamics:
     order, ``(nq,)``; velocities v likewise, ``(nv,)``. Motor inertia (armature) is included.
 
     `robot`: the `Robot`. `gravity`: magnitude, m/s^2. `slope`: inclination of the floor, rad,
-    downhill positive.
+    downhill positive. Attributes: `model` and `data`: pinocchio's. `joints`: names, in the robot's
+    order, which is meant wherever no other is named. `pinocchio_order`: place of each of our
+    velocities among Pinocchio's, ``(nv,)``. `frames`: foot -> id of its frame.
 
-    Attributes:
-        model, data: Pinocchio's.
-        joints: Names, in the robot's order, which is meant wherever no other is named.
-        pinocchio_order: Place of each of our velocities among Pinocchio's, ``(nv,)``.
-        frames: foot -> id of its frame.
-
-    Raises:
-        UrdfError: Pinocchio cannot build the model, a joint has several degrees of freedom, or one
-            of a robot with coordinates is continuous.
+    Raises `UrdfError`: Pinocchio cannot build the model, a joint has several degrees of freedom, or
+    one of a robot with coordinates is continuous.
     """
 
     def __init__(self, robot: Robot, gravity: float = 9.81, slope: float = 0.0) -> None:
@@ -120,15 +113,11 @@ class Dynamics:
                       out: np.ndarray | None = None) -> np.ndarray:
         """Return the generalised coordinates of a pose, checked.
 
-        Args:
-            positions: Joint positions in our order, ``(n_joints,)``, or a mapping by name.
-            orientation: Base to floor frame, quaternion xyzw; made unit within 1e-3 of it.
-            position: Base origin in the floor frame, m; of no influence on torques and wrenches.
-            out: Where to write it, ``(nq,)``.
-
-        Raises:
-            MeasurementError: A joint is missing or a number is not finite, or the quaternion is
-                not a unit one.
+        `positions`: joint positions in our order, ``(n_joints,)``, or a mapping by name.
+        `orientation`: base to floor frame, quaternion xyzw; made unit within 1e-3 of it.
+        `position`: base origin in the floor frame, m; of no influence on torques and wrenches.
+        `out`: where to write it, ``(nq,)``. Raises `MeasurementError`: a joint is missing or a
+        number is not finite, or the quaternion is not a unit one.
         """
         q = np.zeros(self.nq) if out is None else out
         q[:self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))

@@ -93,13 +93,9 @@ def sample_floor(height: Callable[[float], float], start: float, end: float,
 
     `height`: of the floor at a place, m -> m; shifted so that it is 0 at place 0. `start`: where
     the floor begins to be uneven, m, at or before 0. `end`: where it ends to be, m; there it goes
-    on as its last piece does. `pieces`: straight pieces.
-
-    Returns:
-        ``floor_places`` and ``floor_heights``, m; place 0 is among them.
-
-    Raises:
-        InvalidInput: A stretch without length or without the start.
+    on as its last piece does. `pieces`: straight pieces. Returns ``floor_places`` and
+    ``floor_heights``, m; place 0 is among them. Raises `InvalidInput`: a stretch without length or
+    without the start.
     """
     if not (math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1):
         raise InvalidInput('stretch of a sampled floor', value=[start, end, pieces],

@@ -139,14 +139,10 @@ class Parameters:
             stiffness: float = parameter(8.0, 'N m/rad', 'Of the spring.', 0.0, 1e3, live=True)
 
     A subclass is a frozen dataclass. Parts that several sections have are classes without a
-    section, to be inherited.
+    section, to be inherited. Attributes: `section`: name of the section. `rows`: name ->
+    `Parameter`, what the class itself declares first.
 
-    Attributes:
-        section: Name of the section.
-        rows: name -> `Parameter`, what the class itself declares first.
-
-    Raises:
-        ParameterError: A bad value or a contradiction; carries all others.
+    Raises `ParameterError`: a bad value or a contradiction; carries all others.
     """
     section: ClassVar[str]
     rows: ClassVar[Mapping[str, Parameter]]

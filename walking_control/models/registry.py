@@ -37,10 +37,7 @@ def choose(kind: Choosable[Given], *order: Given.args, **parameters: Given.kwarg
     Of this one a type checker knows the names and types of the parameters.
 
     `kind`: the class. `order`: none: parameters are given by name. `parameters`: name -> value; the
-    others stay as the robot file has them.
-
-    Raises:
-        InvalidInput: A parameter without a name.
+    others stay as the robot file has them. Raises `InvalidInput`: a parameter without a name.
     """
     if order:
         raise InvalidInput('choose', value=order, limit='takes parameters by name alone')
@@ -107,11 +104,8 @@ class Registry(Mapping[str, Any]):
     def choose(self, choice: Any) -> tuple[str | None, list[tuple[str, Any]]]:
         """Return the name to find a choice by, and the parameters given with it, by dotted names.
 
-        Args:
-            choice: A name, a class, a `Chosen` or None.
-
-        Raises:
-            InvalidInput: It is none of these, or a class that is unusable.
+        `choice`: a name, a class, a `Chosen` or None. Raises `InvalidInput`: it is none of these,
+        or a class that is unusable.
         """
         if choice is None or isinstance(choice, str):
             return choice, []

@@ -113,8 +113,7 @@ def whole_nanoseconds(time: float) -> float:
 class Measurement:
     """What the sensors say at one instant.
 
-    Args:
-        robot: The `Robot`.
+    `robot`: the `Robot`.
 
     Attributes:
         values: All numbers, in the order of `sensors_of`.

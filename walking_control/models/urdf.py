@@ -40,10 +40,8 @@ class UrdfJoint:
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
 
-    `path`: file path. `xacro_args`: mapping of xacro argument to value.
-
-    Raises:
-        UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.
+    `path`: file path. `xacro_args`: mapping of xacro argument to value. Raises `UrdfError`: the
+    file is unreadable, is not a URDF, or a mass or inertia is not physical.
     """
     path = Path(path)
     if not path.is_file():

@@ -123,10 +123,8 @@ _TRUTH = {'true': True, 'false': False}
 def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SIMULATION) -> None:
     """Refuse what was typed behind a launch file and is not an argument of it.
 
-    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`.
-
-    Raises:
-        InvalidInput: A name is not in the table.
+    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`. Raises
+    `InvalidInput`: a name is not in the table.
     """
     known = [argument.name for argument in arguments]
     for text in argv:
@@ -141,15 +139,9 @@ def read_arguments(texts: Mapping[str, str],
                    arguments: Sequence[LaunchArgument] = SIMULATION) -> dict[str, Any]:
     """Return the typed values of launch arguments.
 
-    Args:
-        texts: name -> text, as launch hands them over; names it does not give get their default.
-        arguments: The table of `LaunchArgument`.
-
-    Returns:
-        dict: name -> value of the argument's type.
-
-    Raises:
-        InvalidInput: A text does not mean a value of its type, or names no parameter file.
+    `texts`: name -> text, as launch hands them over; names it does not give get their default.
+    `arguments`: the table of `LaunchArgument`. Returns dict: name -> value of the argument's type.
+    Raises `InvalidInput`: a text does not mean a value of its type, or names no parameter file.
     """
     values = {argument.name: _read(argument, texts.get(argument.name, argument.default))
               for argument in arguments}
@@ -164,10 +156,8 @@ def node_parameters(node: str, values: Mapping[str, Any],
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
     `node`: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file. `values`: values from
-    `read_arguments`. `arguments`: the table they were read with.
-
-    Returns:
-        list: The ``parameters`` of a ``launch_ros.actions.Node``.
+    `read_arguments`. `arguments`: the table they were read with. Returns list: The ``parameters``
+    of a ``launch_ros.actions.Node``.
     """
     given = {argument.parameter or argument.name: values[argument.name] for argument in arguments
              if node in argument.nodes and values[argument.name] != ''}

@@ -97,16 +97,15 @@ def _along(run: Run, terms: Terms, pieces: tuple[TrackerData, ...], masks: np.nd
 def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
     """Return the measures of a disturbed walk of a planar robot, ready for JSON.
 
-    Returns:
-        Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of
-        the fault that ended it, ``disturbed`` (whether the disturbance came before the end), and
-        the keys of `MEASURES` in SI units. Squared efforts are integrals over the whole steps
-        before the one that ends at the disturbance, and from that one on, over their number: a
-        walker meets another floor while its foot is still in the air. Injected and absorbed energy
-        are summed over ticks, each actuator for itself. The step of a fault, such as a fall, counts
-        as a whole one, the reaction to it not as an effort. The foot length is how far from the
-        ankle the centre of pressure would have to lie: ground torque over normal force, while the
-        foot carries at least 5 % of the weight; None without a driven ankle.
+    Returns dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s)
+    of the fault that ended it, ``disturbed`` (whether the disturbance came before the end), and the
+    keys of `MEASURES` in SI units. Squared efforts are integrals over the whole steps before the
+    one that ends at the disturbance, and from that one on, over their number: a walker meets
+    another floor while its foot is still in the air. Injected and absorbed energy are summed over
+    ticks, each actuator for itself. The step of a fault, such as a fall, counts as a whole one, the
+    reaction to it not as an effort. The foot length is how far from the ankle the centre of
+    pressure would have to lie: ground torque over normal force, while the foot carries at least 5 %
+    of the weight; None without a driven ankle.
     """
     whole, end = summarize(run), quantities.ending(run)
     row = quantities.disturbed_row(run)

@@ -33,10 +33,8 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
 
     `robot_file`: the `RobotFile`. `name`: name, ``module:Class``, class or class with parameters;
     None takes the robot file's default. `robot`: the `Robot` that is really there; None: the one of
-    the file. A controller built for the file then knows its robot with an error.
-
-    Raises:
-        InvalidInput: Unknown plant, or one that cannot simulate this robot.
+    the file. A controller built for the file then knows its robot with an error. Raises
+    `InvalidInput`: unknown plant, or one that cannot simulate this robot.
     """
     from walking_control.simulation.plant import Plant
     from walking_control.simulation.wires import check_delays

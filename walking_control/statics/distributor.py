@@ -92,16 +92,13 @@ class StaticTorque:
     `dynamics`: the `Dynamics`. `contacts`: name -> `Contact`; of a sequence each is called by its
     frame. `objective`: ``'torque'``, ``'force'`` or an `Objective`. `effort_limits`: joint -> limit
     in N m, in place of the URDF's. `solver`: name of the quadratic-program solver; None takes the
-    preferred one installed.
+    preferred one installed. Attributes: `problems`: `UrdfError` of every joint whose motor has an
+    effort limit of zero. Such a joint is taken at its word: a posture in which it must work is
+    infeasible.
 
-    Attributes:
-        problems: `UrdfError` of every joint whose motor has an effort limit of zero. Such a joint
-            is taken at its word: a posture in which it must work is infeasible.
-
-    Raises:
-        InvalidInput: A frame is unknown, an effort limit names no joint.
-        ParameterError: The objective is unknown or leaves nothing to minimise.
-        MissingDependency: The solver is not installed.
+    Raises `InvalidInput`: a frame is unknown, an effort limit names no joint. `ParameterError`: the
+    objective is unknown or leaves nothing to minimise. `MissingDependency`: the solver is not
+    installed.
     """
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact] | Sequence[Contact],
@@ -137,12 +134,9 @@ class StaticTorque:
         `caps`: contact -> largest normal force, N, below its own. `acceleration`: that the whole
         body shall have at once, without turning, floor axes, ``(3,)``, m/s^2: it weighs as if
         gravity were less by so much; None: at rest. `measured`: whether sensors say q: then joints
-        may be beyond their stops, as noise and play put them.
-
-        Raises:
-            InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no
-                contact of the support; a joint is beyond its stops.
-            MeasurementError: The configuration is not finite.
+        may be beyond their stops, as noise and play put them. Raises `InvalidInput`: a contact is
+        unknown, or there is none; a cap is no force, or of no contact of the support; a joint is
+        beyond its stops. `MeasurementError`: the configuration is not finite.
         """
         if acceleration is not None:
             self.dynamics.accelerate(acceleration)

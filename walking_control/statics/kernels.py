@@ -83,10 +83,9 @@ def judge_forces(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
         free: Columns of limited joints that no contact loads, ``(k,)``.
         free_limits: Their torque limits, ``(k,)``.
 
-    Returns:
-        ``(efforts, equality, shortfall, overload)``: ``(nv,)``; the largest error of a base
-        equation; the largest shortfall of an inequality; the largest excess of a free joint's
-        torque. All infinite when a force is not finite.
+    Returns ``(efforts, equality, shortfall, overload)``: ``(nv,)``; the largest error of a base
+    equation; the largest shortfall of an inequality; the largest excess of a free joint's torque.
+    All infinite when a force is not finite.
     """
     efforts = gravity - np.dot(forces, jacobian)
     if not math.isfinite(forces.sum()):
@@ -109,12 +108,9 @@ def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
 
     `gravity`: generalised gravity, ``(nv,)``. `jacobian`: of the sole in its own axes, ``(6, nv)``.
     `rows`: limits of the contact, ``(m, 6)``. `bound`: ``(m,)``. `limits`: torque limits,
-    ``(n_joints,)``.
-
-    Returns:
-        ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in
-        the sole frame; largest error of the base equations; least slack of the contact's limits;
-        largest excess of a torque over its limit.
+    ``(n_joints,)``. Returns ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m;
+    ``(6,)`` N, N m in the sole frame; largest error of the base equations; least slack of the
+    contact's limits; largest excess of a torque over its limit.
     """
     rotation = np.ascontiguousarray(jacobian[:3, :3])
     wrench = np.empty(6)

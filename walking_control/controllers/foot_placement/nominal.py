@@ -36,17 +36,11 @@ def find_nominal_step(pitch: float, roll: float, duration: float, gravity: np.nd
                       length: float, out: np.ndarray) -> bool:
     """Find the cycle of given legs and step time by Newton's method.
 
-    Args:
-        pitch: Of both legs from the vertical at touchdown, rad, 0 for stepping in place.
-        roll: Likewise.
-        duration: Of a step, s.
-        gravity: Of level floor, m/s^2, ``(3,)``.
-        length: Of the legs, m.
-        out: Filled: distance beside the foot and speed at mid-step, forward and lateral speed at
-            touchdown, energy, push-off that keeps it, ``(6,)``.
-
-    Returns:
-        Whether it was found and the stance leg presses all the time.
+    `pitch`: of both legs from the vertical at touchdown, rad, 0 for stepping in place. `roll`:
+    likewise. `duration`: of a step, s. `gravity`: of level floor, m/s^2, ``(3,)``. `length`: of the
+    legs, m. `out`: filled: distance beside the foot and speed at mid-step, forward and lateral
+    speed at touchdown, energy, push-off that keeps it, ``(6,)``. Returns whether it was found and
+    the stance leg presses all the time.
     """
     goal, foot = np.zeros(3), np.zeros(3)
     leg_direction(pitch, -roll, goal)   # opposite to the hip seen from the stance foot

@@ -22,10 +22,7 @@ class Books:
     """Energies since the walk began, and in the last whole step.
 
     `capacity`: of the tank, J. `joints`: index of the joint of each effort, ``(n_efforts,)``.
-
-    Attributes:
-        values: Of `FIELDS`.
-        level: Of the tank, J.
+    Attributes: `values`: of `FIELDS`. `level`: of the tank, J.
     """
 
     def __init__(self, capacity: float, joints: np.ndarray) -> None:

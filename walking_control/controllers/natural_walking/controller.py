@@ -67,15 +67,11 @@ STRAIGHT = 0.999     # share of its length that a leg may get
 class NaturalWalking(Stepping):
     """Natural walking for a biped whose every joint has a motor.
 
-    Args:
-        robot_file: The `RobotFile`; the left foot is the first.
+    `robot_file`: the `RobotFile`; the left foot is the first. Attributes: `on_gait`: whether it
+    walks on the gait; it stands or steps otherwise.
 
-    Attributes:
-        on_gait: Whether it walks on the gait; it stands or steps otherwise.
-
-    Raises:
-        IncompatibleController: As `Stepping`, or the robot stands on points.
-        GaitError: The library is of another robot.
+    Raises `IncompatibleController`: as `Stepping`, or the robot stands on points. `GaitError`: the
+    library is of another robot.
     """
 
     name = 'natural_walking'

@@ -45,13 +45,9 @@ class Stride(NamedTuple):
 class GaitTable:
     """The gaits of a family at all speeds between its slowest and fastest.
 
-    Args:
-        dynamics: The robot's `Dynamics`, whose first foot is that of the gaits.
-        gravity: Along the floor's normal, m/s^2.
-
-    Attributes:
-        speeds: Ascending, m/s, ``(n,)``.
-        knees: Each leg's knee, an index of the robot's joints.
+    `dynamics`: the robot's `Dynamics`, whose first foot is that of the gaits. `gravity`: along the
+    floor's normal, m/s^2. Attributes: `speeds`: ascending, m/s, ``(n,)``. `knees`: each leg's knee,
+    an index of the robot's joints.
     """
 
     def __init__(self, family: GaitFamily, dynamics: Dynamics, gravity: float) -> None:

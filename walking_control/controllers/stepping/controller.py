@@ -87,18 +87,12 @@ def thresholds_of(leg: float, gravity: float) -> Thresholds:
 class Stepping(Controller):
     """Stepping in space for a biped whose every joint has a motor.
 
-    Args:
-        robot_file: The `RobotFile`; the left foot is the first.
+    `robot_file`: the `RobotFile`; the left foot is the first. Attributes: `walking`: whether it
+    walks; it stands otherwise, or waits to. `stance`: index of the foot that stands. `step`: the
+    planned `Step`. `steps`: touchdowns so far.
 
-    Attributes:
-        walking: Whether it walks; it stands otherwise, or waits to.
-        stance: Index of the foot that stands.
-        step: The planned `Step`.
-        steps: Touchdowns so far.
-
-    Raises:
-        IncompatibleController: The base is not free, a joint has no motor, or there are not two
-            feet.
+    Raises `IncompatibleController`: the base is not free, a joint has no motor, or there are not
+    two feet.
     """
     name = 'stepping'
     parameters: ClassVar[type[SteppingParameters]] = SteppingParameters

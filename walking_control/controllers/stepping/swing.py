@@ -19,10 +19,7 @@ LAST = 0.008      # s: so long before touchdown the foot has its speed and sinks
 class SwingFoot:
     """Desired motion of the swing foot, from the stance foot, in floor axes.
 
-    Attributes:
-        position: m, ``(3,)``.
-        velocity: m/s, ``(3,)``.
-        acceleration: m/s^2, ``(3,)``.
+    Attributes: `position`: m, ``(3,)``. `velocity`: m/s, ``(3,)``. `acceleration`: m/s^2, ``(3,)``.
     """
 
     def __init__(self) -> None:

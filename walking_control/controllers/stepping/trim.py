@@ -19,8 +19,7 @@ MOST = 0.4     # m/s
 class SpeedTrim:
     """The correction, ahead and to the left.
 
-    Attributes:
-        value: m/s, ``(2,)``.
+    Attributes: `value`: m/s, ``(2,)``.
     """
 
     def __init__(self) -> None:

@@ -39,19 +39,13 @@ WISHES = 32   # rows that can be wished in a tick
 class FootContact:
     """What the floor can do to a foot: limits of its force and moment.
 
-    Args:
-        length, width: Of the sole, m; both zero for a point, the width alone for a blade, which
-            rolls sideways over its line.
-        friction: Coefficient of friction.
-        torsion: Radius at which friction resists the turning of a point about the floor normal, m;
-            that of soles follows from their size.
-        smallest: Smallest normal force, N.
-
-    Attributes:
-        size: Number of forces and moments: x, y, z and, of soles, about x, y, z; of points about
-            z alone, if there is torsion; of blades all but about x.
-        blade: Whether it is one; then its own axes count, not the floor's.
-        rows: Limits: ``rows @ force >= bound``.
+    `length` and `width`: of the sole, m; both zero for a point, the width alone for a blade, which
+    rolls sideways over its line. `friction`: coefficient of friction. `torsion`: radius at which
+    friction resists the turning of a point about the floor normal, m; that of soles follows from
+    their size. `smallest`: smallest normal force, N. Attributes: `size`: number of forces and
+    moments: x, y, z and, of soles, about x, y, z; of points about z alone, if there is torsion; of
+    blades all but about x. `blade`: whether it is one; then its own axes count, not the floor's.
+    `rows`: limits: ``rows @ force >= bound``.
     """
 
     def __init__(self, length: float, width: float, friction: float, torsion: float,
@@ -82,10 +76,8 @@ class FootContact:
 class MotorLimits:
     """Torques the motors can give, by their speed; what brakes a joint by itself counts as none.
 
-    Args:
-        motors: Of each joint, in any order.
-        effort_limits: Largest torque of each, N m.
-        speed_limits: Largest speed of each, rad/s.
+    `motors`: of each joint, in any order. `effort_limits`: largest torque of each, N m.
+    `speed_limits`: largest speed of each, rad/s.
     """
 
     def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray,
@@ -248,11 +240,9 @@ def fill_program(ground: Ground, joints: Joints, wishes: Wishes, count: int, fee
 class WholeBody:
     """The program, for a biped whose every joint has a motor.
 
-    Args:
-        contact: What the floor can do to each foot.
-        motors: What the motors can do, in Pinocchio's order.
-        stops: Smallest and largest joint angles, likewise, rad, ``(2, n)``.
-        compiled: Whether the program is written by compiled code.
+    `contact`: what the floor can do to each foot. `motors`: what the motors can do, in Pinocchio's
+    order. `stops`: smallest and largest joint angles, likewise, rad, ``(2, n)``. `compiled`:
+    whether the program is written by compiled code.
     """
 
     def __init__(self, body: Body, contact: FootContact, motors: MotorLimits,
@@ -284,11 +274,8 @@ class WholeBody:
              first: int = 0) -> None:
         """Add a wish: rows @ (accelerations from the first) = values.
 
-        Args:
-            rows: ``(k, m)``.
-            values: ``(k,)``.
-            weight: Of the squared error.
-            first: Column of the program the rows begin at.
+        `rows`: ``(k, m)``. `values`: ``(k,)``. `weight`: of the squared error. `first`: column of
+        the program the rows begin at.
         """
         wishes, i, row = self._wishes, self._wished, self._wanted
         end, last = row + len(rows), first + rows.shape[1]
@@ -299,10 +286,8 @@ class WholeBody:
     def want_pressure(self, foot: int, place: np.ndarray, weight: float) -> None:
         """Add a wish: the centre of pressure of a foot that stands on its sole.
 
-        Args:
-            foot: Index of the foot.
-            place: In floor axes, from the middle of the sole, m, ``(2,)``.
-            weight: Of the squared moment.
+        `foot`: index of the foot. `place`: in floor axes, from the middle of the sole, m, ``(2,)``.
+        `weight`: of the squared moment.
         """
         if self._contact.blade:
             ahead = self._body.feet[foot].rotation[:2, 0]

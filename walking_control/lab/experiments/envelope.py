@@ -186,11 +186,9 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
         repeat its failure by `simulate`, None without one; its conditions ``nominal_speed`` (m/s),
         ``step_time`` (s) and `PRICE` of the undisturbed walk, None without motors.
 
-    Raises:
-        InvalidInput: An unknown kind, sizes that make no grid, or a robot on a base that is not
-            free.
-        NotAchieved: The undisturbed robot does not walk.
-        Interrupted: Somebody stopped it; holds the result of the trials made.
+    Raises `InvalidInput`: an unknown kind, sizes that make no grid, or a robot on a base that is
+    not free. `NotAchieved`: the undisturbed robot does not walk. `Interrupted`: somebody stopped
+    it; holds the result of the trials made.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if not robot_file.robot.is_free:

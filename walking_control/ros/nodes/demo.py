@@ -69,12 +69,9 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
         settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout``.
         route: Name or path of the route to ask the walker for; ``''``: none.
 
-    Returns:
-        The `DemoResult`.
-
-    Raises:
-        NotAchieved: The controller could not be configured or activated.
-        ParameterError: A setting that no node has or that the demo makes itself, or a bad value.
+    Returns the `DemoResult`. Raises `NotAchieved`: the controller could not be configured or
+    activated. `ParameterError`: a setting that no node has or that the demo makes itself, or a bad
+    value.
     """
     robot_file, law, world = choose_parts(robot_file, controller, plant)
     isolate_domain()

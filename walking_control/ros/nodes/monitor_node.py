@@ -89,9 +89,8 @@ class MonitorNode(GuardedNode):
         name: Node name.
         **kwargs: Passed to `rclpy.node.Node`.
 
-    Raises:
-        MissingDependency: The extra ``monitor`` is not installed.
-        InvalidInput: Nobody can listen there, or the robot file is unusable.
+    Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
+    listen there, or the robot file is unusable.
     """
 
     def __init__(self, host: str = '127.0.0.1', port: int = 8765, rate: float = 30.0,
@@ -268,9 +267,8 @@ def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence
         token: That viewers must give; empty: none.
         namespace: Of the controller and its topics.
 
-    Raises:
-        MissingDependency: The extra ``monitor`` is not installed.
-        InvalidInput: Nobody can listen there, or the robot file is unusable.
+    Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
+    listen there, or the robot file is unusable.
     """
     avoid_shared_memory()
     with ros(), StopSignal() as stop:

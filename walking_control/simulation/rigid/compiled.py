@@ -73,8 +73,7 @@ class Walker:
         state: `RigidState`.
         data: `LawData`.
 
-    Raises:
-        MissingDependency: CasADi or numba is missing for compiled code.
+    Raises `MissingDependency`: CasADi or numba is missing for compiled code.
     """
     data: LawData
 

@@ -86,19 +86,11 @@ def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointMo
 class PointWalker:
     """A walker with all mass in the hip, ready for fast strides.
 
-    Args:
-        controller: Name of the controller; None takes the robot file's default.
-        steps: Floor changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`.
+    `controller`: name of the controller; None takes the robot file's default. `steps`: floor
+    changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`. Attributes: `robot`: the
+    `Robot`. `leg_length`: m. `model`: `PointModel`. `state`: `PointState`. `data`: `PointLaw`.
 
-    Attributes:
-        robot: The `Robot`.
-        leg_length: m.
-        model: `PointModel`.
-        state: `PointState`.
-        data: `PointLaw`.
-
-    Raises:
-        IncompatibleController: The law has no array form.
+    Raises `IncompatibleController`: the law has no array form.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
