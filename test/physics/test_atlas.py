@@ -38,7 +38,7 @@ def few_cycles(monkeypatch):
 def test_goswami_compass_doubles_its_period_where_walks_and_eigenvalues_say_so():
     """If it failed, the first bifurcation of [GTE98] would be off by a thousandth of a degree."""
     low, high = np.radians([4.36, 4.46])
-    found = find_atlas(compass, 'slope', low, high, strides=2)
+    found = find_atlas(compass, 'slope', (low, high), strides=2)
     single, double = (branch['cycles'] for branch in found['branches'] if any(
         cycle['stable'] for cycle in branch['cycles']))
     doubling, = (cycle['value'] for cycle in single if cycle['event'])

@@ -146,7 +146,7 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
 
 def make_folder(options: Writing) -> None:
     """Make the folder a verb writes to before its long run; note what was made, innermost first."""
-    if options.out is None:
+    if options.out is None or options.out.is_dir():
         return
     options.made = [folder for folder in (options.out, *options.out.parents) if not folder.exists()]
     try:
@@ -159,11 +159,6 @@ def make_folder(options: Writing) -> None:
 def requested_robot(options: OnFloor) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
-    return robot_of(options)
-
-
-def robot_of(options: OnFloor) -> RobotFile:
-    """Return the `RobotFile` of `requested_robot`, no folder made."""
     from walking_control.loading import load_robot
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')

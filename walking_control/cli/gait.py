@@ -203,8 +203,7 @@ def _print_cycles(result: dict[str, Any]) -> None:
 class _Atlas(common.Seeded, common.Following):
     over: Axis = option('parameter and the ends of its range; speed, of a family of gaits given by '
                         '--gait', 'NAME=LO:HI', axis, required=True, default=None)
-    strides: int = option('follow cycles of up to this many strides (default: 4)', 'N', count,
-                          default=4)
+    strides: int = option('follow cycles of up to N strides (default: 4)', 'N', count, default=4)
 
 
 @verb('walking_control gait atlas compass --over slope=0.02:0.1 --out out/atlas')
@@ -212,19 +211,17 @@ def atlas(options: _Atlas) -> int:
     """Follow limit cycles over a parameter, through folds and period doublings."""
     from walking_control.lab.experiments.atlas import find_atlas
     common.require_rigid(options)
-    given, gait, name = options.set, options.gait, options.over.name
-    common.make_folder(options)
+    over, given, gait = options.over, options.set, options.gait
 
     def robot_at(value: float) -> RobotFile:
-        if name == 'speed' and gait is not None:
+        if over.name == 'speed' and gait is not None:
             options.gait = Path(f'{gait}@{value}')
         else:
-            options.set = [*given, (name, value)]
-        return common.robot_of(options)
+            options.set = [*given, (over.name, value)]
+        return common.requested_robot(options)
     output.suggest_compiler()
-    result: dict[str, Any] = find_atlas(
-        robot_at, name, options.over.low, options.over.high, options.controller, options.seed,
-        options.strides, output.show_share('surveyed'))
+    result = find_atlas(robot_at, over.name, (over.low, over.high), options.controller,
+                        options.seed, options.strides, output.show_share('surveyed'))
     result['files'] = []
     if options.out is not None:
         from walking_control.lab.reports.plots.gait import plot_atlas

@@ -11,6 +11,7 @@ the period leave along the eigenvector of -1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 import math
 from typing import NamedTuple
@@ -27,7 +28,7 @@ BESIDE = (0.02, 0.005, 0.001, 3e-4, 1e-4)   # how far beside a doubling the doub
 MOST = 400     # cycles in one direction
 ROUNDS, EARLY = 16, 6   # of Broyden's method: at most, and until it has to have come nearer
 TOLERANCE = 1e-9   # largest entry of F that counts as zero
-DIFFERENCE = 1e-6   # of x, and ten times that of u
+INTO = 1e-5    # the range, for differences of u
 FAILURES = WalkingControlError, np.linalg.LinAlgError, ValueError   # of a search for a cycle
 
 
@@ -63,10 +64,16 @@ TESTS: dict[str, Callable[[Orbit], float]] = {
 
 
 class Continuation:
-    """Cycles of a number of strides; `stride_at`: u -> stride function, an error where none is."""
+    """Cycles of a number of strides.
 
-    def __init__(self, stride_at: Callable[[float], StrideFunction], times: int = 1) -> None:
+    `stride_at`: u -> stride function, an error where there is none. `difference`: of the entries
+    of x, for derivatives.
+    """
+
+    def __init__(self, stride_at: Callable[[float], StrideFunction], times: int = 1,
+                 difference: float = 1e-6) -> None:
         self.stride_at, self.times = lru_cache(4)(stride_at), times
+        self.difference = difference
 
     def walk(self, z: np.ndarray) -> list[Stride]:
         """Return the strides from z; NotAchieved: the robot falls."""
@@ -80,8 +87,8 @@ class Continuation:
 
     def orbit(self, z: np.ndarray, along: np.ndarray) -> Orbit:
         """Return the `Orbit` of a zero of F, its tangent towards `along`."""
-        columns, into = [], 10.0 * DIFFERENCE * math.copysign(1.0, 0.5 - z[-1])   # the range
-        for step in np.diag([*[DIFFERENCE] * (len(z) - 1), into]):
+        columns, into = [], math.copysign(INTO, 0.5 - z[-1])
+        for step in np.diag([*[self.difference] * (len(z) - 1), into]):
             low, high = z if step[-1] else z - step, z + step
             columns.append((self.walk(high)[-1].x - self.walk(low)[-1].x) / (high - low).sum())
         slope = np.array(columns).T
@@ -157,13 +164,13 @@ class Continuation:
         """Return where cycles of twice the strides begin; NotAchieved: they are not found."""
         values, vectors = np.linalg.eig(orbit.slope[:, :-1])
         away = np.append(vectors[:, np.argmin(np.abs(values + 1.0))].real, 0.0)
-        twice = Continuation(self.stride_at, 2 * self.times)
+        away /= np.linalg.norm(away)
+        twice = Continuation(self.stride_at, 2 * self.times, self.difference)
         for size in BESIDE:
-            z = orbit.z + size * away / np.linalg.norm(away)
-            try:
-                z = twice.solve(z, twice.orbit(z, away).slope, away)
-            except FAILURES:
-                continue
-            if abs(z[-1] - orbit.z[-1]) < 10.0 * size:   # else it is another one
-                return twice, twice.orbit(z, z - orbit.z)
+            with suppress(*FAILURES):
+                z = orbit.z + size * away
+                there = twice.orbit(twice.solve(z, twice.orbit(z, away).slope, away), away)
+                moved, rate = there.z[-1] - orbit.z[-1], there.tangent[-1] / (there.tangent @ away)
+                if abs(moved - 0.5 * size * rate) < 0.2 * abs(moved):   # a parabola, not another
+                    return twice, there
         raise NotAchieved('doubled cycle', limit='not found')

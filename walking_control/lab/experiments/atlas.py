@@ -6,6 +6,7 @@ followed both ways, and where the period doubles so are the cycles of twice the 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,22 +20,25 @@ from walking_control.models.robot_file import RobotFile
 
 PLACES = (0.5, 0.0, 1.0)   # of the range, where cycles are sought
 STARTS = 600
+TICKED = 1e-3   # differences for a law with ticks: at each the derivative of a stride jumps
 SAME = 1e-5   # largest entry of the difference of two states that are one
 Branch = tuple[list[Orbit], str, str]   # cycles, where they come from and where they end
 
 
-def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, low: float, high: float,
+def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, ends: tuple[float, float],
                controller: str | None = None, seed: int = 0, strides: int = 4,
                progress: Callable[[float], None] | None = None) -> dict[str, Any]:
-    """Return the cycles of the robots that a parameter makes, branch by branch.
+    """Return the cycles of the robots that a parameter makes between two ends, branch by branch.
 
     `robot_at`: value of the parameter -> `RobotFile`. `strides`: of a cycle, at most. NotAchieved:
     no cycle is found.
     """
+    low, high = ends
     if not low < high:
-        raise InvalidInput(f'range of {parameter}', value=[low, high], limit='must rise')
+        raise InvalidInput(f'range of {parameter}', value=ends, limit='must rise')
     robot_at(low)
     robot_file = robot_at(high)
+    name, law = robot_file.robot.name, controller or robot_file.controller
 
     def section_at(u: float) -> Section | PointSection:
         return make_section(robot_at(low + (high - low) * u), controller)[0]
@@ -47,24 +51,21 @@ def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, low: floa
             return there and replace(there, x=there.x / scale)
         return scaled
     scale = section_at(0.5).scale
-    single = Continuation(stride_at)
+    single = Continuation(stride_at, difference=1e-6 if law == 'none' else TICKED)
     branches: list[Branch] = []
     for i, u in enumerate(PLACES):
         section = section_at(u)
-        try:
-            cycles = section.keep(find_cycles(section.stride, section.sample(
-                np.random.default_rng(seed), STARTS)))
-        except NotAchieved:
-            continue
-        for cycle in cycles:
-            z = np.append(cycle.x / scale, u)
-            if not any(_holds(single, branch[0], z) for branch in branches):
-                branches += _follow_both(single, z, strides)
+        with suppress(NotAchieved):
+            for cycle in section.keep(find_cycles(section.stride, section.sample(
+                    np.random.default_rng(seed), STARTS))):
+                z = np.append(cycle.x / scale, u)
+                if not any(_holds(single, branch[0], z) for branch in branches):
+                    branches += _follow_both(single, z, strides)
         if progress is not None:
             progress((i + 1) / len(PLACES))
     if not branches:
-        raise NotAchieved(f'limit cycle of {robot_file.robot.name}', limit=f'none found at '
-                          f'{parameter} of {low:g}, {0.5 * (low + high):g} and {high:g}',
+        raise NotAchieved(f'limit cycle of {name}', limit=f'none found at {parameter} of {low:g}, '
+                          f'{0.5 * (low + high):g} and {high:g}',
                           remedy='try another range, controller or seed, or --on-gait')
 
     def describe(orbit: Orbit) -> dict[str, Any]:
@@ -75,30 +76,27 @@ def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, low: floa
                 'stable': abs(values[0]) < 1.0 - 1e-6, 'eigenvalues': values,
                 'speed': sum(lengths) / sum(times), 'step_times': times, 'step_lengths': lengths,
                 'q': q[section.reported].tolist(), 'v': v[section.reported].tolist()}
-    return {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-            'parameter': parameter, 'coordinates': [robot_file.robot.coordinates[i]
-                                                    for i in section.reported], 'branches': [
-                {'strides': len(orbits[0].strides), 'begin': begin, 'end': end,
-                 'cycles': [describe(orbit) for orbit in orbits]}
-                for orbits, begin, end in branches]}
+    return {'robot': name, 'controller': law, 'parameter': parameter,
+            'coordinates': [robot_file.robot.coordinates[i] for i in section.reported],
+            'branches': [{'strides': len(orbits[0].strides), 'begin': begin, 'end': end,
+                          'cycles': [describe(orbit) for orbit in orbits]}
+                         for orbits, begin, end in branches]}
 
 
 def _follow_both(single: Continuation, z: np.ndarray, strides: int) -> list[Branch]:
     """Return the branch through a cycle and those it doubles to."""
     first = single.orbit(z, np.eye(len(z))[-1])
-    back, begin = single.follow(first._replace(tangent=-first.tangent))
+    back, why = single.follow(first._replace(tangent=-first.tangent))
     ahead, end = single.follow(first)
-    found = [(single, (back[:0:-1] + ahead, begin, end))]
+    found = [(single, (back[:0:-1] + ahead, why, end))]
     for continuation, (orbits, _, _) in found:   # grows
         for orbit in orbits:
             if orbit.event == 'period doubling' and 2 * continuation.times <= strides:
-                try:
+                with suppress(*FAILURES):
                     twice, start = continuation.double(orbit)
-                except FAILURES:
-                    continue
-                orbits, end = twice.follow(start)
-                found.append((twice, ([orbit._replace(strides=2 * orbit.strides, event=''),
-                                       *orbits], orbit.event, end)))
+                    ahead, end = twice.follow(start)
+                    begin = orbit._replace(strides=2 * orbit.strides, event='')
+                    found.append((twice, ([begin, *ahead], orbit.event, end)))
     return [branch for _, branch in found]
 
 

@@ -134,36 +134,35 @@ def plot_cost_over_speed(curves: Any) -> style.Figure:
 
 
 def plot_atlas(result: Any) -> style.Figure:
-    """Draw step lengths, step times, speed and the largest eigenvalue over a parameter."""
+    """Draw steps, speed and eigenvalues of the branches of `find_atlas` over the parameter."""
     figure, axes = style.new_figure(4, height=2.2, sharex=True)
-    looks: dict[str, dict[str, Any]] = {}
+    axes[3].axhline(1.0, color=style.NEUTRAL, linewidth=1.0)
+    axes[3].set_ylim(0.0, 3.0)
+    axes[3].set_xlabel(result['parameter'])
+    looks = {'unstable': {'color': style.NEUTRAL, 'linestyle': ':'}}
     for branch in result['branches']:
-        strides, cycles = branch['strides'], branch['cycles']
+        cycles, strides = branch['cycles'], branch['strides']
         colour = {'color': style.COLOURS[int(math.log2(strides))]}
         looks[f'cycles of {strides} stride' + 's' * (strides > 1)] = colour
-        looks['unstable'] = {'color': style.NEUTRAL, 'linestyle': ':'}
+        columns = {'step length (m)': [cycle['step_lengths'] for cycle in cycles],
+                   'step time (s)': [cycle['step_times'] for cycle in cycles],
+                   'speed (m/s)': [cycle['speed'] for cycle in cycles],
+                   'largest eigenvalue': [abs(cycle['eigenvalues'][0]) for cycle in cycles]}
         values = np.array([cycle['value'] for cycle in cycles])
-        sizes = np.array([abs(cycle['eigenvalues'][0]) for cycle in cycles])
-        columns = (*(np.array([cycle[name] for cycle in cycles]) for name in
-                     ('step_lengths', 'step_times', 'speed')), sizes)
-        for axis, rows in zip(axes, columns, strict=True):
+        # events belong to both sides
+        stable = np.where(np.less(columns['largest eigenvalue'], 1.0 + 1e-6), values, np.nan)
+        for axis, (name, rows) in zip(axes, columns.items(), strict=True):
             axis.plot(values, rows, ':', linewidth=1.2, **colour)
-            stable = np.where(sizes < 1.0 + 1e-6, values, np.nan)   # events belong to both sides
             axis.plot(stable, rows, **colour)
-            for i, event in enumerate(cycle['event'] for cycle in cycles):
-                if event:
-                    looks[event] = {'color': style.MARK, 'marker': style.EVENTS[event],
-                                    'linestyle': ''}
+            axis.set_ylabel(name)
+            for i, cycle in enumerate(cycles):
+                if (event := cycle['event']):
+                    looks[event] = {'color': style.MARK, 'linestyle': '', 'marker': {
+                        'fold': 'o', 'period doubling': '^', 'torus': 's'}[event]}
                     axis.plot(values[i], rows[i:i + 1], **looks[event])
     from matplotlib.lines import Line2D
     figure.legend([Line2D([], [], **look) for look in looks.values()], list(looks),
                   loc='outside upper right', ncols=len(looks), frameon=False, fontsize=10)
-    for axis, title, unit in zip(axes, ('step length', 'step time', 'speed',
-                                        'largest eigenvalue'), ('m', 's', 'm/s', 'size')):
-        style.label(axis, title, unit)
-    axes[3].axhline(1.0, color=style.NEUTRAL, linewidth=1.0)
-    axes[3].set_ylim(0.0, 3.0)
-    axes[3].set_xlabel(result['parameter'])
     return figure
 
 

@@ -18,7 +18,6 @@ NEUTRAL = '#4D4D4D'
 COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)   # of as many lines
 FAINT = '#B0B0B0'
 MARK = '#A4134C'   # where something happens to the walker
-EVENTS = {'fold': 'o', 'period doubling': '^', 'torus': 's'}   # markers on branches of cycles
 _STYLE = {'font.size': 11,
           'axes.labelsize': 11, 'axes.spines.top': False, 'axes.spines.right': False,
           'axes.grid': True, 'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
