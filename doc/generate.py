@@ -277,9 +277,9 @@ STUB = '''# SPDX-License-Identifier: Apache-2.0
 
 def stub():
     """Return the text of __init__.pyi: the front door for type checkers."""
-    places = {name: place.partition(':') for name, place in walking_control._PUBLIC.items()}
-    lines = sorted((f'from walking_control.{module} import {other or name} as {name}'
-                   for name, (module, _, other) in places.items()), key=str.lower)
+    places = walking_control._PUBLIC
+    lines = sorted((f'from walking_control.{module} import {other} as {name}'
+                   for name, (module, other) in places.items()), key=str.lower)
     names = ',\n           '.join(map(repr, (*places, '__version__')))
     return '\n'.join((STUB, *lines, '', f'__all__ = [{names}]', '', '__version__: str', ''))
 

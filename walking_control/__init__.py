@@ -14,54 +14,27 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 import sys
 
-# name -> module that defines it, and its name there where that is another
-_PUBLIC = {
-    'load_robot': 'loading',
-    'RobotFile': 'models.robot_file',
-    'Robot': 'models.robot',
-    'Start': 'models.robot',
-    'Measurement': 'models.signals',
-    'WalkerState': 'models.signals',
-    'Command': 'models.signals',
-    'Reference': 'models.signals',
-    'Controller': 'controllers.controller',
-    'ArrayLaw': 'controllers.controller',
-    'choose': 'models.registry',
-    'make_controller': 'controllers.registry',
-    'find_controllers': 'controllers.registry:fitting_controllers',
-    'LawParameters': 'controllers.parameters',
-    'ControlLoop': 'control_loop',
-    'Plant': 'simulation.plant',
-    'Engine': 'simulation.engine',
-    'make_plant': 'simulation.registry',
-    'simulate': 'simulation.simulate',
-    'Walk': 'simulation.simulate',
-    'Run': 'runs.run',
-    'summarize': 'runs.metrics',
-    'Summary': 'runs.metrics',
-    'write_report': 'lab.reports.report',
-    'plot_run': 'lab.reports.report',
-    'read_route': 'runs.route',
-    'Route': 'runs.route',
-    'Estimator': 'estimation.estimator',
-    'make_estimator': 'estimation.estimator',
-    'Parameters': 'models.parameters',
-    'parameter': 'models.parameters',
-    'find_first_failure': 'lab.experiments.robustness',
-    'find_cycles': 'lab.experiments.cycles:find_robot_cycles',
-    'search_gait': 'lab.experiments.gait_search:find_gait',
-    'StaticTorque': 'statics.distributor',
-    'Dynamics': 'models.dynamics',
-    'bare_robot': 'models.dynamics',
-    'adopt': 'lab.adoption.adopt',
-    'Told': 'lab.adoption.guess',
-    'bring_up': 'lab.experiments.bring_up.run',
-    'Site': 'lab.experiments.bring_up.step',
-    'load_urdf': 'models.urdf',
-    'Contact': 'statics.contacts',
-    'WalkingControlError': 'exceptions',
-    'InvalidInput': 'exceptions',
-}
+# module -> the names in it, each with the name it has there where that is another
+_DEFINED = {
+    'loading': 'load_robot', 'models.robot_file': 'RobotFile', 'models.robot': 'Robot Start',
+    'models.signals': 'Measurement WalkerState Command Reference',
+    'controllers.controller': 'Controller ArrayLaw', 'models.registry': 'choose',
+    'controllers.registry': 'make_controller find_controllers=fitting_controllers',
+    'controllers.parameters': 'LawParameters', 'control_loop': 'ControlLoop',
+    'simulation.plant': 'Plant', 'simulation.engine': 'Engine', 'simulation.registry': 'make_plant',
+    'simulation.simulate': 'simulate Walk', 'runs.run': 'Run', 'runs.metrics': 'summarize Summary',
+    'lab.reports.report': 'write_report plot_run', 'runs.route': 'read_route Route',
+    'estimation.estimator': 'Estimator make_estimator', 'models.parameters': 'Parameters parameter',
+    'lab.experiments.robustness': 'find_first_failure',
+    'lab.experiments.cycles': 'find_cycles=find_robot_cycles',
+    'lab.experiments.gait_search': 'search_gait=find_gait', 'statics.distributor': 'StaticTorque',
+    'models.dynamics': 'Dynamics bare_robot', 'lab.adoption.adopt': 'adopt',
+    'lab.adoption.guess': 'Told', 'lab.experiments.bring_up.run': 'bring_up',
+    'lab.experiments.bring_up.step': 'Site', 'models.urdf': 'load_urdf',
+    'statics.contacts': 'Contact', 'exceptions': 'WalkingControlError InvalidInput'}
+# name -> module and name there
+_PUBLIC = {name: (module, other or name) for module, names in _DEFINED.items()
+           for name, _, other in (each.partition('=') for each in names.split())}
 _RENAMED = {'robustness': 'find_first_failure'}   # the old name serves for one release
 # room -> where it is now; the old names of its modules serve for one release, too
 _MOVED = {**dict.fromkeys(('nodes', 'ros2_control', 'recording', 'launch_arguments'), 'ros'),
@@ -117,8 +90,8 @@ def __getattr__(name):
         warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
         return __getattr__(_RENAMED[name])
     elif name in _PUBLIC:
-        module, _, other = _PUBLIC[name].partition(':')
-        value = getattr(import_module(f'{__name__}.{module}'), other or name)
+        module, other = _PUBLIC[name]
+        value = getattr(import_module(f'{__name__}.{module}'), other)
     else:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     globals()[name] = value
