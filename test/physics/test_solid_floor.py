@@ -29,7 +29,7 @@ def path(walker, until, step, dt=5e-4):
     while walker.state.memo[rm.TIME] < until and walker.state.mode[rm.STEPS] <= step:
         walker.walk(dt if walker.state.mode[rm.STEPS] == step else 0.01)
         support, q = int(walker.state.mode[rm.SUPPORT]), walker.state.y[2:4]
-        foot = walker._support.layout.split(walker._support.terms(support, q, np.zeros(2)))['foot']
+        foot = walker.support.layout.split(walker.support.terms(support, q, np.zeros(2)))['foot']
         if walker.state.mode[rm.STEPS] == step:
             rows.append((walker.state.memo[rm.TIME], foot[0], foot[1]))
     return np.array(rows).T

@@ -36,7 +36,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
              names.TELEMETRY, 'odom', '/tf', '/diagnostics'),
             (*sensors, names.COMBINED_STATE, names.STATES, names.STATE_NAMES, names.CMD_VEL,
              names.EMERGENCY_STOP, names.ROBOT_DESCRIPTION, names.SIMULATION_END, names.WATCHDOG,
-             'posture', 'support'),
+             'posture', 'support', 'stairs'),
             (*(f'~/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')),
              *(f'~/{name}' for name in _LIFECYCLE))),
         'watchdog': Access(
@@ -55,7 +55,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
         'live_check': Access(
             (), (*sensors, names.ROBOT_DESCRIPTION, names.EFFORT_COMMANDS, '/diagnostics'), (),
             tuple(f'{node}/get_parameters' for node in (names.CONTROLLER, names.MANAGER))),
-        'operator': Access((names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support'),
+        'operator': Access((names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs'),
                            ('*', '/diagnostics', '/tf', '/tf_static'), (), (
             *_TO_CONTROLLER, *(f'{names.CONTROLLER}/{name}' for name in
                                (*_PARAMETERS, *_LIFECYCLE))))}
