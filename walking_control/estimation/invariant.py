@@ -74,15 +74,10 @@ def spread(state: FilterState, halfway: np.ndarray, push: np.ndarray, gravity: n
            dt: float, rate_noise: np.ndarray, force_noise: float, walks: np.ndarray) -> None:
     """Carry the covariance along with `move` and add the noise of the sample.
 
-    Args:
-        state: The `FilterState` after `move`.
-        halfway: See `move`.
-        push: See `move`.
-        gravity: See `move`.
-        dt: See `move`.
-        rate_noise: Covariance of the mean angular velocity, body axes, ``(3, 3)``, rad^2/s^2.
-        force_noise: Variance of the mean specific force along each axis, m^2/s^4.
-        walks: Variance that every entry of the error gains in this sample, ``(n,)``.
+    `state`: the `FilterState` after `move`. `halfway`: see `move`. `push`: see `move`. `gravity`:
+    see `move`. `dt`: see `move`. `rate_noise`: covariance of the mean angular velocity, body axes,
+    ``(3, 3)``, rad^2/s^2. `force_noise`: variance of the mean specific force along each axis,
+    m^2/s^4. `walks`: variance that every entry of the error gains in this sample, ``(n,)``.
     """
     P, columns = state.P, state.columns
     n, known = len(P), len(P) - BIASES

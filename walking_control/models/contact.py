@@ -75,14 +75,10 @@ def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np
                       compliance: np.ndarray | None = None) -> np.ndarray:
     """Return the contact forces that keep the contact at rest ([DS09] (3.46), (3.47)).
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        A: Constraint matrix, ``(n, m)``.
-        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
-        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
-        v: Velocity, needed with damping only.
-        damping: beta of (3.47), 1/s: the rate at which a velocity error of the contact decays.
-        compliance: See `solve_contact`.
+    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
+    velocity-dependent forces, ``(n,)``. `drift`: ``d(A^T)/dt v``, ``(m,)``, m/s^2. `v`: velocity,
+    needed with damping only. `damping`: beta of (3.47), 1/s: the rate at which a velocity error of
+    the contact decays. `compliance`: see `solve_contact`.
 
     Returns lambda, ``(m,)``, N.
     """

@@ -128,18 +128,11 @@ def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool
     """Return when a swing foot comes down on the floor within a duration, s, or -1.
 
     It comes down from above while the hip sinks: a straight leg that swings past the other one
-    passes through the floor, as the legs of the compass do.
-
-    Args:
-        y: State at the begin, ``(6,)``.
-        gravity: m/s^2, ``(3,)``.
-        length: Of the legs, m.
-        stands: Whether the stance foot carries.
-        angles: Pitch and roll of the swing leg at the begin, rad, ``(2,)``.
-        rates: Their rates, held, rad/s, ``(2,)``.
-        floor: Height of the floor where it comes down above the stance foot, m.
-        duration: s.
-        out: Filled, the state then (without one, at the end).
+    passes through the floor, as the legs of the compass do. `y`: state at the begin, ``(6,)``.
+    `gravity`: m/s^2, ``(3,)``. `length`: of the legs, m. `stands`: whether the stance foot carries.
+    `angles`: pitch and roll of the swing leg at the begin, rad, ``(2,)``. `rates`: their rates,
+    held, rad/s, ``(2,)``. `floor`: height of the floor where it comes down above the stance foot,
+    m. `duration`: s. `out`: filled, the state then (without one, at the end).
     """
     begin, now = y.copy(), 0.0
     # what has not been higher has not left the floor, wherever a tick ends

@@ -74,14 +74,10 @@ def judge_forces(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
                  free_limits: np.ndarray) -> tuple[np.ndarray, float, float, float]:
     """Return what contact forces do: efforts, and how far they are from being a solution.
 
-    Args:
-        gravity: Generalised gravity, ``(nv,)``.
-        jacobian: Stacked contact Jacobians, ``(n, nv)``.
-        rows: Constraints of the program, the six base equations first, ``(m, n)``.
-        bound: ``(m,)``.
-        forces: Contact forces, ``(n,)``.
-        free: Columns of limited joints that no contact loads, ``(k,)``.
-        free_limits: Their torque limits, ``(k,)``.
+    `gravity`: generalised gravity, ``(nv,)``. `jacobian`: stacked contact Jacobians, ``(n, nv)``.
+    `rows`: constraints of the program, the six base equations first, ``(m, n)``. `bound`: ``(m,)``.
+    `forces`: contact forces, ``(n,)``. `free`: columns of limited joints that no contact loads,
+    ``(k,)``. `free_limits`: their torque limits, ``(k,)``.
 
     Returns ``(efforts, equality, shortfall, overload)``: ``(nv,)``; the largest error of a base
     equation; the largest shortfall of an inequality; the largest excess of a free joint's torque.

@@ -151,16 +151,12 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
               limits: StepLimits, last: float) -> Step:
     """Return the best `Step`.
 
-    Args:
-        com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
-        velocity: Its velocity as the angular momentum has it, m/s, ``(2,)``.
-        rate: w, 1/s.
-        side: 1 if the left foot swings, -1 if the right.
-        elapsed: Time since the last touchdown, s.
-        foot: The swing foot from the stance foot, m, ``(3,)``.
-        pace: Its velocity, m/s, ``(2,)``.
-        hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
-        last: Time that was left in the last plan, s: a landing that is near is not put off.
+    `com`: centre of mass from the stance foot, heading frame, m, ``(2,)``. `velocity`: its velocity
+    as the angular momentum has it, m/s, ``(2,)``. `rate`: w, 1/s. `side`: 1 if the left foot
+    swings, -1 if the right. `elapsed`: time since the last touchdown, s. `foot`: the swing foot
+    from the stance foot, m, ``(3,)``. `pace`: its velocity, m/s, ``(2,)``. `hip`: the hip of the
+    swing leg from the centre of mass, m, ``(2,)``. `last`: time that was left in the last plan, s:
+    a landing that is near is not put off.
     """
     soonest = max(limits.shortest - elapsed, max(foot[2], 0.0) / limits.lowering, 0.002)
     latest = limits.longest - elapsed

@@ -33,14 +33,10 @@ class SwingFoot:
                 shape: SteppingParameters, rise: float = 0.0, between: float = 0.0) -> None:
         """Advance by one tick.
 
-        Args:
-            foothold: Where to land, m, ``(2,)``.
-            elapsed: Time since the swing began, s.
-            remaining: Time until touchdown; below zero when the floor is late, s.
-            dt: s.
-            shape: Clearance, nominal time, speeds of touching down and sinking.
-            rise: Of the foothold over the stance foot, m.
-            between: Of the highest floor on the way, m.
+        `foothold`: where to land, m, ``(2,)``. `elapsed`: time since the swing began, s.
+        `remaining`: time until touchdown; below zero when the floor is late, s. `dt`: s. `shape`:
+        clearance, nominal time, speeds of touching down and sinking. `rise`: of the foothold over
+        the stance foot, m. `between`: of the highest floor on the way, m.
         """
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)

@@ -79,15 +79,10 @@ class Topic:
 class MonitorNode(GuardedNode):
     """Finds topics, passes messages on, and computes where the links are.
 
-    Args:
-        host: Address to listen on.
-        port: TCP port.
-        rate: Messages per second and topic, of wall time.
-        robot: Name or path of the robot file; empty: that of the controller.
-        origins: Of web pages that may connect, see `WebGate`.
-        token: That viewers must give; empty: none.
-        name: Node name.
-        **kwargs: Passed to `rclpy.node.Node`.
+    `host`: address to listen on. `port`: TCP port. `rate`: messages per second and topic, of wall
+    time. `robot`: name or path of the robot file; empty: that of the controller. `origins`: of web
+    pages that may connect, see `WebGate`. `token`: that viewers must give; empty: none. `name`:
+    node name. `**kwargs`: passed to `rclpy.node.Node`.
 
     Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
     listen there, or the robot file is unusable.
@@ -258,14 +253,10 @@ def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence
                 namespace: str) -> None:
     """Serve until interrupted.
 
-    Args:
-        host: Address to listen on.
-        port: TCP port.
-        rate: Messages per second and topic.
-        robot: Name or path of the robot file; empty: that of the controller.
-        origins: Of web pages that may connect, see `WebGate`.
-        token: That viewers must give; empty: none.
-        namespace: Of the controller and its topics.
+    `host`: address to listen on. `port`: TCP port. `rate`: messages per second and topic. `robot`:
+    name or path of the robot file; empty: that of the controller. `origins`: of web pages that may
+    connect, see `WebGate`. `token`: that viewers must give; empty: none. `namespace`: of the
+    controller and its topics.
 
     Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
     listen there, or the robot file is unusable.

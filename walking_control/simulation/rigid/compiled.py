@@ -62,16 +62,9 @@ class Walker:
 
     `controller`: name of the controller; None takes the robot file's default. `steps`: floor
     changes, see `rigid.engine.build_rigid_model`. `compiled`: false walks by plain Python and
-    Pinocchio: to check the compiled path by, or where it cannot be.
-
-    Attributes:
-        robot: The `Robot`.
-        leg_length: Height of the base in upright stance, m.
-        is_compiled: As given.
-        support: `SupportDynamics`.
-        model: `RigidModel`.
-        state: `RigidState`.
-        data: `LawData`.
+    Pinocchio: to check the compiled path by, or where it cannot be. Attributes: `robot`: the
+    `Robot`. `leg_length`: height of the base in upright stance, m. `is_compiled`: as given.
+    `support`: `SupportDynamics`. `model`: `RigidModel`. `state`: `RigidState`. `data`: `LawData`.
 
     Raises `MissingDependency`: CasADi or numba is missing for compiled code.
     """
