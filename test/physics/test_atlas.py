@@ -31,7 +31,7 @@ def compass(slope):
 def few_cycles(monkeypatch):
     """Take larger steps than a picture wants, from one place."""
     monkeypatch.setattr(continuation, 'LARGEST', 0.15)
-    monkeypatch.setattr(atlas, 'PLACES', (0.5,))
+    monkeypatch.setattr(atlas, 'PLACES', (0.4,))
 
 
 @pytest.mark.long
@@ -63,6 +63,20 @@ def test_goswami_compass_doubles_its_period_where_walks_and_eigenvalues_say_so()
     values = [cycle['value'] for cycle in double]
     nearest = np.polyfit(root[1:3], values[1:3], 1)[1]
     assert np.degrees(nearest) == pytest.approx(np.degrees(doubling), abs=2e-3)
+
+
+@pytest.mark.long
+def test_damping_at_the_hip_joins_the_two_gaits_of_the_compass():
+    """If it failed, the end of both gaits would be reported as a fall, or somewhere else."""
+    found = find_atlas(lambda damping: load_robot('compass', damping=damping), 'damping',
+                       (0.05, 0.055), strides=1)
+    branch = found['branches'][0]
+    fold, = (cycle for cycle in branch['cycles'] if cycle['event'])
+    assert fold['event'] == 'fold' and fold['value'] == pytest.approx(0.0530025, abs=1e-6)
+    assert fold['eigenvalues'][0] == pytest.approx(1.0, abs=1e-5)
+    ends = [branch['cycles'][i] for i in (0, -1)]
+    assert sorted(cycle['stable'] for cycle in ends) == [False, True]
+    assert [cycle['value'] for cycle in ends] == [0.05, 0.05]
 
 
 @pytest.mark.long
