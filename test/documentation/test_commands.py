@@ -53,7 +53,6 @@ SHORTER = (
     (r'--duration (60|31)', '--duration 6'), (r'--kills 200', '--kills 2'),
     (r'--sequences 1000000', '--sequences 1000'), (r'--starts 20', '--starts 1'),
     (r'--starts 50', '--starts 1'), (r'--minutes 12', '--minutes 0.1'),
-    (r'slope=-0\.05:0\.05', 'slope=-0.002:0.002'),
     (r'reproduce --out doc', 'reproduce --only sr20-backward --out doc'),
 )
 # What takes a second or two, and test_site does not run as part of a guide.

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from walking_control.exceptions import NotAchieved, WalkingControlError
 from walking_control.gaits.return_map import sorted_eigenvalues, Stride, StrideFunction
 
-FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-4   # distances from cycle to cycle
+FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-6   # distances from cycle to cycle
 TURN = 0.9     # cosine of the angle between their tangents, at least
 BESIDE = (0.02, 0.005, 0.001, 3e-4, 1e-4)   # how far beside a doubling the doubled cycle is sought
 MOST = 400     # cycles in one direction
