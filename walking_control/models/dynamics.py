@@ -17,7 +17,7 @@ from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.pose import joint_positions, unit_quaternion
 from walking_control.models.robot import Robot, Start
-from walking_control.models.urdf import moving_joints, parse
+from walking_control.models.urdf import moving_joints, parse, without_shapes
 from walking_control.models.urdf_structure import MOVING, root_link
 
 
@@ -48,7 +48,7 @@ def _build_model(urdf: str, base: Base, name: str) -> pin.Model:
             raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
                             limit='must be fixed, ' + ', '.join(MOVING))
     try:
-        return pin.buildModelFromXML(urdf, base.root_joint())
+        return pin.buildModelFromXML(without_shapes(urdf), base.root_joint())
     except (ValueError, RuntimeError) as error:
         raise UrdfError(f'URDF of {name}', limit=f'Pinocchio refuses it: {error}') from error
 

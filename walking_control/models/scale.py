@@ -13,6 +13,7 @@ import math
 import pinocchio as pin
 
 from walking_control.models.robot import Robot
+from walking_control.models.urdf import without_shapes
 
 # unit -> exponents of mass, length and time, and what a default in it goes with
 RULES = {
@@ -61,7 +62,7 @@ def scale_of(robot: Robot, gravity: float) -> Scale:
 
 @lru_cache(maxsize=64)
 def _mass_and_length(urdf: str, feet: tuple[str, ...]) -> tuple[float, float]:
-    model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())   # else the base has no mass
+    model = pin.buildModelFromXML(without_shapes(urdf), pin.JointModelFreeFlyer())   # for its mass
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))
     length = -min(float(data.oMf[model.getFrameId(foot)].translation[2]) for foot in feet)

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 import math
 import os
 from pathlib import Path
@@ -108,6 +109,16 @@ def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
     return root
 
 
+@lru_cache(8)
+def without_shapes(text: str) -> str:
+    """Return a URDF without shapes, of which its reader complains on every reading."""
+    root = parse(text)
+    for link in root.findall('link'):
+        for shape in (*link.findall('visual'), *link.findall('collision')):
+            link.remove(shape)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
 def check_urdf(text: str, path: Path | str = 'text') -> None:
     """Refuse what is no robot, and masses and inertias that no body can have.
 
@@ -140,7 +151,12 @@ def _check_readable(text: str, path: Path | str) -> None:
     if error:
         raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}')
     if remarks:
-        print(said, file=sys.stderr)
+        _say_once(said)
+
+
+@lru_cache
+def _say_once(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
 def _read(text: str) -> tuple[str, list[str]]:

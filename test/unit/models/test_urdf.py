@@ -4,6 +4,7 @@
 import pytest
 
 from walking_control.exceptions import UrdfError
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.models.urdf import load_urdf, moving_joints
 
 LINK = '''<robot name="r"><link name="a"><inertial><mass value="{mass}"/>
@@ -53,3 +54,16 @@ def test_axis_without_direction(tmp_path, kind, refused):
         return
     with pytest.raises(UrdfError, match='axis of joint j .*has no direction'):
         load_urdf(path)
+
+
+def test_remarks_of_the_reader_are_said_once(tmp_path, capfd):
+    """A drawing with a nameless colour would bury what we say under thousands of lines."""
+    shape = '<visual><geometry><sphere radius="1"/></geometry><material/></visual><inertial>'
+    path = tmp_path / 'robot.urdf'
+    path.write_text(LINK.format(mass=1, ixx=1).replace('<inertial>', shape))
+    for _ in range(3):
+        urdf = load_urdf(path)
+        bare_robot(urdf)
+        Dynamics(bare_robot(urdf))
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) == 1 and 'remarks, the first' in said[0]

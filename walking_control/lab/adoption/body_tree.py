@@ -13,7 +13,7 @@ from walking_control.exceptions import UrdfError
 from walking_control.lab.adoption.guess import Description
 from walking_control.lab.adoption.urdf_parts import placement_of
 from walking_control.models.dynamics import bare_robot
-from walking_control.models.urdf import moving_joints, parse, UrdfJoint
+from walking_control.models.urdf import moving_joints, parse, UrdfJoint, without_shapes
 
 ROOT = 1   # index of the base among Pinocchio's joints
 _ROUND = 96   # points around a cylinder
@@ -41,7 +41,7 @@ class BodyTree:
         self.urdf = description.urdf
         self.name = description.name
         bare_robot(self.urdf, self.name)   # says what joint is unknown
-        self.model = pin.buildModelFromXML(self.urdf, pin.JointModelFreeFlyer())
+        self.model = pin.buildModelFromXML(without_shapes(self.urdf), pin.JointModelFreeFlyer())
         if self.model.njoints < 3:
             raise UrdfError(f'robot description {description.path}',
                             limit='has no joint that moves', remedy='free some of its joints')
