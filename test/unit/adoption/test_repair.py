@@ -285,6 +285,7 @@ def test_a_world_link_is_taken_away(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize('path', REAL, ids=lambda path: path.stem)
 def test_robots_of_a_folder_walk(tmp_path, path):
     """A stranger's robot would no longer stand and walk from its description alone."""

@@ -220,14 +220,17 @@ def test_robots_without_a_gait_say_why(tmp_path):
 def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')
-    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07, 'speed': 0.6})
+    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07, 'speed': 0.6,
+                                                   'step_width': 0.22})
     monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options:
                         SimpleNamespace(members=(member,) * 3))
     monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
     monkeypatch.setattr(spatial, 'TRIED_ON_GAIT', 3.0)
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.ok and 0.0 < outcome.value < 0.2 and outcome.figures['on_gait'] > 0.1
-    assert load_robot(outcome.files[1]).controller == 'natural_walking'
+    natural = load_robot(outcome.files[1])   # it starts with feet as far apart as on its gait
+    assert natural.controller == 'natural_walking'
+    assert natural.sections['natural_walking']['step_width'] == 0.22
     monkeypatch.setattr(spatial, 'summarize', lambda run: {'steady': None})   # motors of no price
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.value is None and 'unknown' in outcome.what and 'on the gait' in outcome.what
@@ -281,7 +284,7 @@ def test_bring_up_finds_gaits(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize('description', ['bolt_description/robots/bolt.urdf',
                                          'g1_description/urdf/g1_29dof_rev_1_0.urdf',
                                          'talos_data/robots/talos_reduced.urdf',

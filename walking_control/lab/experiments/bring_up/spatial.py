@@ -33,7 +33,7 @@ from walking_control.simulation.simulate import simulate
 
 GAITS = (0.2, 0.3, 0.4, 0.5)   # over sqrt(g L): speeds that gaits are searched at
 TRIED_ON_GAIT = 12.0           # s on the gait
-SHARED = ('sole_length', 'sole_width', 'step_width', 'narrowest', 'widest')   # by every law
+SHARED = ('sole_length', 'sole_width', 'narrowest', 'widest')   # by every law
 COST = 'cost_of_transport_electrical'
 STANDS = 3.0      # s
 LEANS = 0.1       # rad: a robot that stands leans no more at the end
@@ -99,33 +99,33 @@ def _find_gaits(site: Site) -> Outcome:
     found = find_gaits(robot_file, [share * unit for share in GAITS], task={
         'least_gap': max(values.least_gap, gap), 'gait_width': max(values.gait_width, 1.05 * gap)},
         progress=site.progress)
-    kept = [member for member in found.members if member.reason is None]
+    kept = [member.summary for member in found.members if member.reason is None]
     if not kept:
         return Outcome(True, f'none: {found.members[0].reason}')
     family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
     law = NaturalWalking.parameters.section
-    easy = min(kept, key=lambda member: abs(member.summary['speed'] - middle_speed(robot_file)))
-    speed = easy.summary['speed']
-    natural = load_robot(site.current, [
-        ('controller', NaturalWalking.name),
-        *((f'{law}.{key}', known[key]) for key in SHARED if key in known),
-        (f'{law}.speed', speed), (f'{law}.speed_limit', LEAD * GAITS[-1] * unit),
-        (f'{law}.gait', str(family.resolve()))])
+    easy = min(kept, key=lambda summary: abs(summary['speed'] - middle_speed(robot_file)))
+    narrowest = gap or robot_file.values(NaturalWalking.parameters).narrowest
+    shared = {key: known[key] for key in SHARED if key in known} | {
+        'step_width': max(narrowest, easy['step_width']), 'speed': easy['speed'],   # no leap
+        'speed_limit': LEAD * GAITS[-1] * unit, 'gait': str(family.resolve())}
+    natural = load_robot(site.current, [('controller', NaturalWalking.name), *(
+        (f'{law}.{key}', value) for key, value in shared.items())])
     natural.write(file)
     run = simulate(natural, duration=TRIED_ON_GAIT)
     outcome = judge_walk(run, TRIED_ON_GAIT)
     steady = summarize(run)['steady'] or {}
     on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
-    figures = {COST: steady.get(COST), 'predicted': easy.summary[COST],
-               'on_gait': on_gait, 'speed': speed}
+    figures = {COST: steady.get(COST), 'predicted': easy[COST], 'on_gait': on_gait,
+               'speed': easy['speed']}
     files = [str(family), str(file)]
     if not outcome.ok:
         return Outcome(True, f'{len(kept)} gaits found, but natural_walking does not walk on them '
-                       f'at {speed:.2g} m/s: {outcome.what}', figures=figures, files=files)
+                       f'at {easy["speed"]:.2g} m/s: {outcome.what}', figures=figures, files=files)
     price = 'electrical cost of transport unknown, since no motor tells its resistance,' \
         if steady.get(COST) is None else f'cost of transport {steady[COST]:.3g}, electrical,'
-    return Outcome(True, f'{price} at {speed:.2g} m/s, {100.0 * on_gait:.0f} % of the time on the '
-                   'gait', steady.get(COST), figures=figures, files=files)
+    return Outcome(True, f'{price} at {easy["speed"]:.2g} m/s, {100.0 * on_gait:.0f} % of the time '
+                   'on the gait', steady.get(COST), figures=figures, files=files)
 
 
 def stand(site: Site) -> Outcome:
