@@ -168,6 +168,8 @@ def _print_steps(result: dict[str, Any]) -> None:
         print(f'this file walks: {files[-1]}')
         for verb, more in (('simulate', ''), ('demo', ''), ('simulate', ' --disturb push=0.3@8')):
             print(f'  walking_control {verb} {files[-1]}{more}')
+        for step in result['steps']:
+            print(*(f'faster: {x}\n' for x in step['files'] if x.endswith('_fast.yaml')), end='')
 
 
 def sentence(step: dict[str, object]) -> str:
