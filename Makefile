@@ -37,7 +37,7 @@ help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
 	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest, "-m long" runs the longer ones'
 	@echo 'make golden  compare short walks with what is kept of them; ARGS=--write keeps them anew'
-	@echo 'make lint    ruff and mypy, as CI runs them'
+	@echo 'make lint    ruff, its formatting and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make dist    sdist and wheel in dist, the same bytes of the same sources'
 	@echo 'make bench   how fast it is: ratios to something in the same run, with the load of the machine'
@@ -66,6 +66,7 @@ golden: setup
 
 lint: $(VENV)/dependencies
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 site: $(VENV)/dependencies
@@ -104,7 +105,7 @@ $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
 	$(PIP) install --quiet --no-build-isolation \
-		'.[ros,sim,dart,fast,statics,sweep,tune,plot,record,logs,monitor,test,docs,lint]'
+		'.[ros,sim,dart,fast,statics,sweep,tune,plot,record,logs,monitor,policy,test,docs,lint]'
 else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }

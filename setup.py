@@ -11,8 +11,16 @@ package = 'walking_control'
 share = f'share/{package}'
 # ROS 2 from pip exists as wheels for Linux on x86_64 only; elsewhere ROS 2 itself brings rclpy.
 wheels = "; platform_system == 'Linux' and platform_machine == 'x86_64'"
-messages = ('diagnostic', 'geometry', 'lifecycle', 'nav', 'sensor', 'std', 'trajectory',
-            'visualization')
+messages = (
+    'diagnostic',
+    'geometry',
+    'lifecycle',
+    'nav',
+    'sensor',
+    'std',
+    'trajectory',
+    'visualization',
+)
 
 setup(
     name=package,
@@ -22,8 +30,11 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[package, f'{package}.*']),
-    package_data={package: ['py.typed', '__init__.pyi'], f'{package}.lab.reports': ['*.html'],
-                  f'{package}.lab.reports.reproduction': ['*.yaml']},
+    package_data={
+        package: ['py.typed', '__init__.pyi'],
+        f'{package}.lab.reports': ['*.html'],
+        f'{package}.lab.reports.reproduction': ['*.yaml'],
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package}']),
         (share, ['package.xml', 'LICENSE']),
@@ -39,8 +50,7 @@ setup(
         (f'{share}/config/fastdds', glob('config/fastdds/*.xml')),
         (f'{share}/config/foxglove', glob('config/foxglove/*.json')),
         (f'{share}/config/plotjuggler', glob('config/plotjuggler/*.xml')),
-        *((f'{share}/{folder}', glob(f'{folder}/*'))
-          for folder in glob('config/ros2_control/*')),
+        *((f'{share}/{folder}', glob(f'{folder}/*')) for folder in glob('config/ros2_control/*')),
         (f'{share}/urdf', glob('urdf/*.xacro')),
         # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead
         (f'lib/{package}', glob('scripts/*')),
@@ -70,9 +80,22 @@ setup(
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read;
         # pytest-timeout makes of a test that hangs one that fails
         # nbclient executes the notebooks of doc/tutorials, build makes the files of a release
-        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'pytest-timeout', 'hypothesis', 'osqp',
-                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets', 'h5py',
-                 'nbclient', 'ipykernel', 'build'],
+        'test': [
+            'pytest<8.4',
+            'pytest-xdist>=3.7',
+            'pytest-timeout',
+            'hypothesis',
+            'osqp',
+            'quadprog',
+            'rosbags',
+            'example-robot-data',
+            'foxglove-sdk',
+            'websockets',
+            'h5py',
+            'nbclient',
+            'ipykernel',
+            'build',
+        ],
         # the site of the pages and notebooks, `make site`
         'docs': ['furo', 'latex2mathml', 'myst-nb', 'myst-parser', 'sphinx'],
         # what `make lint` runs

@@ -47,8 +47,7 @@ def make_solver(question, q):
 def main():
     """Print the answers as one line of JSON."""
     question, repeats = json.loads(Path(sys.argv[1]).read_text()), int(sys.argv[2])
-    double, single, falling = (np.array(question[name])
-                               for name in ('double', 'single', 'falling'))
+    double, single, falling = (np.array(question[name]) for name in ('double', 'single', 'falling'))
     robot, solver = make_solver(question, double)
 
     def stand_on_two(q=double):
@@ -61,16 +60,19 @@ def main():
         robot.update_kinematics()
         return robot.static_gravity_compensation_torques(question['frames'][0])
 
-    answer = {'double': median_time(stand_on_two, repeats),
-              'single': median_time(stand_on_one, repeats),
-              'torque_norm': float(np.linalg.norm(stand_on_two().tau[6:])),
-              'single_torque_norm': float(np.linalg.norm(stand_on_one()[-(len(single) - 7):])),
-              'version': importlib.metadata.version('placo')}
+    answer = {
+        'double': median_time(stand_on_two, repeats),
+        'single': median_time(stand_on_one, repeats),
+        'torque_norm': float(np.linalg.norm(stand_on_two().tau[6:])),
+        'single_torque_norm': float(np.linalg.norm(stand_on_one()[-(len(single) - 7) :])),
+        'version': importlib.metadata.version('placo'),
+    }
     robot, solver = make_solver(question, falling)
     try:
         result = stand_on_two(falling)
-        answer['falling'] = f'success {result.success}, accelerations up to ' \
-            f'{abs(result.qdd).max():.3g}'
+        answer['falling'] = (
+            f'success {result.success}, accelerations up to {abs(result.qdd).max():.3g}'
+        )
     except RuntimeError as error:
         answer['falling'] = f'error: {error}'
     print(json.dumps(answer))

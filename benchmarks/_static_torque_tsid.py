@@ -40,10 +40,18 @@ class Stand:
         program.computeProblemData(0.0, q, self.v)
         x, y = 0.5 * question['length'], 0.5 * question['width']
         corners = np.array([[x, x, -x, -x], [y, -y, y, -y], [0.0] * 4])
-        self.kept = []   # TSID holds references only
+        self.kept = []  # TSID holds references only
         for frame in frames:
-            contact = tsid.Contact6d(frame, robot, frame, corners, np.array([0.0, 0.0, 1.0]),
-                                     question['slope'], 0.0, question['max_force'])
+            contact = tsid.Contact6d(
+                frame,
+                robot,
+                frame,
+                corners,
+                np.array([0.0, 0.0, 1.0]),
+                question['slope'],
+                0.0,
+                question['max_force'],
+            )
             contact.setKp(np.zeros(6))
             contact.setKd(np.zeros(6))
             contact.setReference(robot.framePosition(program.data(), model.getFrameId(frame)))
@@ -56,7 +64,7 @@ class Stand:
         posture.setReference(path.computeNext())
         program.addMotionTask(posture, 1.0, 1, 0.0)
         bounds = tsid.TaskActuationBounds('limits', robot)
-        limits = np.array(model.effortLimit[-robot.na:])
+        limits = np.array(model.effortLimit[-robot.na :])
         bounds.setBounds(-limits, limits)
         program.addActuationTask(bounds, 1.0, 0, 0.0)
         self.kept += [posture, path, bounds]
@@ -75,16 +83,20 @@ def main():
     frames = question['frames']
     double = Stand(question, frames, np.array(question['double']))
     single = Stand(question, frames[:1], np.array(question['single']))
-    answer = {'double': median_time(double.solve, repeats),
-              'single': median_time(single.solve, repeats),
-              'torque_norm': float(np.linalg.norm(double.solve()[1])),
-              'single_torque_norm': float(np.linalg.norm(single.solve()[1])),
-              'version': importlib.metadata.version('tsid')}
+    answer = {
+        'double': median_time(double.solve, repeats),
+        'single': median_time(single.solve, repeats),
+        'torque_norm': float(np.linalg.norm(double.solve()[1])),
+        'single_torque_norm': float(np.linalg.norm(single.solve()[1])),
+        'version': importlib.metadata.version('tsid'),
+    }
     falling = Stand(question, frames, np.array(question['falling']))
     solution, _ = falling.solve()
     accelerations = falling.program.getAccelerations(solution)
-    answer['falling'] = f'status {int(solution.status)} (0 is optimal), accelerations up to ' \
+    answer['falling'] = (
+        f'status {int(solution.status)} (0 is optimal), accelerations up to '
         f'{abs(accelerations).max():.3g}'
+    )
     print(json.dumps(answer))
 
 

@@ -66,7 +66,7 @@ def time_tick(robot_file, measurements):
     return statistics.median(times)
 
 
-TELEMETRY_EVERY = 5   # ticks at 100 Hz, for the default of 20 Hz
+TELEMETRY_EVERY = 5  # ticks at 100 Hz, for the default of 20 Hz
 
 
 class EchoNode(Node):
@@ -81,10 +81,13 @@ class EchoNode(Node):
         latest = topics.LATEST
         self._publishers_used = [
             self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, latest),
-            self.create_publisher(Float64MultiArray, topics.LOCK_COMMANDS, latest)]
+            self.create_publisher(Float64MultiArray, topics.LOCK_COMMANDS, latest),
+        ]
         names = [*robot.coordinates, *robot.coordinates, *robot.actuators, 'a', 'b', 'c']
-        self._telemetry = [self.create_publisher(Float64, f'~/telemetry/figure_{i}', latest)
-                           for i in range(len(names))]
+        self._telemetry = [
+            self.create_publisher(Float64, f'~/telemetry/figure_{i}', latest)
+            for i in range(len(names))
+        ]
         self._odometry = self.create_publisher(Odometry, 'odom', latest)
         self._number, self._pose = Float64(), Odometry()
         self._answers = 0
@@ -96,8 +99,9 @@ class EchoNode(Node):
         def arrived(message):
             tick = topics.tick_number(message.header.stamp)
             self._tick_of[topic] = tick
-            if len(self._tick_of) == self._needed and \
-                    all(other == tick for other in self._tick_of.values()):
+            if len(self._tick_of) == self._needed and all(
+                other == tick for other in self._tick_of.values()
+            ):
                 self._publishers_used[0].publish(self._effort.write(0.0, tick))
                 self._publishers_used[1].publish(self._lock.write(1.0, tick))
                 self._answers += 1
@@ -105,6 +109,7 @@ class EchoNode(Node):
                     for publisher in self._telemetry:
                         publisher.publish(self._number)
                     self._odometry.publish(self._pose)
+
         self.create_subscription(kind, topic, arrived, topics.LATEST)
 
     def stop(self):
@@ -119,16 +124,31 @@ class Driver(Node):
         self._combined = CombinedWriter(robot) if combined else None
         if combined:
             self._combined_publisher = self.create_publisher(
-                JointState, topics.COMBINED_STATE, topics.SENSOR_OUT)
+                JointState, topics.COMBINED_STATE, topics.SENSOR_OUT
+            )
         self._measurements = measurements
         joints, *others = sensors_of(robot)
-        self._told = [(sensor.name, writer_of(sensor), self.create_publisher(
-            message_type(sensor), sensor.topic, topics.SENSOR_OUT)) for sensor in (*others, joints)]
+        self._told = [
+            (
+                sensor.name,
+                writer_of(sensor),
+                self.create_publisher(message_type(sensor), sensor.topic, topics.SENSOR_OUT),
+            )
+            for sensor in (*others, joints)
+        ]
         self._time = Time()
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
-                                 lambda message: self._answered('effort', message), topics.LATEST)
-        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
-                                 lambda message: self._answered('lock', message), topics.LATEST)
+        self.create_subscription(
+            Float64MultiArray,
+            topics.EFFORT_COMMANDS,
+            lambda message: self._answered('effort', message),
+            topics.LATEST,
+        )
+        self.create_subscription(
+            Float64MultiArray,
+            topics.LOCK_COMMANDS,
+            lambda message: self._answered('lock', message),
+            topics.LATEST,
+        )
         self.times = []
         self._replay = replay
         self._answers = {}
@@ -140,9 +160,11 @@ class Driver(Node):
         publishers = [publisher for _, _, publisher in self._told]
         if self._combined is not None:
             publishers = [self._combined_publisher]
-        return all(publisher.get_subscription_count() for publisher in publishers) and \
-            self.count_publishers(topics.EFFORT_COMMANDS) > 0 and \
-            self.count_publishers(topics.LOCK_COMMANDS) > 0
+        return (
+            all(publisher.get_subscription_count() for publisher in publishers)
+            and self.count_publishers(topics.EFFORT_COMMANDS) > 0
+            and self.count_publishers(topics.LOCK_COMMANDS) > 0
+        )
 
     @property
     def done(self):
@@ -193,7 +215,7 @@ def play(driver, nodes):
             sent = last
         elif time.monotonic() - last > 20.0:
             raise SystemExit('error: no answer for 20 s')
-        elif time.monotonic() - sent > 0.5:   # the first message may be lost to discovery
+        elif time.monotonic() - sent > 0.5:  # the first message may be lost to discovery
             driver.send()
             sent = time.monotonic()
     return statistics.median(driver.times)
@@ -222,9 +244,17 @@ def time_here(make_node, robot, measurements):
 
 def start_controller(robot_file, *parameters):
     """Start the controller node in a process of its own."""
-    arguments = ['-m', 'walking_control.ros.nodes.controller_node', '--ros-args',
-                 '-p', f'robot_file:={robot_file.path}', '-p', 'autostart:=true',
-                 '-p', 'require_watchdog:=false']
+    arguments = [
+        '-m',
+        'walking_control.ros.nodes.controller_node',
+        '--ros-args',
+        '-p',
+        f'robot_file:={robot_file.path}',
+        '-p',
+        'autostart:=true',
+        '-p',
+        'require_watchdog:=false',
+    ]
     for parameter in parameters:
         arguments += ['-p', parameter]
     return Program(sys.executable, *arguments)
@@ -282,17 +312,24 @@ def core_share(robot, process, rate, duration, measurements, combined=False):
 def compare_core_shares(robot_file, rate, duration=6.0):
     """Return the shares of a core of controller and echo node at a rate."""
     measurements = record_walk(robot_file, round(100 * duration))
-    given = ('realtime:=true', f'hip_switching.rate:={rate}', 'safety.state_timeout:=1.0',
-             'safety.jump_margin:=5.0', 'safety.overrun_limit:=10000')
-    starts = {'controller': lambda: start_controller(robot_file, *given),
-              'combined': lambda: start_controller(robot_file, *given,
-                                                   'combined_state:=joint_state'),
-              'echo': start_echo}
+    given = (
+        'realtime:=true',
+        f'hip_switching.rate:={rate}',
+        'safety.state_timeout:=1.0',
+        'safety.jump_margin:=5.0',
+        'safety.overrun_limit:=10000',
+    )
+    starts = {
+        'controller': lambda: start_controller(robot_file, *given),
+        'combined': lambda: start_controller(robot_file, *given, 'combined_state:=joint_state'),
+        'echo': start_echo,
+    }
     shares = {}
     for name, start in starts.items():
         with start() as process:
-            shares[f'core_share_{name}'] = core_share(robot_file.robot, process, rate, duration,
-                                                      measurements, name == 'combined')
+            shares[f'core_share_{name}'] = core_share(
+                robot_file.robot, process, rate, duration, measurements, name == 'combined'
+            )
     return shares
 
 
@@ -303,9 +340,12 @@ def start_echo():
 
 def make_controller(robot_file):
     """Return an active controller node."""
-    node = ControllerNode(parameter_overrides=[
-        Parameter('robot_file', value=str(robot_file.path)),
-        Parameter('require_watchdog', value=False)])
+    node = ControllerNode(
+        parameter_overrides=[
+            Parameter('robot_file', value=str(robot_file.path)),
+            Parameter('require_watchdog', value=False),
+        ]
+    )
     node.trigger_configure()
     node.trigger_activate()
     return node
@@ -341,16 +381,20 @@ def main():
     times = {name: [] for name in ('controller', 'echo', 'controller_apart', 'echo_apart')}
     for _ in range(options.rounds):
         times['controller'].append(
-            time_here(lambda: make_controller(robot_file), robot, measurements))
+            time_here(lambda: make_controller(robot_file), robot, measurements)
+        )
         times['echo'].append(time_here(lambda: EchoNode(robot), robot, measurements))
         times['controller_apart'].append(
-            time_apart(start_controller(robot_file), robot, measurements))
+            time_apart(start_controller(robot_file), robot, measurements)
+        )
         times['echo_apart'].append(time_apart(start_echo(), robot, measurements))
     middle = {name: statistics.median(values) for name, values in times.items()}
-    result = {'tick_us': 1e6 * time_tick(robot_file, measurements),
-              **{f'{name}_round_trip_us': 1e6 * value for name, value in middle.items()},
-              'ratio_to_echo': middle['controller'] / middle['echo'],
-              'ratio_to_echo_two_processes': middle['controller_apart'] / middle['echo_apart']}
+    result = {
+        'tick_us': 1e6 * time_tick(robot_file, measurements),
+        **{f'{name}_round_trip_us': 1e6 * value for name, value in middle.items()},
+        'ratio_to_echo': middle['controller'] / middle['echo'],
+        'ratio_to_echo_two_processes': middle['controller_apart'] / middle['echo_apart'],
+    }
     if Path('/proc').is_dir():
         result.update(compare_core_shares(robot_file, 500.0))
     if options.json:

@@ -29,7 +29,7 @@ from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
 ROUNDS = 400
-FAST = np.array([-2.5, 2.0])   # rad/s: the wanted efforts would make the foot slip
+FAST = np.array([-2.5, 2.0])  # rad/s: the wanted efforts would make the foot slip
 
 
 def median(function, rounds=ROUNDS):
@@ -62,10 +62,13 @@ def main():
     def by_pinocchio():
         for _ in range(4):
             support.terms(0, q, v)
+
     floor, called = median(bare), median(by_pinocchio)
     print(f'{"bare Pinocchio: 1 crba + 4 nonLinearEffects":>48}: {1e6 * floor:8.1f} us    1.0')
-    print(f'{"support terms by Pinocchio, four times":>48}: {1e6 * called:8.1f} us '
-          f'{called / floor:6.1f}')
+    print(
+        f'{"support terms by Pinocchio, four times":>48}: {1e6 * called:8.1f} us '
+        f'{called / floor:6.1f}'
+    )
     terms, parameters = compile_terms(dynamics)
     compiled = compile_law(tracker.track)
     law = build_tracker(robot, values, world, gait, parameters)
@@ -73,13 +76,16 @@ def main():
         for limiting in ('off', 'scale', 'project'):
             for name, function in (('plain', tracker.track), ('compiled', compiled)):
                 settings = {**vars(values), 'limiting': limiting}
-                data = build_tracker(robot, CurveTrackingParameters.read(settings), world, gait,
-                                     parameters)
+                data = build_tracker(
+                    robot, CurveTrackingParameters.read(settings), world, gait, parameters
+                )
                 spent = median(one_tick(function, terms, data, q, rates))
                 print_row(f'law {name}, limits {limiting}, {state}', spent, floor)
         problem = program_of(support, law, q, rates)
-        for name, function in (('plain', nearest_allowed),
-                               ('compiled', compile_law(nearest_allowed))):
+        for name, function in (
+            ('plain', nearest_allowed),
+            ('compiled', compile_law(nearest_allowed)),
+        ):
             spent, moved = time_program(function, problem)
             assert moved == (state == 'active')
             print_row(f'program {name}, {state}', spent, floor)
@@ -98,6 +104,7 @@ def one_tick(function, terms, data, q, v):
     def tick():
         memory.scalars[tracker.TANK] = data.tank.initial
         function(terms, data, memory, 0, True, True, q, v, 0.002, effort, report, parts)
+
     tick()
     return tick
 
@@ -107,14 +114,38 @@ def program_of(support, law, q, v):
     parts = support.layout.split(support.terms(0, q, v))
     L, B = np.linalg.cholesky(parts['mass'][2:, 2:]), law.limits.inputs[0]
     memory, (report, efforts) = tracker.make_memory(law), tracker.make_report(law)
-    tracker.track(lambda foot, q, v, _, out: support.terms(foot, q, v, out), law, memory, 0, True,
-                  True, q, v, 0.002, np.zeros(2), report, efforts)
+    tracker.track(
+        lambda foot, q, v, _, out: support.terms(foot, q, v, out),
+        law,
+        memory,
+        0,
+        True,
+        True,
+        q,
+        v,
+        0.002,
+        np.zeros(2),
+        report,
+        efforts,
+    )
     H, LH, wanted = np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2)
     nearest_effort(L, B, B @ efforts[tracker.SUM], H, LH, wanted)
     A, d = np.zeros((9, 2)), np.zeros(9)
     M_f, h_f = parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy()
-    foot_limits(M_f, h_f, L, parts['bias'][2:].copy(), B, law.limits.largest, law.limits.least,
-                law.limits.friction, law.limits.half_length, law.limits.ankle, A, d)
+    foot_limits(
+        M_f,
+        h_f,
+        L,
+        parts['bias'][2:].copy(),
+        B,
+        law.limits.largest,
+        law.limits.least,
+        law.limits.friction,
+        law.limits.half_length,
+        law.limits.ankle,
+        A,
+        d,
+    )
     return LH, A, d, wanted
 
 
@@ -126,6 +157,7 @@ def time_program(function, problem):
     def solve():
         effort[:] = wanted
         assert function(LH, A, d, effort)
+
     solve()
     return median(solve), bool(np.abs(effort - wanted).max() > 1e-6)
 

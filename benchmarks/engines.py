@@ -45,10 +45,13 @@ def main() -> None:
             run = run_plant(plant, loop, robot_file.start, duration)
             used = time.process_time() - begin
             steady = run.summary().get('steady') or {}
-            print(f'{walk:38} {plant_name:10} {_number(steady.get("speed"), 4)} '
-                  f'{_number(steady.get("step_time"), 4)} '
-                  f'{_number(steady.get("cost_of_transport_electrical"), 3)} '
-                  f'{run.time[-1] / used:16.1f}  {run.fault or ""}', flush=True)
+            print(
+                f'{walk:38} {plant_name:10} {_number(steady.get("speed"), 4)} '
+                f'{_number(steady.get("step_time"), 4)} '
+                f'{_number(steady.get("cost_of_transport_electrical"), 3)} '
+                f'{run.time[-1] / used:16.1f}  {run.fault or ""}',
+                flush=True,
+            )
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -20,7 +20,7 @@ from walking_control.models.signals import Measurement
 from walking_control.simulation.sensors import noise_overrides
 
 ROUNDS, CALLS = 20, 500
-TARGET = 60e-6   # s: a tick of the filter on a humanoid
+TARGET = 60e-6  # s: a tick of the filter on a humanoid
 
 
 def least(function):
@@ -37,18 +37,21 @@ def least(function):
 def ticking(robot_file, kind):
     """Return a function that gives an estimator its next measurement of a robot on both feet."""
     robot = robot_file.robot
-    estimator = make_estimator(load_robot(robot.name, [*noise_overrides('lab'),
-                                                       ('estimator.kind', kind)]))
+    estimator = make_estimator(
+        load_robot(robot.name, [*noise_overrides('lab'), ('estimator.kind', kind)])
+    )
     measurement, start = Measurement(robot), robot_file.start
-    measurement.position[:] = start.posture if start.posture is not None \
-        else robot.joint_lifts[start.support] @ start.q
+    measurement.position[:] = (
+        start.posture if start.posture is not None else robot.joint_lifts[start.support] @ start.q
+    )
     measurement.foot_force[:, 2], measurement.linear_acceleration[2] = 300.0, 9.81
     estimator.reset(start.support)
 
     def tick():
         measurement.stamp += 0.002
         estimator.update(measurement)
-    for _ in range(100):   # contacts take their time to be believed
+
+    for _ in range(100):  # contacts take their time to be believed
         tick()
     return tick
 
@@ -66,8 +69,10 @@ def main(robots):
             spent = least(ticking(robot_file, kind))
             print(f'{name + ": estimator " + kind:>40}: {1e6 * spent:7.1f} us {spent / bare:6.1f}')
         kept &= name != 'humanoid' or spent < TARGET
-    print(f'a tick of the filter on the humanoid, under {1e6 * TARGET:g} us: '
-          f'{"yes" if kept else "NO"}')
+    print(
+        f'a tick of the filter on the humanoid, under {1e6 * TARGET:g} us: '
+        f'{"yes" if kept else "NO"}'
+    )
     return kept
 
 

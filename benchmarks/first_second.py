@@ -30,15 +30,21 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
 from programs import Program  # noqa: E402
 
 WALKS = {'dribbel': {}, 'walker3d': {'stepping.speed': 0.3}}
-AHEAD, SECOND = 0.1, 1.0   # s before the first effort that is not zero, and after it
+AHEAD, SECOND = 0.1, 1.0  # s before the first effort that is not zero, and after it
 
 
 def start(module, **values):
     """Start a node of the package in a process of its own."""
     words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
     module = f'walking_control.ros.nodes.{module}'
-    return Program(sys.executable, '-m', module, '--ros-args', *words,
-                   preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
+    return Program(
+        sys.executable,
+        '-m',
+        module,
+        '--ros-args',
+        *words,
+        preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),
+    )
 
 
 def measure_start(node, robot, heard):
@@ -50,11 +56,26 @@ def measure_start(node, robot, heard):
         heard: (when, whether any effort is not zero) of each command, filled by the node.
     """
     heard.clear()
-    with start('simulator_node', robot_file=robot, realtime='true', duration=3.0,
-               state_rate=500.0, place='mujoco',
-               controllers_file=shipped_folder(robot) / 'controllers.yaml') as plant, \
-            start('controller_node', robot_file=robot, realtime='true', use_sim_time='true',
-                  autostart='true', require_watchdog='false', **WALKS[robot]):
+    with (
+        start(
+            'simulator_node',
+            robot_file=robot,
+            realtime='true',
+            duration=3.0,
+            state_rate=500.0,
+            place='mujoco',
+            controllers_file=shipped_folder(robot) / 'controllers.yaml',
+        ) as plant,
+        start(
+            'controller_node',
+            robot_file=robot,
+            realtime='true',
+            use_sim_time='true',
+            autostart='true',
+            require_watchdog='false',
+            **WALKS[robot],
+        ),
+    ):
         end = time.monotonic() + 60.0
         while time.monotonic() < end and plant.poll() is None:
             rclpy.spin_once(node, timeout_sec=0.05)
@@ -77,21 +98,31 @@ def main():
     rclpy.init()
     node, heard = rclpy.create_node('ears'), []
     node.create_subscription(
-        Float64MultiArray, topics.EFFORT_COMMANDS,
-        lambda message: heard.append((time.monotonic(), any(message.data))), 100)
+        Float64MultiArray,
+        topics.EFFORT_COMMANDS,
+        lambda message: heard.append((time.monotonic(), any(message.data))),
+        100,
+    )
     raise_priority(60)
     gaps = []
     with contextlib.ExitStack() as busy:
         for _ in range(options.load):
-            busy.enter_context(Program(
-                sys.executable, '-c', 'while True: pass',
-                preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))))
+            busy.enter_context(
+                Program(
+                    sys.executable,
+                    '-c',
+                    'while True: pass',
+                    preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),
+                )
+            )
         for _ in range(options.starts):
             gap = measure_start(node, options.robot, heard)
             gaps.append(float('inf') if gap is None else gap)
             print(f'{gaps[-1]:.4f} s, {gaps[-1] / timeout:.2f} of state_timeout', flush=True)
-    print(f'{options.robot}: {sum(gap < 0.02 for gap in gaps)} of {len(gaps)} below 0.02 s, '
-          f'largest {max(gaps):.4f} s')
+    print(
+        f'{options.robot}: {sum(gap < 0.02 for gap in gaps)} of {len(gaps)} below 0.02 s, '
+        f'largest {max(gaps):.4f} s'
+    )
     rclpy.shutdown()
 
 

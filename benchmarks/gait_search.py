@@ -28,11 +28,13 @@ LEG, HIP = 1.0, 5.0
 def ours(speed):
     """Return (cost, solve time, build time, first guess) of this package."""
     robot_file = load_robot('compass')
-    values = SearchParameters.read({'speed': speed, 'contact': False, 'degree': DEGREE,
-                              'nodes': INTERVALS})
+    values = SearchParameters.read(
+        {'speed': speed, 'contact': False, 'degree': DEGREE, 'nodes': INTERVALS}
+    )
     case = _Search(robot_file, values, (), None)
-    guess = pack(guess_gait(case.equations, case.shape, 0.75 * speed, 0.75, np.full(2, 0.01)),
-                 DEGREE, ())
+    guess = pack(
+        guess_gait(case.equations, case.shape, 0.75 * speed, 0.75, np.full(2, 0.01)), DEGREE, ()
+    )
     case.solve(case.shape, guess)
     build = case.build_time
     case.solve_time = 0.0
@@ -46,6 +48,7 @@ class DrakeProblem:
 
     def __init__(self, speed):
         import pydrake.all as drake
+
         self.drake, self.speed = drake, speed
         begin = time.perf_counter()
         self.plant = self._plant().ToAutoDiffXd()
@@ -68,20 +71,26 @@ class DrakeProblem:
 
         def masses(*points):
             """Return the inertia of masses on the z axis, pairs (mass, z)."""
-            total, first, second = (sum(m * z ** k for m, z in points) for k in range(3))
-            return drake.SpatialInertia(total, [0.0, 0.0, first / total], drake.UnitInertia(
-                second / total, second / total, 0.0))
+            total, first, second = (sum(m * z**k for m, z in points) for k in range(3))
+            return drake.SpatialInertia(
+                total,
+                [0.0, 0.0, first / total],
+                drake.UnitInertia(second / total, second / total, 0.0),
+            )
 
         stance = plant.AddRigidBody('stance', masses((LEG, 0.5), (HIP, 1.0)))
         swing = plant.AddRigidBody('swing', masses((LEG, -0.5)))
         axis = [0.0, -1.0, 0.0]
-        plant.AddJoint(drake.RevoluteJoint('ankle', plant.world_frame(), stance.body_frame(),
-                                           axis))
-        hip = plant.AddFrame(drake.FixedOffsetFrame('hip_frame', stance.body_frame(),
-                                                    drake.RigidTransform([0.0, 0.0, 1.0])))
+        plant.AddJoint(drake.RevoluteJoint('ankle', plant.world_frame(), stance.body_frame(), axis))
+        hip = plant.AddFrame(
+            drake.FixedOffsetFrame(
+                'hip_frame', stance.body_frame(), drake.RigidTransform([0.0, 0.0, 1.0])
+            )
+        )
         plant.AddJoint(drake.RevoluteJoint('hip', hip, swing.body_frame(), axis))
         plant.mutable_gravity_field().set_gravity_vector(
-            [GRAVITY * np.sin(SLOPE), 0.0, -GRAVITY * np.cos(SLOPE)])
+            [GRAVITY * np.sin(SLOPE), 0.0, -GRAVITY * np.cos(SLOPE)]
+        )
         plant.Finalize()
         return plant
 
@@ -109,10 +118,17 @@ class DrakeProblem:
         c2, c4, s = np.cos(2.0 * a), np.cos(4.0 * a), np.sin(a)
         d = -3.0 * LEG - 4.0 * HIP + 2.0 * LEG * c4
         v3 = ((LEG - 2.0 * (LEG + 2.0 * HIP) * c2) * w3 + LEG * w4) / d
-        v4 = (8.0 * (LEG + HIP) * (1.0 + 2.0 * c2) * s * s * w3
-              + (2.0 * LEG * c2 - LEG) * w4) / d
-        return np.array([q[0, 0] - a - b, q[0, 1] + b, v[0, 0] - v3, v[0, 1] - v4,
-                         b + 2.0 * a, -2.0 * np.sin(a) - self.speed * x[-1]])
+        v4 = (8.0 * (LEG + HIP) * (1.0 + 2.0 * c2) * s * s * w3 + (2.0 * LEG * c2 - LEG) * w4) / d
+        return np.array(
+            [
+                q[0, 0] - a - b,
+                q[0, 1] + b,
+                v[0, 0] - v3,
+                v[0, 1] - v4,
+                b + 2.0 * a,
+                -2.0 * np.sin(a) - self.speed * x[-1],
+            ]
+        )
 
     def solve(self, solver, guess):
         """Return (cost, time, success)."""
@@ -131,6 +147,7 @@ def main():
     options = parser.parse_args()
     try:
         from pydrake.solvers import IpoptSolver, SnoptSolver
+
         solvers = {'IPOPT': IpoptSolver(), 'SNOPT': SnoptSolver()}
     except ImportError:
         solvers = {}
@@ -143,8 +160,11 @@ def main():
             problem = DrakeProblem(speed)
             theirs, elapsed, success = problem.solve(solver, guess)
             note = '' if success else '  (not converged)'
-            print(f'{speed:4.2f}   drake {name:8} {theirs:10.4g}  {elapsed:9.3f}  '
-                  f'{problem.build_time:9.3f}  {elapsed / seconds:6.1f}{note}', flush=True)
+            print(
+                f'{speed:4.2f}   drake {name:8} {theirs:10.4g}  {elapsed:9.3f}  '
+                f'{problem.build_time:9.3f}  {elapsed / seconds:6.1f}{note}',
+                flush=True,
+            )
 
 
 if __name__ == '__main__':

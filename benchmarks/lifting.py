@@ -19,8 +19,11 @@ from walking_control.statics.contacts import (
 from walking_control.statics.distributor import StaticTorque
 
 
-def lift(distributor: StaticTorque, shortfalls: Iterable[Shortfall],
-         caps: Mapping[str, float] | None = None) -> tuple[StaticTorque, dict[str, float]]:
+def lift(
+    distributor: StaticTorque,
+    shortfalls: Iterable[Shortfall],
+    caps: Mapping[str, float] | None = None,
+) -> tuple[StaticTorque, dict[str, float]]:
     """Return a distributor that has what shortfalls ask for, and caps likewise.
 
     The edges of a sole move out by the amount, a motor becomes stronger, friction is joined by a
@@ -37,20 +40,25 @@ def lift(distributor: StaticTorque, shortfalls: Iterable[Shortfall],
         if shortfall.limit == TORQUE:
             efforts[where] += amount
         elif where not in contacts:
-            raise InvalidInput(f'shortfall {shortfall}', limit='cannot be lifted',
-                               remedy='put the centre of mass above the contacts')
+            raise InvalidInput(
+                f'shortfall {shortfall}',
+                limit='cannot be lifted',
+                remedy='put the centre of mass above the contacts',
+            )
         else:
             contacts[where] = _lift_contact(contacts[where], shortfall.limit, amount)
             if shortfall.limit == MAX_FORCE and where in caps:
                 caps[where] += amount
-    return StaticTorque(distributor.dynamics, contacts, distributor.objective, efforts,
-                        distributor.solver), caps
+    return StaticTorque(
+        distributor.dynamics, contacts, distributor.objective, efforts, distributor.solver
+    ), caps
 
 
 def _lift_contact(contact: Contact, limit: str, amount: float) -> Contact:
     if limit == CENTRE_OF_PRESSURE:
-        return replace(contact, length=contact.length + 2.0 * amount,
-                       width=contact.width + 2.0 * amount)
+        return replace(
+            contact, length=contact.length + 2.0 * amount, width=contact.width + 2.0 * amount
+        )
     if limit == MAX_FORCE:
         return replace(contact, max_force=contact.max_force + amount)
     if limit == LEAST_FORCE:

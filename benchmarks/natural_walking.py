@@ -33,8 +33,10 @@ def main():
             for speed in SPEEDS:
                 steady = walk(law, speed, 24.0, noise).summary()['steady']
                 cost = steady['cost_of_transport_electrical']
-                print(f'{law:16} {noise or "none":5} {speed:4.1f}'
-                      + (f' {steady["speed"]:7.3f} {cost:9.3f}' if cost else ' did not last'))
+                print(
+                    f'{law:16} {noise or "none":5} {speed:4.1f}'
+                    + (f' {steady["speed"]:7.3f} {cost:9.3f}' if cost else ' did not last')
+                )
 
 
 if __name__ == '__main__':

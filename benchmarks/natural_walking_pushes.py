@@ -43,6 +43,7 @@ class _Pushed(_Trial):
             if not law.on_gait or now < before + 1.5 * self._step_time:
                 self._since = now
             return not self.whole and now - self._since > self.spell
+
         walk.go(self._ticks(self.duration - before), until=settled)
         if walk.fault is not None:
             return str(walk.fault), walk.plant.time - before
@@ -70,23 +71,37 @@ def main():
     """Print every cell, and what did not survive."""
     given = _parse()
     lab = 'lab' in given.sets
-    pairs = [(name, yaml.safe_load(value)) for name, value in
-             (pair.split('=', 1) for pair in given.sets if pair != 'lab')]
+    pairs = [
+        (name, yaml.safe_load(value))
+        for name, value in (pair.split('=', 1) for pair in given.sets if pair != 'lab')
+    ]
     delay = [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)] if lab else []
-    robot_file = load_robot('walker3d', [
-        ('controller', 'natural_walking'), ('natural_walking.speed', given.speed),
-        *noise_overrides('lab' if lab else None), *delay, *pairs])
+    robot_file = load_robot(
+        'walker3d',
+        [
+            ('controller', 'natural_walking'),
+            ('natural_walking.speed', given.speed),
+            *noise_overrides('lab' if lab else None),
+            *delay,
+            *pairs,
+        ],
+    )
     robot_file, law, plant = choose_parts(robot_file, None, None)
     grid = even_grid(given.directions, given.phases)
     begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
     trial.whole, trial.spell = given.whole, given.settled
-    print({name: round(value, 4) for name, value in trial.settle().items()}, 'on the gait:',
-          trial._loop.controller.on_gait, flush=True)
+    print(
+        {name: round(value, 4) for name, value in trial.settle().items()},
+        'on the gait:',
+        trial._loop.controller.on_gait,
+        flush=True,
+    )
     cells = [Cell(phase, direction, []) for phase in grid.phases for direction in grid.directions]
     if given.cells:
         wanted = [tuple(map(float, cell.split('/'))) for cell in given.cells.split(',')]
-        cells = [cell for cell in cells
-                 if (round(cell.summary()['direction_deg']), cell.phase) in wanted]
+        cells = [
+            cell for cell in cells if (round(cell.summary()['direction_deg']), cell.phase) in wanted
+        ]
     first, every = map(int, given.part.split('/'))
     cells = cells[first::every]
     failed, waiting, times = [], iter(cells), []
@@ -103,10 +118,13 @@ def main():
                 else:
                     failed.append(name)
                     print(f'{name}: {reason}', flush=True)
-    print(f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
-          f'{len(cells) - len(failed)} of {len(cells)}; back on the gait within '
-          f'{max(times, default=(0.0, ""))[0]:.1f} s ({max(times, default=(0, ""))[1]}); '
-          f'{time.time() - begun:.0f} s', flush=True)
+    print(
+        f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
+        f'{len(cells) - len(failed)} of {len(cells)}; back on the gait within '
+        f'{max(times, default=(0.0, ""))[0]:.1f} s ({max(times, default=(0, ""))[1]}); '
+        f'{time.time() - begun:.0f} s',
+        flush=True,
+    )
     sys.exit(bool(failed))
 
 

@@ -27,16 +27,23 @@ from walking_control.models.pendulum import find_landing, leg_direction, leg_rat
 from walking_control.simulation.rigid.model import STEPPED
 from walking_control.simulation.rigid.point_walk import PointWalker
 
-INPUTS = ('pitch', 'roll', 'push')   # rows of the feedback: pitch and roll of the foot, push-off
-LONGEST, DIFFERENCE = 3.0, 1e-6   # s; of each entry
-NO_LAW = {'lateral_gain': 0.0, 'position_gain': 0.0, 'velocity_gain': 0.0, 'pitch_gain': 0.0,
-          'push_off': 'nominal', 'leap': 10.0}
+INPUTS = ('pitch', 'roll', 'push')  # rows of the feedback: pitch and roll of the foot, push-off
+LONGEST, DIFFERENCE = 3.0, 1e-6  # s; of each entry
+NO_LAW = {
+    'lateral_gain': 0.0,
+    'position_gain': 0.0,
+    'velocity_gain': 0.0,
+    'pitch_gain': 0.0,
+    'push_off': 'nominal',
+    'leap': 10.0,
+}
 LAWS = (('push',), ('roll',), ('pitch', 'roll'), ('push', 'roll'), ('push', 'pitch', 'roll'))
 EFFORTS = (0.01, 1.0)
 
 
-def make_laws_walker(robot: str, speed: float, feedback: np.ndarray,
-                     settings: Mapping[str, Any] = NO_LAW) -> PointWalker:
+def make_laws_walker(
+    robot: str, speed: float, feedback: np.ndarray, settings: Mapping[str, Any] = NO_LAW
+) -> PointWalker:
     """Return a walker under a once-per-step law.
 
     Args:
@@ -46,11 +53,14 @@ def make_laws_walker(robot: str, speed: float, feedback: np.ndarray,
             (m/s) and roll rate (rad/s) at mid-step, ``(3, 3)``.
         settings: Further parameters of `foot_placement`.
     """
-    rows = dict(zip(('pitch_feedback', 'roll_feedback', 'push_feedback'), feedback.tolist(),
-                    strict=True))
+    rows = dict(
+        zip(('pitch_feedback', 'roll_feedback', 'push_feedback'), feedback.tolist(), strict=True)
+    )
     values = {**settings, **rows, 'speed': speed}
-    return PointWalker(load_robot(robot, [(f'foot_placement.{name}', value)
-                                          for name, value in values.items()]), 'foot_placement')
+    return PointWalker(
+        load_robot(robot, [(f'foot_placement.{name}', value) for name, value in values.items()]),
+        'foot_placement',
+    )
 
 
 def nominal_middle(data: PlacementData) -> tuple[np.ndarray, np.ndarray]:
@@ -61,8 +71,10 @@ def nominal_middle(data: PlacementData) -> tuple[np.ndarray, np.ndarray]:
         leg (rad), push-off (m/s).
     """
     steps, speed = data.steps, float(data.wish[0])
-    beside, middle, pitch, push = (look_up(steps.speed, column, speed) for column in (
-        steps.beside, steps.middle, steps.pitch, steps.push_off))
+    beside, middle, pitch, push = (
+        look_up(steps.speed, column, speed)
+        for column in (steps.beside, steps.middle, steps.pitch, steps.push_off)
+    )
     return np.array([beside, middle, 0.0]), np.array([pitch, data.roll, push])
 
 
@@ -75,7 +87,7 @@ def next_middle(data: PlacementData, middle: np.ndarray, inputs: np.ndarray) -> 
     beside, speed, rate = middle
     length, gravity = data.length, data.gravity
     y, after, direction = np.zeros(6), np.zeros(6), np.zeros(3)
-    y[1], y[2] = beside, math.sqrt(length ** 2 - beside ** 2)
+    y[1], y[2] = beside, math.sqrt(length**2 - beside**2)
     y[3], y[4] = speed, -rate * y[2]
     y[5] = -y[1] * y[4] / y[2]
     angles = np.array([-inputs[0], inputs[1]])
@@ -83,7 +95,7 @@ def next_middle(data: PlacementData, middle: np.ndarray, inputs: np.ndarray) -> 
         raise NotAchieved('step of the pendulum', limit='the foot does not land')
     leg_direction(angles[0], angles[1], direction)
     step_over(after, direction, inputs[2])
-    for _ in range(60):   # Newton's method on the time at which the hip passes the foot
+    for _ in range(60):  # Newton's method on the time at which the hip passes the foot
         if after[3] <= 0.0:
             raise NotAchieved('step of the pendulum', limit='the hip falls back')
         if abs(after[0]) < 1e-13:
@@ -145,7 +157,7 @@ def start_nominal(walker: PointWalker) -> None:
     data: PlacementData = walker.knowledge
     middle, inputs = nominal_middle(data)
     y, rates = np.zeros(6), np.zeros(2)
-    y[1], y[2], y[3] = middle[0], math.sqrt(data.length ** 2 - middle[0] ** 2), middle[1]
+    y[1], y[2], y[3] = middle[0], math.sqrt(data.length**2 - middle[0] ** 2), middle[1]
     half = look_up(data.steps.speed, data.steps.duration, float(data.wish[0])) / 2.0
     swing(y, data.gravity, data.length, True, -half, y)
     leg_rates(y, rates)
@@ -162,8 +174,9 @@ def _strays(walker: PointWalker) -> bool:
     return bool(ahead <= 0.0 or abs(aside) > ahead)
 
 
-def find_tolerance(walker: PointWalker, seed: int, growth: float = 1.15,
-                   first: float = 0.01) -> float:
+def find_tolerance(
+    walker: PointWalker, seed: int, growth: float = 1.15, first: float = 0.01
+) -> float:
     """Return the largest size of impulses survived before the first that fells the walker.
 
     Args:
@@ -196,13 +209,18 @@ def main():
                 feedback = regulate(A, B, law, effort)
                 walker = make_laws_walker(options.robot, speed, feedback)
                 found = [find_tolerance(walker, seed) for seed in range(options.seeds)]
-                best = max(best, (statistics.median(found), found, effort, feedback),
-                           key=lambda item: item[0])
+                best = max(
+                    best,
+                    (statistics.median(found), found, effort, feedback),
+                    key=lambda item: item[0],
+                )
             median, found, effort, feedback = best
             left = max(abs(np.linalg.eigvals(A + B @ feedback)))
-            print(f'  {" + ".join(law):22} {median:.3f} N s/kg ({min(found):.3f} to '
-                  f'{max(found):.3f}), weight {effort:g}, largest eigenvalue {left:.2f}',
-                  flush=True)
+            print(
+                f'  {" + ".join(law):22} {median:.3f} N s/kg ({min(found):.3f} to '
+                f'{max(found):.3f}), weight {effort:g}, largest eigenvalue {left:.2f}',
+                flush=True,
+            )
 
 
 if __name__ == '__main__':

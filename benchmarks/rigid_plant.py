@@ -62,6 +62,7 @@ def dribbel_speed(seconds):
         def walk():
             walker.start(0, robot_file.start.q, robot_file.start.v)
             assert walker.walk(duration) == 0
+
         walk()
         factors.append(duration / timed(walk, 2))
     return factors
@@ -70,6 +71,7 @@ def dribbel_speed(seconds):
 def mujoco_speed(seconds):
     """Return how many times real time MuJoCo steps Dribbel: its physics alone, no control."""
     import mujoco
+
     robot_file = load_robot('dribbel')
     plant = make_plant(robot_file, 'mujoco')
     substeps = round(0.01 / plant.engine.model.opt.timestep)
@@ -78,6 +80,7 @@ def mujoco_speed(seconds):
         plant.reset(robot_file.start)
         for _ in range(int(seconds / 0.01)):
             mujoco.mj_step(plant.engine.model, plant.engine.data, substeps)
+
     return seconds / timed(walk, 2)
 
 
@@ -91,7 +94,7 @@ def drake_strides(seconds):
         return None
     simulator = Simulator(CompassGait())
     context = simulator.get_mutable_context()
-    context.SetAccuracy(1e-4)   # the isolation of touchdown asks for it
+    context.SetAccuracy(1e-4)  # the isolation of touchdown asks for it
     toes = []
 
     def count(root):
@@ -127,11 +130,15 @@ def main():
         strides, wall = drake
         print(f'compass, Drake: {strides / wall:.0f} strides/s; ratio {rate * wall / strides:.0f}')
     compiled, plain = dribbel_speed(options.seconds)
-    print(f'Dribbel, compiled: {compiled:.0f} times real time under the hip law; '
-          f'plain Python and Pinocchio: {plain:.1f}')
+    print(
+        f'Dribbel, compiled: {compiled:.0f} times real time under the hip law; '
+        f'plain Python and Pinocchio: {plain:.1f}'
+    )
     mujoco = mujoco_speed(min(options.seconds, 20.0))
-    print(f'Dribbel, MuJoCo physics alone: {mujoco:.0f} times real time; '
-          f'ratio {compiled / mujoco:.1f}')
+    print(
+        f'Dribbel, MuJoCo physics alone: {mujoco:.0f} times real time; '
+        f'ratio {compiled / mujoco:.1f}'
+    )
 
 
 if __name__ == '__main__':

@@ -16,12 +16,19 @@ from walking_control.simulation.simulate import simulate
 
 PUSHED = [('stepping.speed', 0.5)], ['push=1.2@8']
 # robot, controller, plant, overrides, disturbances
-WALKS = [('dribbel', None, None, [], []), ('dribbel', None, 'rigid', [], []),
-         ('dribbel', 'curve_tracking', None, [], []), ('compass', None, None, [], []),
-         ('compass', 'curve_tracking', None, [], []), ('walker3d', None, None, [], []),
-         ('walker3d', None, None, *PUSHED), ('walker3d_points', None, None, [], []),
-         ('walker3d_points', None, None, *PUSHED), ('humanoid', None, None, [], []),
-         ('walker3d_point', None, None, [], [])]
+WALKS = [
+    ('dribbel', None, None, [], []),
+    ('dribbel', None, 'rigid', [], []),
+    ('dribbel', 'curve_tracking', None, [], []),
+    ('compass', None, None, [], []),
+    ('compass', 'curve_tracking', None, [], []),
+    ('walker3d', None, None, [], []),
+    ('walker3d', None, None, *PUSHED),
+    ('walker3d_points', None, None, [], []),
+    ('walker3d_points', None, None, *PUSHED),
+    ('humanoid', None, None, [], []),
+    ('walker3d_point', None, None, [], []),
+]
 
 
 class Extremes:
@@ -44,9 +51,12 @@ class Extremes:
     def __call__(self, measurement, command, reference):
         """Take one tick."""
         n, now, stamp = self.n, measurement.values.copy(), measurement.stamp
-        parts = {'velocity': now[n:2 * n], 'gyroscope': measurement.angular_velocity,
-                 'specific force': measurement.linear_acceleration,
-                 'foot force': measurement.foot_force}
+        parts = {
+            'velocity': now[n : 2 * n],
+            'gyroscope': measurement.angular_velocity,
+            'specific force': measurement.linear_acceleration,
+            'foot force': measurement.foot_force,
+        }
         for what, values in parts.items():
             self.note(what, values)
         for lock, engaged in zip(self.robot.locks, measurement.locked):
@@ -62,13 +72,19 @@ class Extremes:
         """Compare one tick with the one before."""
         n, (_, before, effort_before), kept = self.n, self.last, np.exp(-age / MEMORY)
         imu, gyro = slice(2 * n, 2 * n + 4), slice(2 * n + 4, 2 * n + 7)
-        self.note('change of velocity', now[n:2 * n] - before[n:2 * n])
+        self.note('change of velocity', now[n : 2 * n] - before[n : 2 * n])
         self.note('change of gyroscope', now[gyro] - before[gyro])
         self.note('change of effort, of its limit', (effort - effort_before) / self.sizes)
-        self.drift = kept * self.drift + 0.5 * age * (now[n:2 * n] + before[n:2 * n]) \
+        self.drift = (
+            kept * self.drift
+            + 0.5 * age * (now[n : 2 * n] + before[n : 2 * n])
             - (now[:n] - before[:n])
-        self.turned = kept * self.turned + 0.5 * age * (now[gyro] + before[gyro]) \
+        )
+        self.turned = (
+            kept * self.turned
+            + 0.5 * age * (now[gyro] + before[gyro])
             - rotation_between(before[imu], now[imu])
+        )
         self.note('velocity against position', self.drift)
         self.note('gyroscope against orientation', self.turned)
 
@@ -85,13 +101,17 @@ def main():
                 continue
             robot_file = load_robot(robot, [*noise_overrides(noise), *overrides])
             extremes = Extremes(robot_file)
-            run = simulate(robot_file, controller, plant, options.duration, disturb,
-                           listen=extremes)
-            print(f'{robot} {controller or ""} {plant or ""} {noise} {" ".join(disturb)}: '
-                  f'{run.time[-1]:.1f} s, {run.fault or "no fault"}')
+            run = simulate(
+                robot_file, controller, plant, options.duration, disturb, listen=extremes
+            )
+            print(
+                f'{robot} {controller or ""} {plant or ""} {noise} {" ".join(disturb)}: '
+                f'{run.time[-1]:.1f} s, {run.fault or "no fault"}'
+            )
             safety = robot_file.values(SafetyParameters)
-            bounds = {channel.beyond: channel.upper
-                      for channel in channels_of(robot_file.robot, safety)}
+            bounds = {
+                channel.beyond: channel.upper for channel in channels_of(robot_file.robot, safety)
+            }
             for what, value in extremes.most.items():
                 print(f'  {what:32} {value:.3g}')
             print('  bounds: ' + ', '.join(f'{code} {most:.3g}' for code, most in bounds.items()))

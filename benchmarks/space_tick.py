@@ -25,8 +25,8 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
 LAWS = ('stepping', 'natural_walking')
-TARGET = 5.0   # tick over native work
-SPEED = 0.6    # m/s
+TARGET = 5.0  # tick over native work
+SPEED = 0.6  # m/s
 
 
 class Clock:
@@ -50,8 +50,10 @@ class Clock:
 
 def walk(law, compiled, seconds):
     """Return times of ticks, of the program in them and of the terms in them, s, ``(T, 3)``."""
-    robot_file = wc.load_robot('walker3d', [
-        *noise_overrides('lab'), (f'{law}.speed', SPEED), (f'{law}.compiled', compiled)])
+    robot_file = wc.load_robot(
+        'walker3d',
+        [*noise_overrides('lab'), (f'{law}.speed', SPEED), (f'{law}.compiled', compiled)],
+    )
     plant, loop = make_plant(robot_file, None, robot_file.robot), wc.ControlLoop(robot_file, law)
     plant.reset(robot_file.start)
     loop.reset()
@@ -71,13 +73,14 @@ def walk(law, compiled, seconds):
             plant.step(command, loop.period)
     finally:
         body.pin.computeAllTerms = original
-    return np.array(rows)[len(rows) // 4:]   # what is new at first is left out
+    return np.array(rows)[len(rows) // 4 :]  # what is new at first is left out
 
 
 def main():
     """Print a row for each law; return whether all keep the target."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('laws', nargs='*', default=LAWS)
     parser.add_argument('--seconds', type=float, default=4.0)
     options = parser.parse_args()
@@ -89,14 +92,23 @@ def main():
         tick, program, terms = np.median(walk(law, compiled, options.seconds), axis=0) * 1e6
         ratio = tick / (program + terms)
         kept &= not compiled or bool(ratio <= TARGET)
-        print(f'| {law} | {compiled} | {tick:.0f} | {program:.0f} | {terms:.0f} | {ratio:.1f} |',
-              flush=True)
+        print(
+            f'| {law} | {compiled} | {tick:.0f} | {program:.0f} | {terms:.0f} | {ratio:.1f} |',
+            flush=True,
+        )
     for law in options.laws:
-        plain, compiled = (wc.simulate(wc.load_robot('walker3d', [
-            (f'{law}.speed', SPEED), (f'{law}.compiled', choice)]), law, duration=options.seconds)
-            for choice in (False, True))
-        print(f'{law}: joints {np.abs(plain.q - compiled.q).max():.0e} rad apart after '
-              f'{options.seconds:g} s')
+        plain, compiled = (
+            wc.simulate(
+                wc.load_robot('walker3d', [(f'{law}.speed', SPEED), (f'{law}.compiled', choice)]),
+                law,
+                duration=options.seconds,
+            )
+            for choice in (False, True)
+        )
+        print(
+            f'{law}: joints {np.abs(plain.q - compiled.q).max():.0e} rad apart after '
+            f'{options.seconds:g} s'
+        )
     return kept
 
 

@@ -33,12 +33,13 @@ CASES = {
     'compass': ('compass', 'none', 'slope', (0.015, 0.066), 0.05),
     'three_link': (EXAMPLES / 'three_link_walker.yaml', 'none', 'slope', (0.008, 0.056), 0.03),
     'dribbel_passive': ('dribbel', 'none', 'slope', (0.01, 0.036), 0.03),
-    'dribbel': ('dribbel', 'hip_switching', 'set_point', (0.2, 0.35), 0.05)}
-MOST = 9   # cycles of a robot
-FLOORS, ROUNDS = 200, 9   # walks at a roughness; halvings of its range
-ROUGHEST = 0.03           # of the leg's length
+    'dribbel': ('dribbel', 'hip_switching', 'set_point', (0.2, 0.35), 0.05),
+}
+MOST = 9  # cycles of a robot
+FLOORS, ROUNDS = 200, 9  # walks at a roughness; halvings of its range
+ROUGHEST = 0.03  # of the leg's length
 NAMES = ('eigenvalue', 'sensitivity', 'passage', 'attraction', 'step_down')
-SIGNS = (-1.0, -1.0, 1.0, 1.0, 1.0)   # what grows with what is survived
+SIGNS = (-1.0, -1.0, 1.0, 1.0, 1.0)  # what grows with what is survived
 
 
 def rough_floor(settled: cycle.StableCycle) -> float:
@@ -59,19 +60,27 @@ def numbers(robot_file: RobotFile, controller: str, largest: float) -> tuple[lis
     down = find_first_failure(robot_file, 'step_down', controller, largest=largest)
     first = down['first_failure'] if down['first_failure'] is not None else largest
     settled = cycle.StableCycle(robot_file, controller)
-    row = [abs(found['eigenvalues'][0]), found['gait_sensitivity_norm'],
-           found['mean_first_passage_steps'] or 1e9, found['attraction_share'], first]
+    row = [
+        abs(found['eigenvalues'][0]),
+        found['gait_sensitivity_norm'],
+        found['mean_first_passage_steps'] or 1e9,
+        found['attraction_share'],
+        first,
+    ]
     return row, rough_floor(settled)
 
 
-def walks_of(file: object, controller: str, name: str, ends: tuple[float, float]
-             ) -> Iterator[tuple[float, RobotFile]]:
+def walks_of(
+    file: object, controller: str, name: str, ends: tuple[float, float]
+) -> Iterator[tuple[float, RobotFile]]:
     """Yield the parameter and the robot, started on its cycle, of stable cycles of an atlas."""
+
     def robot_at(value: float) -> RobotFile:
         return load_robot(file, [(name, float(value)), ('plant', 'rigid')])
+
     found = find_atlas(robot_at, name, ends, controller, strides=1)
     cycles = [each for branch in found['branches'] for each in branch['cycles'] if each['stable']]
-    for each in cycles[::-(-len(cycles) // MOST)]:
+    for each in cycles[:: -(-len(cycles) // MOST)]:
         robot_file = robot_at(each['value'])
         robot = robot_file.robot
         q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
@@ -94,8 +103,12 @@ def main() -> None:
                 continue
             rows.append(row)
             survived.append(rough)
-            print(f'  {value:.4g}: ' + ', '.join(f'{number:.4g}' for number in row)
-                  + f', {1000.0 * rough:.3g}', flush=True)
+            print(
+                f'  {value:.4g}: '
+                + ', '.join(f'{number:.4g}' for number in row)
+                + f', {1000.0 * rough:.3g}',
+                flush=True,
+            )
         for column, title, sign in zip(np.array(rows).T, NAMES, SIGNS, strict=True):
             print(f'  {title}: {sign * spearmanr(column, survived).statistic:.2f}', flush=True)
 

@@ -41,10 +41,10 @@ from walking_control.statics.contacts import (
 )
 from walking_control.statics.distributor import StaticTorque
 
-NOISES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)   # rad, standard deviation of every joint
-LENGTH, WIDTH, FRICTION_GIVEN = 0.20, 0.10, 0.7   # of the humanoid's soles
+NOISES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)  # rad, standard deviation of every joint
+LENGTH, WIDTH, FRICTION_GIVEN = 0.20, 0.10, 0.7  # of the humanoid's soles
 _SPARE = 0.98
-_EDGE = 0.005   # m: a centre of mass less far outside a sole is not sent, noise might bring it back
+_EDGE = 0.005  # m: a centre of mass less far outside a sole is not sent, noise might bring it back
 
 
 @dataclass
@@ -108,8 +108,9 @@ class Humanoid:
     def outside(self, q: np.ndarray) -> float:
         """Return how far the centre of mass is beyond the toes or heels of level soles, m."""
         place, rotation = self.dynamics.placement(q, self.dynamics.frame('left_sole'))
-        return float(abs((rotation.T @ (self.dynamics.center_of_mass(q) - place))[0])
-                     - 0.5 * LENGTH)
+        return float(
+            abs((rotation.T @ (self.dynamics.center_of_mass(q) - place))[0]) - 0.5 * LENGTH
+        )
 
     def lean(self, rng: np.random.Generator) -> Case | None:
         """Lean over toes or heels, both soles flat."""
@@ -132,34 +133,47 @@ class Humanoid:
         roll, pitch = rng.uniform(0.03, 0.1, 2) * rng.choice([-1.0, 1.0], 2)
         friction = rng.uniform(0.1, 0.6) * math.hypot(roll, pitch)
         # wide soles: the weight stays above them
-        return Case('slope', StaticTorque(self.dynamics, self.soles(
-            friction=friction, length=1.0, width=1.0)),
-            self.dynamics.configuration(self.posture, _turn(roll, pitch)))
+        return Case(
+            'slope',
+            StaticTorque(self.dynamics, self.soles(friction=friction, length=1.0, width=1.0)),
+            self.dynamics.configuration(self.posture, _turn(roll, pitch)),
+        )
 
     def weak(self, rng: np.random.Generator) -> Case:
         """Have motors that cannot hold the knees or arms."""
-        efforts = dict(zip(self.dynamics.joints, self.limits * rng.uniform(0.001, 0.02,
-                                                                           len(self.limits))))
-        return Case('weak', StaticTorque(self.dynamics, self.soles(), effort_limits=efforts),
-                    self._any(rng))
+        efforts = dict(
+            zip(self.dynamics.joints, self.limits * rng.uniform(0.001, 0.02, len(self.limits)))
+        )
+        return Case(
+            'weak', StaticTorque(self.dynamics, self.soles(), effort_limits=efforts), self._any(rng)
+        )
 
     def capped(self, rng: np.random.Generator) -> Case:
         """Have to unload a foot that the weight needs."""
-        return Case('capped', StaticTorque(self.dynamics, self.soles()),
-                    self.dynamics.configuration(self.posture),
-                    caps={'right': rng.uniform(1.0, 40.0)})
+        return Case(
+            'capped',
+            StaticTorque(self.dynamics, self.soles()),
+            self.dynamics.configuration(self.posture),
+            caps={'right': rng.uniform(1.0, 40.0)},
+        )
 
     def pressed(self, rng: np.random.Generator) -> Case:
         """Have to press harder than the weight does."""
         least = rng.uniform(0.6, 1.5) * self.dynamics.weight
-        return Case('pressed', StaticTorque(self.dynamics, self.soles(min_force=least)),
-                    self.dynamics.configuration(self.posture))
+        return Case(
+            'pressed',
+            StaticTorque(self.dynamics, self.soles(min_force=least)),
+            self.dynamics.configuration(self.posture),
+        )
 
     def hanging(self, rng: np.random.Generator) -> Case:
         """Hang from the ceiling."""
         roll, pitch = rng.uniform(-0.1, 0.1, 2)
-        return Case('hanging', StaticTorque(self.dynamics, self.soles()),
-                    self.dynamics.configuration(self.posture, _turn(math.pi + roll, pitch)))
+        return Case(
+            'hanging',
+            StaticTorque(self.dynamics, self.soles()),
+            self.dynamics.configuration(self.posture, _turn(math.pi + roll, pitch)),
+        )
 
     def _any(self, rng: np.random.Generator) -> np.ndarray:
         """Return the start posture with the arms anyhow, soles level."""
@@ -198,7 +212,7 @@ def judge_reasons(noise: float, count: int, seed: int = 0) -> Iterator[Verdict]:
         if case is None:
             continue
         q = case.q.copy()
-        q[robot.dynamics.base.nq:] += noise * rng.standard_normal(len(robot.posture))
+        q[robot.dynamics.base.nq :] += noise * rng.standard_normal(len(robot.posture))
         verdict = judge(case, q)
         if verdict is not None:
             done += 1
@@ -207,7 +221,7 @@ def judge_reasons(noise: float, count: int, seed: int = 0) -> Iterator[Verdict]:
 
 def judge(case: Case, q: np.ndarray) -> Verdict | None:
     """Return what is said of a case at a configuration; None where the posture can be held."""
-    case.distributor.solve(q, case.support, case.caps, measured=True)   # lays out the program
+    case.distributor.solve(q, case.support, case.caps, measured=True)  # lays out the program
     times = []
     for _ in range(3):
         start = time.thread_time()
@@ -222,8 +236,16 @@ def judge(case: Case, q: np.ndarray) -> Verdict | None:
         longest = max(longest, time.thread_time() - start)
     found = solution.shortfalls
     spared = [Shortfall(s.limit, s.where, _SPARE * s.amount) for s in found]
-    return Verdict(case, q, found, _holds(case, q, found), not _holds(case, q, spared),
-                   found[0].limit in KINDS[case.kind][0], tuple(times), longest)
+    return Verdict(
+        case,
+        q,
+        found,
+        _holds(case, q, found),
+        not _holds(case, q, spared),
+        found[0].limit in KINDS[case.kind][0],
+        tuple(times),
+        longest,
+    )
 
 
 def _holds(case: Case, q: np.ndarray, shortfalls: tuple[Shortfall, ...] | list[Shortfall]) -> bool:
@@ -233,8 +255,12 @@ def _holds(case: Case, q: np.ndarray, shortfalls: tuple[Shortfall, ...] | list[S
 
 def _turn(roll: float, pitch: float) -> tuple[float, float, float, float]:
     """Return the quaternion (xyzw) of a pitch after a roll."""
-    a, b, c, d = math.sin(0.5 * roll), math.cos(0.5 * roll), math.sin(0.5 * pitch), \
-        math.cos(0.5 * pitch)
+    a, b, c, d = (
+        math.sin(0.5 * roll),
+        math.cos(0.5 * roll),
+        math.sin(0.5 * pitch),
+        math.cos(0.5 * pitch),
+    )
     return unit_quaternion((a * d, b * c, -a * c, b * d))
 
 
@@ -245,28 +271,37 @@ def main():
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
     robot = Humanoid()
-    print('| noise, rad | cured | not at 2 % less | named | of which centre of pressure | lean off '
-          'by, m | verdict us: median, 99 %, max | above 300 us | step us: median, max |')
+    print(
+        '| noise, rad | cured | not at 2 % less | named | of which centre of pressure | lean off '
+        'by, m | verdict us: median, 99 %, max | above 300 us | step us: median, max |'
+    )
     print('|---|---|---|---|---|---|---|---|---|')
     wrong = []
     for noise in NOISES:
         found = list(judge_reasons(noise, options.count, options.seed))
         pressure = [v for v in found if CENTRE_OF_PRESSURE in KINDS[v.case.kind][0]]
-        off = [abs(v.shortfalls[0].amount - robot.outside(v.case.q)) for v in found
-               if v.case.kind == 'lean' and v.named]
+        off = [
+            abs(v.shortfalls[0].amount - robot.outside(v.case.q))
+            for v in found
+            if v.case.kind == 'lean' and v.named
+        ]
         single = 1e6 * np.array([v.verdict_times for v in found])
         verdict = single.min(axis=1)
         step = 1e6 * np.array([v.step_time for v in found])
-        print(f'| {noise:g} | {sum(v.cured for v in found)} of {len(found)} '
-              f'| {sum(v.least for v in found)} | {sum(v.named for v in found)} '
-              f'| {sum(v.named for v in pressure)} of {len(pressure)} | {max(off):.2g} '
-              f'| {np.median(verdict):.0f}, {np.percentile(verdict, 99):.0f}, {verdict.max():.0f} '
-              f'| {(single > 300.0).sum()} of {single.size} '
-              f'| {np.median(step):.0f}, {step.max():.0f} |')
+        print(
+            f'| {noise:g} | {sum(v.cured for v in found)} of {len(found)} '
+            f'| {sum(v.least for v in found)} | {sum(v.named for v in found)} '
+            f'| {sum(v.named for v in pressure)} of {len(pressure)} | {max(off):.2g} '
+            f'| {np.median(verdict):.0f}, {np.percentile(verdict, 99):.0f}, {verdict.max():.0f} '
+            f'| {(single > 300.0).sum()} of {single.size} '
+            f'| {np.median(step):.0f}, {step.max():.0f} |'
+        )
         wrong += [(noise, v) for v in found if not (v.cured and v.least and v.named)]
     for noise, v in wrong[:20]:
-        print(f'noise {noise:g}, {v.case.kind}: cured {v.cured}, least {v.least}, named {v.named}: '
-              + '; '.join(map(str, v.shortfalls)))
+        print(
+            f'noise {noise:g}, {v.case.kind}: cured {v.cured}, least {v.least}, named {v.named}: '
+            + '; '.join(map(str, v.shortfalls))
+        )
 
 
 if __name__ == '__main__':

@@ -36,11 +36,16 @@ HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parent / 'out' / 'benchmarks'
 # TSID's newest wheel crashes with the Pinocchio it installs; 1.7.1 works with the one it was built
 # for.
-PEERS = {'placo': ['placo'],
-         'tsid': ['tsid==1.7.1', 'pin==3.4.0', 'cmeel-urdfdom<5', 'cmeel-tinyxml2<11']}
+PEERS = {
+    'placo': ['placo'],
+    'tsid': ['tsid==1.7.1', 'pin==3.4.0', 'cmeel-urdfdom<5', 'cmeel-tinyxml2<11'],
+}
 LENGTH, WIDTH, FRICTION = 0.20, 0.10, 0.7
-TARGETS = {('tsid', 'double'): 'at least 3', ('placo', 'double'): 'at least 2.5',
-           ('placo', 'single'): 'at least 0.83'}
+TARGETS = {
+    ('tsid', 'double'): 'at least 3',
+    ('placo', 'double'): 'at least 2.5',
+    ('placo', 'single'): 'at least 0.83',
+}
 
 
 def without_shapes(urdf):
@@ -60,15 +65,20 @@ def questions(urdf, frames, folder, posture=None):
     dynamics = Dynamics(bare_robot(bare))
     contacts = {frame: Contact(frame, LENGTH, WIDTH, FRICTION) for frame in frames}
     start = dynamics.configuration(np.zeros(len(dynamics.joints)) if posture is None else posture)
-    middle = search_posture(dynamics, start[dynamics.base.nq:], contacts,
-                            dict.fromkeys(frames, 0.5))
+    middle = search_posture(
+        dynamics, start[dynamics.base.nq :], contacts, dict.fromkeys(frames, 0.5)
+    )
     over = search_posture(dynamics, middle, contacts, {frames[0]: 1.0, frames[1]: 0.0})
     height = -dynamics.placement(start, dynamics.frame(frames[0]))[0][2]
     place = [0.0, 0.0, height]
     lean = [0.0, np.sin(0.15), 0.0, np.cos(0.15)]
     return {
-        'urdf': str(path), 'frames': list(frames), 'length': LENGTH, 'width': WIDTH,
-        'slope': contacts[frames[0]].pyramid, 'max_force': 10.0 * dynamics.weight,
+        'urdf': str(path),
+        'frames': list(frames),
+        'length': LENGTH,
+        'width': WIDTH,
+        'slope': contacts[frames[0]].pyramid,
+        'max_force': 10.0 * dynamics.weight,
         'double': dynamics.configuration(middle, position=place).tolist(),
         'single': dynamics.configuration(over, position=place).tolist(),
         'falling': dynamics.configuration(middle, lean, place).tolist(),
@@ -83,8 +93,13 @@ def set_up(peer):
         if not (folder / 'ready').exists():
             print(f'setting up {peer} in {folder}', file=sys.stderr)
             venv.create(folder, with_pip=True, clear=True)
-            subprocess.run([python, '-m', 'pip', 'install', '--quiet', '--only-binary', ':all:',
-                            *PEERS[peer]], check=True, timeout=300, capture_output=True, text=True)
+            subprocess.run(
+                [python, '-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', *PEERS[peer]],
+                check=True,
+                timeout=300,
+                capture_output=True,
+                text=True,
+            )
             (folder / 'ready').touch()
         return python
     except (subprocess.SubprocessError, OSError) as error:
@@ -96,9 +111,15 @@ def set_up(peer):
 def ask_peer(python, peer, question_file, repeats):
     """Return a peer's answers, or None with the reason printed."""
     try:
-        done = subprocess.run([python, HERE / f'_static_torque_{peer}.py', question_file,
-                               str(repeats)], check=True, timeout=300, capture_output=True,
-                              text=True, cwd=ENVIRONMENTS, env={'OMP_NUM_THREADS': '1'})
+        done = subprocess.run(
+            [python, HERE / f'_static_torque_{peer}.py', question_file, str(repeats)],
+            check=True,
+            timeout=300,
+            capture_output=True,
+            text=True,
+            cwd=ENVIRONMENTS,
+            env={'OMP_NUM_THREADS': '1'},
+        )
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (subprocess.SubprocessError, OSError, ValueError, IndexError) as error:
         detail = (getattr(error, 'stderr', None) or str(error)).strip().splitlines()
@@ -124,8 +145,7 @@ def ask_us(question, repeats):
     contacts = {frame: Contact(frame, LENGTH, WIDTH, FRICTION) for frame in question['frames']}
     distributor = StaticTorque(dynamics, contacts)
     distributor.prepare()
-    double, single, falling = (np.array(question[name])
-                               for name in ('double', 'single', 'falling'))
+    double, single, falling = (np.array(question[name]) for name in ('double', 'single', 'falling'))
     alone = tuple(question['frames'][:1])
     verdict = distributor.solve(falling)
     return {
@@ -152,21 +172,30 @@ def compare(question, rounds, repeats):
                 del pythons[peer], answers[peer]
             else:
                 answers[peer].append(answer)
-    times = {name: {kind: statistics.median(answer[kind] for answer in found)
-                    for kind in ('double', 'single')}
-             for name, found in answers.items() if found}
+    times = {
+        name: {
+            kind: statistics.median(answer[kind] for answer in found)
+            for kind in ('double', 'single')
+        }
+        for name, found in answers.items()
+        if found
+    }
     for name, found in answers.items():
         last = found[-1]
-        print(f'{name} ({last["version"]}): double {1e6 * times[name]["double"]:.1f} us, single '
-              f'{1e6 * times[name]["single"]:.1f} us, torque norms {last["torque_norm"]:.4f} and '
-              f'{last["single_torque_norm"]:.4f} N m')
+        print(
+            f'{name} ({last["version"]}): double {1e6 * times[name]["double"]:.1f} us, single '
+            f'{1e6 * times[name]["single"]:.1f} us, torque norms {last["torque_norm"]:.4f} and '
+            f'{last["single_torque_norm"]:.4f} N m'
+        )
         print(f'    leaning 0.3 rad, centre of mass beyond the toes: {last["falling"]}')
     for peer in pythons:
         for kind in ('double', 'single'):
             ratio = times[peer][kind] / times['walking_control'][kind]
             target = TARGETS.get((peer, kind))
-            print(f'{kind} support: {peer} takes {ratio:.2f} of our time'
-                  + (f' (target {target})' if target else ''))
+            print(
+                f'{kind} support: {peer} takes {ratio:.2f} of our time'
+                + (f' (target {target})' if target else '')
+            )
 
 
 def main():
@@ -174,8 +203,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--repeats', type=int, default=1000)
-    parser.add_argument('--robot', nargs=3, metavar=('URDF', 'LEFT', 'RIGHT'),
-                        help='default: our humanoid')
+    parser.add_argument(
+        '--robot', nargs=3, metavar=('URDF', 'LEFT', 'RIGHT'), help='default: our humanoid'
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.robot:

@@ -19,8 +19,8 @@ import numpy as np
 import walking_control as wc
 from walking_control.simulation.sensors import noise_overrides
 
-WALK, STOP, STILL = 2.0, 4.0, 1.0   # s
-STEPS, DRIFT = 5, 0.02              # the most steps to a stand; m
+WALK, STOP, STILL = 2.0, 4.0, 1.0  # s
+STEPS, DRIFT = 5, 0.02  # the most steps to a stand; m
 
 
 class Walk:
@@ -31,8 +31,9 @@ class Walk:
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
-        robot = wc.load_robot(options.robot, [*noise_overrides(options.noise),
-                                              ('sensors.seed', options.seed)])
+        robot = wc.load_robot(
+            options.robot, [*noise_overrides(options.noise), ('sensors.seed', options.seed)]
+        )
         self.plant, self.loop = wc.make_plant(robot), wc.ControlLoop(robot)
         self.plant.reset(robot.start)
         self.law = self.loop.controller
@@ -63,8 +64,12 @@ def stop(walk: Walk) -> tuple[bool, int, float, bool]:
     up = walk.go(STOP - STILL, np.zeros(3))
     place = walk.place
     up = up and walk.go(STILL, np.zeros(3))
-    return (up, walk.law.steps - steps, float(np.hypot(*(walk.place - place))),
-            not walk.law.walking)
+    return (
+        up,
+        walk.law.steps - steps,
+        float(np.hypot(*(walk.place - place))),
+        not walk.law.walking,
+    )
 
 
 def main() -> int:
@@ -75,8 +80,12 @@ def main() -> int:
     parser.add_argument('--starts', type=int, default=50)
     parser.add_argument('--soak', type=float, default=60.0, help='s')
     parser.add_argument('--seed', type=int, default=0, help="of velocities and sensors' errors")
-    parser.add_argument('--minutes', type=float, default=30.0,
-                        help='of the clock, after which no start or velocity is begun')
+    parser.add_argument(
+        '--minutes',
+        type=float,
+        default=30.0,
+        help='of the clock, after which no start or velocity is begun',
+    )
     options = parser.parse_args()
     deadline = time.monotonic() + 60.0 * options.minutes
     random, walk = np.random.default_rng(options.seed), Walk(options)
@@ -88,8 +97,9 @@ def main() -> int:
         if up:
             stops.append(stop(walk))
             up = stops[-1][0]
-    kept = sum(fine and stands and steps <= STEPS and drift < DRIFT
-               for fine, steps, drift, stands in stops)
+    kept = sum(
+        fine and stands and steps <= STEPS and drift < DRIFT for fine, steps, drift, stands in stops
+    )
     print(f'starts and stops kept: {kept} of {options.starts}, {len(stops)} tried')
     if stops:
         print(f'most steps to a stand: {max(steps for _, steps, _, _ in stops)}')

@@ -25,20 +25,34 @@ def measure(row: str, options: argparse.Namespace) -> str:
     gait = {'height': height, 'step_time': step_time, 'clearance': clearance}
     terms = [(f'{options.controller}.{name}', value) for name, value in gait.items()]
     speed = f'{options.controller}.speed'
-    steady = simulate(load_robot('walker3d', [*terms, (speed, 0.8)]), options.controller,
-                      duration=20.0).summary()['steady']
+    steady = simulate(
+        load_robot('walker3d', [*terms, (speed, 0.8)]), options.controller, duration=20.0
+    ).summary()['steady']
     cells = [f'{steady["cost_of_transport_electrical"]:.3f}']
     if options.noisy:
-        terms += [*noise_overrides('lab'), ('sensors.command_delay', 0.01),
-                  (f'{options.controller}.delay', 0.01)]
+        terms += [
+            *noise_overrides('lab'),
+            ('sensors.command_delay', 0.01),
+            (f'{options.controller}.delay', 0.01),
+        ]
     grid = even_grid(options.directions, options.phases, options.after)
     for pushed in map(float, options.speeds.split(',')):
-        found = find_envelope(load_robot('walker3d', [*terms, (speed, pushed)]), 'push',
-                              options.controller, None, options.max, options.resolution, grid, 1)
+        found = find_envelope(
+            load_robot('walker3d', [*terms, (speed, pushed)]),
+            'push',
+            options.controller,
+            None,
+            options.max,
+            options.resolution,
+            grid,
+            1,
+        )
         whole = [cell for cell in found['cells'] if cell['first_failure'] is None]
-        cells.append(f'{pushed:g} m/s: {found["first_failure"]}, survived '
-                     f'{found["largest_survived"]}, {len(whole)} of {len(found["cells"])} '
-                     f'at {options.max:g}, worst {found["worst"] and found["worst"]["disturb"]}')
+        cells.append(
+            f'{pushed:g} m/s: {found["first_failure"]}, survived '
+            f'{found["largest_survived"]}, {len(whole)} of {len(found["cells"])} '
+            f'at {options.max:g}, worst {found["worst"] and found["worst"]["disturb"]}'
+        )
     return f'| {height} m, {step_time} s, {100.0 * clearance:g} cm | ' + ' | '.join(cells) + ' |'
 
 

@@ -30,12 +30,12 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
 Settings = list[tuple[str, Any]]
-TILE, TREAD = 0.3, 0.3   # m, along the walk
-FIRST = 0.8              # m ahead of the start: the first edge
-STEPS = 10               # of stairs, up and down
-LANDING = 0.9            # m, between up and down
+TILE, TREAD = 0.3, 0.3  # m, along the walk
+FIRST = 0.8  # m ahead of the start: the first edge
+STEPS = 10  # of stairs, up and down
+LANDING = 0.9  # m, between up and down
 SEVERE = math.radians(5.0)
-COMMANDED = 4.0          # s, from one drawn command to the next
+COMMANDED = 4.0  # s, from one drawn command to the next
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,14 @@ class Condition:
 
 def tiles(highest: float) -> Callable[[int], list[str]]:
     """Return words for tiles whose heights are drawn from 0 to the highest, m."""
+
     def words(seed: int) -> list[str]:
         heights = highest * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
         heights[0] = 0.0
-        return [f'step_up={rise:.6f}@{0.5 + TILE * i:.6g}m'
-                for i, rise in enumerate(np.diff(heights))]
+        return [
+            f'step_up={rise:.6f}@{0.5 + TILE * i:.6g}m' for i, rise in enumerate(np.diff(heights))
+        ]
+
     return words
 
 
@@ -95,8 +98,11 @@ def told(rise: float) -> Callable[[int], Settings]:
 
 def liar(force: float) -> Callable[[int], Settings]:
     """Return the settings of a foot switch that always says a force, N."""
-    return lambda seed: [('sensors.stuck_foot', 1 + seed % 2), ('sensors.stuck_force', force),
-                         ('sensors.stuck_after', 1.0 + seed / 20.0)]
+    return lambda seed: [
+        ('sensors.stuck_foot', 1 + seed % 2),
+        ('sensors.stuck_force', force),
+        ('sensors.stuck_after', 1.0 + seed / 20.0),
+    ]
 
 
 def fixed(**settings: float) -> Callable[[int], Settings]:
@@ -106,31 +112,41 @@ def fixed(**settings: float) -> Callable[[int], Settings]:
 
 CONDITIONS = {
     'level': Condition('a level floor'),
-    'downhill': Condition('8 degrees downhill from 0.6 m on', 30.0,
-                          floor=lambda seed: ['slope_change=0.1396@0.6m']),
-    'uphill': Condition('8 degrees uphill from 0.6 m on', 30.0,
-                        floor=lambda seed: ['slope_change=-0.1396@0.6m']),
+    'downhill': Condition(
+        '8 degrees downhill from 0.6 m on', 30.0, floor=lambda seed: ['slope_change=0.1396@0.6m']
+    ),
+    'uphill': Condition(
+        '8 degrees uphill from 0.6 m on', 30.0, floor=lambda seed: ['slope_change=-0.1396@0.6m']
+    ),
     'tiles': Condition('tiles of 0.3 m, 0 to 5 cm high by chance', floor=tiles(0.05)),
-    'stairs_told': Condition('10 steps of 10 cm up and 10 down, told', 18.0, told(0.1),
-                             stairs(0.1)),
-    'stairs_blind': Condition('10 steps of 5 cm up and 10 down, not told', 18.0,
-                              floor=stairs(0.05)),
-    'switch_dead': Condition('a foot switch that says nothing any more', 8.0, liar(0.0),
-                             lies=True),
-    'switch_stuck': Condition('a foot switch that always says 100 N', 8.0, liar(100.0),
-                              lies=True),
+    'stairs_told': Condition(
+        '10 steps of 10 cm up and 10 down, told', 18.0, told(0.1), stairs(0.1)
+    ),
+    'stairs_blind': Condition(
+        '10 steps of 5 cm up and 10 down, not told', 18.0, floor=stairs(0.05)
+    ),
+    'switch_dead': Condition('a foot switch that says nothing any more', 8.0, liar(0.0), lies=True),
+    'switch_stuck': Condition('a foot switch that always says 100 N', 8.0, liar(100.0), lies=True),
     'payload': Condition('20 % of the mass on top of the trunk', payload=0.2),
     'weak_motor': Condition('one motor gives 30 % less than it is told to', weak=0.3),
     'silence': Condition('48 ms without a sensor, once a second', silent=0.048),
-    'delay': Condition('10 ms from command to effort, known to the law',
-                       settings=fixed(sensors__command_delay=0.01, stepping__delay=0.01)),
-    'soft': Condition('a soft floor: contacts with a time constant of 20 ms',
-                      settings=fixed(mujoco__contact_time=0.02)),
+    'delay': Condition(
+        '10 ms from command to effort, known to the law',
+        settings=fixed(sensors__command_delay=0.01, stepping__delay=0.01),
+    ),
+    'soft': Condition(
+        'a soft floor: contacts with a time constant of 20 ms',
+        settings=fixed(mujoco__contact_time=0.02),
+    ),
     'middle': Condition('a floor of 10 ms', settings=fixed(mujoco__contact_time=0.01)),
-    'slippery': Condition('friction 0.4 where 0.5 is relied on',
-                          settings=fixed(world__friction=0.4)),
-    'commands': Condition('another command every 4 s: 0 to 0.8 m/s, 0.1 m/s sideways, turns of '
-                          '0.3 rad/s', 3600.0, commanded=True),
+    'slippery': Condition(
+        'friction 0.4 where 0.5 is relied on', settings=fixed(world__friction=0.4)
+    ),
+    'commands': Condition(
+        'another command every 4 s: 0 to 0.8 m/s, 0.1 m/s sideways, turns of 0.3 rad/s',
+        3600.0,
+        commanded=True,
+    ),
 }
 
 
@@ -150,9 +166,11 @@ def burden(text: str, link: str, mass: float) -> str:
 
 def heaviest_link(text: str) -> tuple[str, float]:
     """Return the link of most mass of a URDF, and the mass of all, kg."""
-    masses = {link.get('name'): float(link.find('inertial/mass').get('value'))
-              for link in ElementTree.fromstring(text).iterfind('link')
-              if link.find('inertial/mass') is not None}
+    masses = {
+        link.get('name'): float(link.find('inertial/mass').get('value'))
+        for link in ElementTree.fromstring(text).iterfind('link')
+        if link.find('inertial/mass') is not None
+    }
     return max(masses, key=masses.get), sum(masses.values())
 
 
@@ -179,14 +197,28 @@ def pitch_of(rotation: np.ndarray) -> float:
     return math.asin(max(-1.0, min(1.0, -rotation[2, 0])))
 
 
-def walk(condition: Condition, seed: int, speed: float = 0.5, robot: str = 'walker3d',
-         controller: str = 'stepping', noise: str = 'lab', more: Sequence[tuple[str, Any]] = (),
-         duration: float | None = None) -> Outcome:
+def walk(
+    condition: Condition,
+    seed: int,
+    speed: float = 0.5,
+    robot: str = 'walker3d',
+    controller: str = 'stepping',
+    noise: str = 'lab',
+    more: Sequence[tuple[str, Any]] = (),
+    duration: float | None = None,
+) -> Outcome:
     """Walk once under a condition; return the `Outcome`."""
     duration = duration or condition.duration
-    robot_file = wc.load_robot(robot, [
-        (f'{controller}.speed', speed), *noise_overrides(noise), ('sensors.seed', seed),
-        *condition.settings(seed), *more])
+    robot_file = wc.load_robot(
+        robot,
+        [
+            (f'{controller}.speed', speed),
+            *noise_overrides(noise),
+            ('sensors.seed', seed),
+            *condition.settings(seed),
+            *more,
+        ],
+    )
     real = robot_file.robot
     if condition.payload:
         link, mass = heaviest_link(real.urdf)
@@ -206,8 +238,11 @@ def walk(condition: Condition, seed: int, speed: float = 0.5, robot: str = 'walk
             least += math.hypot(*velocity[:2]) * COMMANDED
             places.append(plant.truth.base.position.copy())
         plant.measure(measurement)
-        if not (quiet and tick > 1.0 / loop.period
-                and tick % round(1.0 / loop.period) in range(1, quiet)):
+        if not (
+            quiet
+            and tick > 1.0 / loop.period
+            and tick % round(1.0 / loop.period) in range(1, quiet)
+        ):
             command = loop.tick(measurement)
             command.effort *= effort
         if loop.fault is not None:
@@ -215,15 +250,21 @@ def walk(condition: Condition, seed: int, speed: float = 0.5, robot: str = 'walk
         plant.step(command, loop.period)
         if plant.time > duration * 2.0 / 3.0 and tick % 5 == 0:
             base = plant.truth.base
-            rows.append((plant.time, *base.position, pitch_of(base.rotation)
-                         - pitch_of(loop.state.base.rotation)))
+            rows.append(
+                (
+                    plant.time,
+                    *base.position,
+                    pitch_of(base.rotation) - pitch_of(loop.state.base.rotation),
+                )
+            )
     places.append(plant.truth.base.position.copy())
     gone = float(np.hypot(*(np.diff(places, axis=0, prepend=np.zeros((1, 3))).T[:2])).sum())
     return judge(condition, np.array(rows), plant, loop, gone, 0.5 * least)
 
 
-def judge(condition: Condition, rows: np.ndarray, plant: Any, loop: Any, gone: float,
-          least: float) -> Outcome:
+def judge(
+    condition: Condition, rows: np.ndarray, plant: Any, loop: Any, gone: float, least: float
+) -> Outcome:
     """Return the `Outcome` of a walk that ended without a fault; its length and the least, m."""
     way, time = rows[-1, 1:4] - rows[0, 1:4], rows[-1, 0] - rows[0, 0]
     speed, pitch = float(np.hypot(*way[:2]) / time), float(np.abs(rows[:, 4]).max())
@@ -248,16 +289,20 @@ def row(name: str, outcomes: Sequence[Outcome]) -> str:
     speeds = [each.speed for each in lived]
     far = f'{min(speeds):.3f} to {max(speeds):.3f}' if lived and not condition.lies else '-'
     pitch = f'{math.degrees(max(each.pitch for each in lived)):.2f}' if lived else '-'
-    return f'| `{name}` | {condition.meaning} | {condition.duration:g} | ' \
+    return (
+        f'| `{name}` | {condition.meaning} | {condition.duration:g} | '
         f'{len(lived)} of {len(outcomes)} | {far} | {pitch} |'
+    )
 
 
 def main() -> int:
     """Print a row for each condition, and why what was not survived was not."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('conditions', nargs='*', metavar='CONDITION',
-                        help=f'of {", ".join(CONDITIONS)}')
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        'conditions', nargs='*', metavar='CONDITION', help=f'of {", ".join(CONDITIONS)}'
+    )
     parser.add_argument('--seeds', type=int, default=20, help='how many')
     parser.add_argument('--first', type=int, default=1, help='the first')
     parser.add_argument('--robot', default='walker3d')
@@ -265,8 +310,9 @@ def main() -> int:
     parser.add_argument('--noise', default='lab')
     parser.add_argument('--speed', type=float, default=0.5, help='m/s')
     parser.add_argument('--duration', type=float, help='s, instead of the own one')
-    parser.add_argument('--set', action='append', default=[], type=setting,
-                        metavar='PARAMETER=VALUE')
+    parser.add_argument(
+        '--set', action='append', default=[], type=setting, metavar='PARAMETER=VALUE'
+    )
     options = parser.parse_args()
     unknown = [name for name in options.conditions if name not in CONDITIONS]
     if unknown:
@@ -275,9 +321,19 @@ def main() -> int:
     print('|---|---|---|---|---|---|')
     survived = True
     for name in options.conditions or CONDITIONS:
-        outcomes = [walk(CONDITIONS[name], seed, options.speed, options.robot,
-                         options.controller, options.noise, options.set, options.duration)
-                    for seed in range(options.first, options.first + options.seeds)]
+        outcomes = [
+            walk(
+                CONDITIONS[name],
+                seed,
+                options.speed,
+                options.robot,
+                options.controller,
+                options.noise,
+                options.set,
+                options.duration,
+            )
+            for seed in range(options.first, options.first + options.seeds)
+        ]
         print(row(name, outcomes), flush=True)
         for seed, outcome in enumerate(outcomes, options.first):
             if outcome.reason is not None:

@@ -25,16 +25,22 @@ from walking_control.ros.nodes.runtime import isolate_domain
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
 from outside_robot import OutsideRobot, Program  # noqa: E402
 
-PATIENCE = 5.0   # s after which a robot that still gets no zero counts as lost
+PATIENCE = 5.0  # s after which a robot that still gets no zero counts as lost
 
 
 def start(module, *parameters):
     """Start a node of the package in a process of its own."""
     arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
     return Program(
-        sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', *arguments,
-        '--log-level', 'fatal',
-        preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
+        sys.executable,
+        '-m',
+        f'walking_control.ros.nodes.{module}',
+        '--ros-args',
+        *arguments,
+        '--log-level',
+        'fatal',
+        preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),
+    )
 
 
 def measure_kill(robot, options, wait):
@@ -46,11 +52,18 @@ def measure_kill(robot, options, wait):
         wait: How long the robot moves before the kill, s.
     """
     begin = time.monotonic()
-    processes = [start('watchdog_node', f'timeout:={options.timeout}',
-                       f'priority:={options.priority}'),
-                 start('controller_node', 'autostart:=true', 'realtime:=true',
-                       'safety.state_timeout:=1.0', 'safety.overrun_limit:=10000',
-                       'watchdog_timeout:=5.0', 'hip_switching.rate:=100.0')]
+    processes = [
+        start('watchdog_node', f'timeout:={options.timeout}', f'priority:={options.priority}'),
+        start(
+            'controller_node',
+            'autostart:=true',
+            'realtime:=true',
+            'safety.state_timeout:=1.0',
+            'safety.overrun_limit:=10000',
+            'watchdog_timeout:=5.0',
+            'hip_switching.rate:=100.0',
+        ),
+    ]
     controller = processes[-1]
     robot.efforts.clear()
     robot.faults.clear()
@@ -59,7 +72,7 @@ def measure_kill(robot, options, wait):
             return None, f'no effort for 60 s, {robot.faults[-1:] or "and no fault"}'
         moving = time.monotonic() - begin
         robot.spin(wait)
-        if not robot.moving:   # a fault of an overloaded machine: nothing to measure
+        if not robot.moving:  # a fault of an overloaded machine: nothing to measure
             return None, robot.faults[-1:]
         controller.kill()
         killed = time.monotonic()
@@ -81,8 +94,7 @@ def main():
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
     isolate_domain()
-    load = [Program(sys.executable, '-c', 'while True: pass')
-            for _ in range(options.load)]
+    load = [Program(sys.executable, '-c', 'while True: pass') for _ in range(options.load)]
     rng = random.Random(options.seed)
     rclpy.init(args=[])
     robot = OutsideRobot()
@@ -101,8 +113,11 @@ def main():
             if zero is None:
                 raise SystemExit(f'error: the controller never walks: {moving}')
             times.append(zero)
-            print(f'{kill:4d}: moving after {moving:5.2f} s, killed {wait:4.2f} s later, '
-                  f'zero after {1e3 * zero:6.1f} ms', flush=True)
+            print(
+                f'{kill:4d}: moving after {moving:5.2f} s, killed {wait:4.2f} s later, '
+                f'zero after {1e3 * zero:6.1f} ms',
+                flush=True,
+            )
     finally:
         for process in load:
             process.kill()
@@ -111,9 +126,11 @@ def main():
     times = 1e3 * np.array(times)
     limit = 1e3 * options.timeout + 20.0
     p50, p99 = np.percentile(times, (50, 99), method='higher')
-    print(f'p50 {p50:.1f} ms, p99 {p99:.1f} ms, '
-          f'max {times.max():.1f} ms; {int((times <= limit).sum())} of {len(times)} within '
-          f'{limit:g} ms')
+    print(
+        f'p50 {p50:.1f} ms, p99 {p99:.1f} ms, '
+        f'max {times.max():.1f} ms; {int((times <= limit).sum())} of {len(times)} within '
+        f'{limit:g} ms'
+    )
 
 
 if __name__ == '__main__':

@@ -25,11 +25,17 @@ MATHML = find_spec('latex2mathml') is not None
 if MATHML:
     html_math_renderer = 'mathml'
 else:
-    extensions.append('sphinx.ext.mathjax')   # needs a network where the page is read
+    extensions.append('sphinx.ext.mathjax')  # needs a network where the page is read
 # The house is the source folder, not doc/: README.md and ../config are then within reach of links.
 root_doc = 'doc/index'
-include_patterns = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'SECURITY.md',
-                    'QUALITY_DECLARATION.md', 'doc/**']
+include_patterns = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.rst',
+    'SECURITY.md',
+    'QUALITY_DECLARATION.md',
+    'doc/**',
+]
 exclude_patterns = ['.*', 'build', 'out', 'doc/paper']
 # anchors of headings as the forge makes them
 myst_heading_anchors = 6
@@ -59,6 +65,7 @@ def write_equation(writer, node, display):
     """Write an equation of a page as MathML."""
     from docutils.nodes import SkipNode
     from latex2mathml.converter import convert
+
     writer.body.append(convert(node.astext(), display=display))
     raise SkipNode
 
@@ -67,4 +74,5 @@ def write_entry(app, exception):
     """Write the page that leads to the first one."""
     if exception is None and app.builder.format == 'html':
         Path(app.outdir, 'index.html').write_text(
-            f'<!doctype html><meta http-equiv="refresh" content="0; url={root_doc}.html">\n')
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
+        )

@@ -19,9 +19,11 @@ def main(directory):
     path = save_gait(found, directory)
     gait = load_gait(path, robot_file)
     summary = found.summary
-    print(f'{summary["speed"]:.2f} m/s, steps of {100 * summary["step_length"]:.0f} cm in '
-          f'{gait.period:.2f} s, {summary["mechanical_power"]:.2f} W, '
-          f'solved in {summary["solve_time"]:.2f} s')
+    print(
+        f'{summary["speed"]:.2f} m/s, steps of {100 * summary["step_length"]:.0f} cm in '
+        f'{gait.period:.2f} s, {summary["mechanical_power"]:.2f} W, '
+        f'solved in {summary["solve_time"]:.2f} s'
+    )
     return summary, gait
 
 

@@ -24,16 +24,16 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 
-_SWEEPS = 10000   # far beyond what any mass matrix of a robot needs
-_TIE = 1e-9       # share of a joint's torques by which a mode may miss: rounding
+_SWEEPS = 10000  # far beyond what any mass matrix of a robot needs
+_TIE = 1e-9  # share of a joint's torques by which a mode may miss: rounding
 
 
 class Mode(IntEnum):
     """What a gear does."""
 
-    DRIVEN = -1    # power flows from the joint to the motor
+    DRIVEN = -1  # power flows from the joint to the motor
     STUCK = 0
-    DRIVING = 1    # power flows from the motor to the joint
+    DRIVING = 1  # power flows from the motor to the joint
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,25 @@ class GearedJoints:
     def __post_init__(self) -> None:
         """Refuse what would drive a joint."""
         for name in ('efficiency', 'back_efficiency'):
-            _check(name, getattr(self, name), lambda value: 0.0 < value <= 1.0,
-                   'must be above 0 and at most 1')
+            _check(
+                name,
+                getattr(self, name),
+                lambda value: 0.0 < value <= 1.0,
+                'must be above 0 and at most 1',
+            )
         for name in ('armature', 'coulomb', 'viscous'):
-            _check(name, getattr(self, name), lambda value: 0.0 <= value < np.inf,
-                   'must be finite and at least 0')
+            _check(
+                name,
+                getattr(self, name),
+                lambda value: 0.0 <= value < np.inf,
+                'must be finite and at least 0',
+            )
 
     def reaching(self, entering: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return what reaches the joints of torques that enter, by direction of motion, N m."""
-        return entering * np.where(entering * direction > 0.0, self.efficiency,
-                                   1.0 / self.back_efficiency)
+        return entering * np.where(
+            entering * direction > 0.0, self.efficiency, 1.0 / self.back_efficiency
+        )
 
 
 def _check(name: str, values: np.ndarray, fits: Callable[[float], bool], limit: str) -> None:
@@ -97,8 +106,9 @@ class JointMotion:
     mode: np.ndarray
 
 
-def solve_joints(mass: np.ndarray, bias: np.ndarray, effort: np.ndarray, rates: np.ndarray,
-                 joints: GearedJoints) -> JointMotion:
+def solve_joints(
+    mass: np.ndarray, bias: np.ndarray, effort: np.ndarray, rates: np.ndarray, joints: GearedJoints
+) -> JointMotion:
     """Return the one motion that fits the modes of all joints.
 
     Args:
@@ -118,8 +128,9 @@ def solve_joints(mass: np.ndarray, bias: np.ndarray, effort: np.ndarray, rates: 
             load = bias[i] + drag[i] + mass[i] @ acceleration - mass[i, i] * acceleration[i]
             if resting[i]:
                 direction[i] = _onset(joints, i, effort[i], load)
-            gain[i], acceleration[i] = _own_acceleration(joints, i, mass[i, i], effort[i], load,
-                                                         direction[i])
+            gain[i], acceleration[i] = _own_acceleration(
+                joints, i, mass[i, i], effort[i], load, direction[i]
+            )
         if all(map(np.array_equal, before, (gain, direction))):
             together = _solve_modes(mass, bias + drag, effort, joints, gain, direction)
             if _fits(together, mass, bias + drag, effort, joints, gain, direction, resting):
@@ -138,21 +149,29 @@ def _onset(joints: GearedJoints, i: int, effort: float, load: float) -> float:
     return 1.0 if load < least else -1.0 if load > most else 0.0
 
 
-def _own_acceleration(joints: GearedJoints, i: int, mass: float, effort: float, load: float,
-                      direction: float) -> tuple[float, float]:
+def _own_acceleration(
+    joints: GearedJoints, i: int, mass: float, effort: float, load: float, direction: float
+) -> tuple[float, float]:
     """Return gain of the gear and acceleration of one joint while the others keep theirs."""
     if direction == 0.0:
         return 1.0, 0.0
     for gain in (joints.efficiency[i], 1.0 / joints.back_efficiency[i]):
         own = (gain * effort - direction * joints.coulomb[i] - load) / (
-            mass + gain * joints.armature[i])
+            mass + gain * joints.armature[i]
+        )
         if gain <= 1.0 and (effort - joints.armature[i] * own) * direction >= 0.0:
             break
     return gain, own
 
 
-def _solve_modes(mass: np.ndarray, load: np.ndarray, effort: np.ndarray, joints: GearedJoints,
-                 gain: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def _solve_modes(
+    mass: np.ndarray,
+    load: np.ndarray,
+    effort: np.ndarray,
+    joints: GearedJoints,
+    gain: np.ndarray,
+    direction: np.ndarray,
+) -> np.ndarray:
     """Return all accelerations at once for given modes."""
     free = direction != 0.0
     matrix = (mass + np.diag(gain * joints.armature))[np.ix_(free, free)]
@@ -162,15 +181,23 @@ def _solve_modes(mass: np.ndarray, load: np.ndarray, effort: np.ndarray, joints:
     return acceleration
 
 
-def _fits(acceleration: np.ndarray, mass: np.ndarray, load: np.ndarray, effort: np.ndarray,
-          joints: GearedJoints, gain: np.ndarray, direction: np.ndarray,
-          resting: np.ndarray) -> bool:
+def _fits(
+    acceleration: np.ndarray,
+    mass: np.ndarray,
+    load: np.ndarray,
+    effort: np.ndarray,
+    joints: GearedJoints,
+    gain: np.ndarray,
+    direction: np.ndarray,
+    resting: np.ndarray,
+) -> bool:
     """Return whether accelerations agree with the modes they were found for."""
     scale = np.abs(effort) + np.abs(load) + np.abs(mass) @ np.abs(acceleration) + 1e-30
     entering = effort - joints.armature * acceleration
     drives = (entering * direction > _TIE * scale) & (gain > joints.efficiency * (1.0 + _TIE))
-    driven = (entering * direction < -_TIE * scale) & (gain < 1.0 / joints.back_efficiency
-                                                       * (1.0 - _TIE))
+    driven = (entering * direction < -_TIE * scale) & (
+        gain < 1.0 / joints.back_efficiency * (1.0 - _TIE)
+    )
     turned = resting & (acceleration * direction < 0.0)
     held = mass @ acceleration + load
     slack = joints.coulomb + _TIE * scale

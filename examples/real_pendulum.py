@@ -12,8 +12,8 @@ from inertias import identify_inertias, Motion, show
 import numpy as np
 import pinocchio as pin
 
-LENGTHS, MASS, ROTOR = (0.3, 0.2), 0.5, 0.003   # m, kg, kg m^2
-STEP = 0.002   # s
+LENGTHS, MASS, ROTOR = (0.3, 0.2), 0.5, 0.003  # m, kg, kg m^2
+STEP = 0.002  # s
 # what its authors found from records of their own: m2 r2, m1 r1 + m2 l1, I2 about its joint
 AUTHORS = {'elbow.mz': -0.1111, 'reach': 0.3491, 'elbow.Iyy': 0.0239}
 
@@ -24,10 +24,14 @@ def rods():
     for joint, length, above in zip(('shoulder', 'elbow'), LENGTHS, (0.0, LENGTHS[0])):
         place = pin.SE3(np.eye(3), np.array([0.0, 0.0, -above]))
         parent = model.addJoint(parent, pin.JointModelRY(), place, joint)
-        across = MASS * length ** 2 / 12.0
-        model.appendBodyToJoint(parent, pin.Inertia(
-            MASS, np.array([0.0, 0.0, -0.5 * length]), np.diag([across, across, 0.01 * across])),
-            pin.SE3.Identity())
+        across = MASS * length**2 / 12.0
+        model.appendBodyToJoint(
+            parent,
+            pin.Inertia(
+                MASS, np.array([0.0, 0.0, -0.5 * length]), np.diag([across, across, 0.01 * across])
+            ),
+            pin.SE3.Identity(),
+        )
     model.armature = np.full(2, ROTOR)
     return model
 
@@ -39,6 +43,7 @@ def read(path):
 
     def columns(*names):
         return np.column_stack([np.interp(time, table['time'], table[name]) for name in names])
+
     return Motion(time, columns('pos1', 'pos2'), columns('tau1', 'tau2'), np.full(len(time), -1))
 
 
@@ -48,8 +53,10 @@ def main(path):
     told = found['parameters']
     show(found)
     found['reach'] = -told['shoulder.mz']['value'] + LENGTHS[0] * told['elbow.mass']['value']
-    print(f'first moment about the shoulder, both straight down to the elbow: {found["reach"]:.3f} '
-          f'kg m; its authors: {AUTHORS["reach"]:.3f}')
+    print(
+        f'first moment about the shoulder, both straight down to the elbow: {found["reach"]:.3f} '
+        f'kg m; its authors: {AUTHORS["reach"]:.3f}'
+    )
     for name in 'elbow.mz', 'elbow.Iyy':
         print(f'{name}: {told[name]["value"]:.4f}; its authors: {AUTHORS[name]:.4f}')
     return found

@@ -39,25 +39,39 @@ SIMULATED = {'virtual_efforts': True, 'require_watchdog': False}
 
 def generate_launch_description():
     """Return the launch description."""
-    return LaunchDescription([
-        *[DeclareLaunchArgument(argument.name, default_value=argument.default,
-                                description=argument.description) for argument in SIMULATION],
-        OpaqueFunction(function=_start),
-    ])
+    return LaunchDescription(
+        [
+            *[
+                DeclareLaunchArgument(
+                    argument.name, default_value=argument.default, description=argument.description
+                )
+                for argument in SIMULATION
+            ],
+            OpaqueFunction(function=_start),
+        ]
+    )
 
 
 def _start(context):
     if any(Path(text).name == Path(__file__).name for text in sys.argv):
-        refuse_unknown(context.argv)   # a file that includes this one has arguments of its own
+        refuse_unknown(context.argv)  # a file that includes this one has arguments of its own
     values = read_arguments(context.launch_configurations)
     robot = load_robot(values['robot']).robot
     place = {'namespace': values['namespace'], 'output': 'screen'}
     simulator = Node(
-        package='walking_control', executable='simulator_node', name=SIMULATOR,
-        parameters=node_parameters(SIMULATOR, values), **place)
+        package='walking_control',
+        executable='simulator_node',
+        name=SIMULATOR,
+        parameters=node_parameters(SIMULATOR, values),
+        **place,
+    )
     controller = LifecycleNode(
-        package='walking_control', executable='controller_node', name=CONTROLLER,
-        parameters=[*node_parameters(CONTROLLER, values), SIM_TIME, SIMULATED], **place)
+        package='walking_control',
+        executable='controller_node',
+        name=CONTROLLER,
+        parameters=[*node_parameters(CONTROLLER, values), SIM_TIME, SIMULATED],
+        **place,
+    )
     return [
         end_with(simulator, 'the simulator'),
         end_with(controller, 'the controller'),
@@ -80,8 +94,12 @@ def _watchdog(values, place):
     if values['watchdog_timeout'] != '':
         timeout = values['watchdog_timeout']
     watchdog = Node(
-        package='walking_control', executable='watchdog_node', name='watchdog',
-        parameters=[{'timeout': timeout, 'use_sim_time': values['realtime']}], **place)
+        package='walking_control',
+        executable='watchdog_node',
+        name='watchdog',
+        parameters=[{'timeout': timeout, 'use_sim_time': values['realtime']}],
+        **place,
+    )
     return [end_with(watchdog, 'the watchdog'), watchdog]
 
 
@@ -91,5 +109,9 @@ def _robot_state_publisher(robot, place):
     except PackageNotFoundError:
         return LogInfo(msg='robot_state_publisher is not installed: no TF, no robot_description')
     description = ParameterValue(robot.urdf, value_type=str)
-    return Node(package='robot_state_publisher', executable='robot_state_publisher',
-                parameters=[{'robot_description': description}, SIM_TIME], **place)
+    return Node(
+        package='robot_state_publisher',
+        executable='robot_state_publisher',
+        parameters=[{'robot_description': description}, SIM_TIME],
+        **place,
+    )

@@ -21,14 +21,14 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path
 from walking_control.models.robot_file import read_parameters
 
-LAST_RESORT = 600.0   # s for one test; the limit of pytest-timeout is in pyproject.toml
+LAST_RESORT = 600.0  # s for one test; the limit of pytest-timeout is in pyproject.toml
 ERRORS = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
     """End a test that hangs where no signal of pytest-timeout reaches it, and its process."""
-    asked = item.get_closest_marker('timeout')   # of a test that may take longer
+    asked = item.get_closest_marker('timeout')  # of a test that may take longer
     last = max(LAST_RESORT, 1.1 * asked.args[0] if asked is not None and asked.args else 0.0)
     faulthandler.dump_traceback_later(last, exit=True, file=item.config.stash[ERRORS])
     try:
@@ -39,14 +39,16 @@ def pytest_runtest_protocol(item):
 
 def pytest_configure(config):
     """Register the marker whose arguments are the rows of doc/faults.md."""
-    config.stash[ERRORS] = os.fdopen(os.dup(2), 'w')   # what is captured would end with the process
-    config.addinivalue_line('markers', 'fault(title, code, detected, reaction, last, clears): '
-                            'proves a row of the fault table')
+    config.stash[ERRORS] = os.fdopen(os.dup(2), 'w')  # what is captured would end with the process
+    config.addinivalue_line(
+        'markers',
+        'fault(title, code, detected, reaction, last, clears): proves a row of the fault table',
+    )
     # for whatever a test starts: neither another worker nor another run may hear it
     number, give_back = reserve_domain()
     os.environ['ROS_DOMAIN_ID'] = str(number)
     config.add_cleanup(give_back)
-    logs = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)   # recorded faults, too
+    logs = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # recorded faults, too
     os.environ['ROS_LOG_DIR'] = logs.name
     config.add_cleanup(logs.cleanup)
 
@@ -60,6 +62,7 @@ def dribbel():
 @pytest.fixture
 def edited_robot_file(tmp_path):
     """Return a function that writes a robot file, Dribbel's first, with an edit of its tree."""
+
     def write(edit, robot='dribbel'):
         path = robot_path(robot)
         tree = read_parameters(path)
@@ -68,6 +71,7 @@ def edited_robot_file(tmp_path):
         edited = tmp_path / 'edited.yaml'
         edited.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}))
         return edited
+
     return write
 
 
@@ -75,7 +79,7 @@ def edited_robot_file(tmp_path):
 def toy(tmp_path, monkeypatch):
     """Take CONTRIBUTING's first step, a file of one's own; return its place."""
     text = (Path(__file__).parents[1] / 'CONTRIBUTING.md').read_text(encoding='utf-8')
-    module, = re.findall(r'```python\n(.*?)```', text, re.S)
+    (module,) = re.findall(r'```python\n(.*?)```', text, re.S)
     (tmp_path / 'hip_spring.py').write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
     return 'hip_spring:HipSpring'

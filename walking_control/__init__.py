@@ -16,29 +16,50 @@ import sys
 
 # module -> the names in it, each with the name it has there where that is another
 _DEFINED = {
-    'loading': 'load_robot', 'models.robot_file': 'RobotFile', 'models.robot': 'Robot Start',
+    'loading': 'load_robot',
+    'models.robot_file': 'RobotFile',
+    'models.robot': 'Robot Start',
     'models.signals': 'Measurement WalkerState Command Reference',
-    'controllers.controller': 'Controller ArrayLaw', 'models.registry': 'choose',
+    'controllers.controller': 'Controller ArrayLaw',
+    'models.registry': 'choose',
     'controllers.registry': 'make_controller find_controllers=fitting_controllers',
-    'controllers.parameters': 'LawParameters', 'control_loop': 'ControlLoop',
-    'simulation.plant': 'Plant', 'simulation.engine': 'Engine', 'simulation.registry': 'make_plant',
-    'simulation.simulate': 'simulate Walk', 'runs.run': 'Run', 'runs.metrics': 'summarize Summary',
-    'lab.reports.report': 'write_report plot_run', 'runs.route': 'read_route Route',
-    'estimation.estimator': 'Estimator make_estimator', 'models.parameters': 'Parameters parameter',
+    'controllers.parameters': 'LawParameters',
+    'control_loop': 'ControlLoop',
+    'simulation.plant': 'Plant',
+    'simulation.engine': 'Engine',
+    'simulation.registry': 'make_plant',
+    'simulation.simulate': 'simulate Walk',
+    'runs.run': 'Run',
+    'runs.metrics': 'summarize Summary',
+    'lab.reports.report': 'write_report plot_run',
+    'runs.route': 'read_route Route',
+    'estimation.estimator': 'Estimator make_estimator',
+    'models.parameters': 'Parameters parameter',
     'lab.experiments.robustness': 'find_first_failure',
     'lab.experiments.cycles': 'find_cycles=find_robot_cycles',
-    'lab.experiments.gait_search': 'search_gait=find_gait', 'statics.distributor': 'StaticTorque',
-    'models.dynamics': 'Dynamics bare_robot', 'lab.adoption.adopt': 'adopt',
-    'lab.adoption.guess': 'Told', 'lab.experiments.bring_up.run': 'bring_up',
-    'lab.experiments.bring_up.step': 'Site', 'models.urdf': 'load_urdf',
-    'statics.contacts': 'Contact', 'exceptions': 'WalkingControlError InvalidInput'}
+    'lab.experiments.gait_search': 'search_gait=find_gait',
+    'statics.distributor': 'StaticTorque',
+    'models.dynamics': 'Dynamics bare_robot',
+    'lab.adoption.adopt': 'adopt',
+    'lab.adoption.guess': 'Told',
+    'lab.experiments.bring_up.run': 'bring_up',
+    'lab.experiments.bring_up.step': 'Site',
+    'models.urdf': 'load_urdf',
+    'statics.contacts': 'Contact',
+    'exceptions': 'WalkingControlError InvalidInput',
+}
 # name -> module and name there
-_PUBLIC = {name: (module, other or name) for module, names in _DEFINED.items()
-           for name, _, other in (each.partition('=') for each in names.split())}
-_RENAMED = {'robustness': 'find_first_failure'}   # the old name serves for one release
+_PUBLIC = {
+    name: (module, other or name)
+    for module, names in _DEFINED.items()
+    for name, _, other in (each.partition('=') for each in names.split())
+}
+_RENAMED = {'robustness': 'find_first_failure'}  # the old name serves for one release
 # room -> where it is now; the old names of its modules serve for one release, too
-_MOVED = {**dict.fromkeys(('nodes', 'ros2_control', 'recording', 'launch_arguments'), 'ros'),
-          **dict.fromkeys(('experiments', 'reports', 'adoption'), 'lab')}
+_MOVED = {
+    **dict.fromkeys(('nodes', 'ros2_control', 'recording', 'launch_arguments'), 'ros'),
+    **dict.fromkeys(('experiments', 'reports', 'adoption'), 'lab'),
+}
 __all__ = [*_PUBLIC, '__version__']
 
 
@@ -47,9 +68,10 @@ def _version():
     from importlib.metadata import PackageNotFoundError, version
     from pathlib import Path
     import re
+
     try:
         return version(__name__)
-    except PackageNotFoundError:   # a source checkout that is not installed
+    except PackageNotFoundError:  # a source checkout that is not installed
         xml = Path(__file__).resolve().parents[1] / 'package.xml'
         return re.search('<version>(.+)</version>', xml.read_text(encoding='utf-8')).group(1)
 
@@ -71,6 +93,7 @@ class _Moved:
     @staticmethod
     def exec_module(module):
         from warnings import warn
+
         old = module.__name__
         rest = old.partition('.')[2]
         new = f'{__name__}.{_MOVED[rest.partition(".")[0]]}.{rest}'
@@ -78,7 +101,7 @@ class _Moved:
         sys.modules[old] = import_module(new)
 
 
-sys.meta_path.insert(0, _Moved)   # before what would find a second copy
+sys.meta_path.insert(0, _Moved)  # before what would find a second copy
 
 
 def __getattr__(name):
@@ -87,6 +110,7 @@ def __getattr__(name):
         value = _version()
     elif name in _RENAMED:
         from warnings import warn
+
         warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
         return __getattr__(_RENAMED[name])
     elif name in _PUBLIC:

@@ -39,8 +39,9 @@ class ControlLoop:
         InvalidInput: An unknown controller, one that does not fit, or a bad parameter.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: Choice = None,
-                 latch: Latch | None = None) -> None:
+    def __init__(
+        self, robot_file: RobotFile, controller: Choice = None, latch: Latch | None = None
+    ) -> None:
         robot = robot_file.robot
         self.robot = robot
         self.estimator = make_estimator(robot_file)
@@ -48,16 +49,18 @@ class ControlLoop:
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SafetyParameters)
         gravity = robot_file.values(World).gravity
-        self._weight = robot_file.scale.mass * gravity   # counts as contact on any robot
+        self._weight = robot_file.scale.mass * gravity  # counts as contact on any robot
         self._safety = safety, gravity
         self.supervisor = self._supervise(latch)
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
         if safety.state_timeout < 1.5 * self.period:
-            raise ParameterError('parameter safety.state_timeout', value=safety.state_timeout,
-                                 limit='must be at least one and a half control periods '
-                                 f'({1.5 * self.period:g} s)',
-                                 remedy='raise it or the rate of the controller')
+            raise ParameterError(
+                'parameter safety.state_timeout',
+                value=safety.state_timeout,
+                limit=f'must be at least one and a half control periods ({1.5 * self.period:g} s)',
+                remedy='raise it or the rate of the controller',
+            )
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
@@ -147,14 +150,21 @@ class ControlLoop:
             supervisor.react(measurement, command)
         return command
 
-    def stop(self, code: str, message: str, measurement: Measurement, now: float | None = None,
-             live: bool = True) -> Command:
+    def stop(
+        self,
+        code: str,
+        message: str,
+        measurement: Measurement,
+        now: float | None = None,
+        live: bool = True,
+    ) -> Command:
         """Latch a fault from outside and return the safe `Command`."""
         self.supervisor.latch(code, message, measurement.stamp)
         return self.react(measurement, now, live)
 
-    def react(self, measurement: Measurement, now: float | None = None,
-              live: bool = True) -> Command:
+    def react(
+        self, measurement: Measurement, now: float | None = None, live: bool = True
+    ) -> Command:
         """Return the safe `Command` of a latched fault, between two measurements.
 
         `measurement`: the last `Measurement`. `now`: steady clock, s; None where only stamps count.

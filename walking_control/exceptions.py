@@ -14,12 +14,19 @@ class WalkingControlError(Exception):
     `what`: the thing that is wrong, e.g. ``'parameter hip_switching.set_point'``. `value`: its
     offending value. `limit`: the rule it breaks, in words. `remedy`: what to do about it.
     """
+
     exit_status = 2
     # what else was found wrong at the same time, see `Findings`
     others: tuple['InvalidInput', ...] = ()
 
-    def __init__(self, what: str, *, value: object = None, limit: str | None = None,
-                 remedy: str | None = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        value: object = None,
+        limit: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
         self.what = what
         self.value = value
         self.limit = limit
@@ -118,6 +125,7 @@ class Interrupted(KeyboardInterrupt):
 
 class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
+
     exit_status = 1
 
 
@@ -131,8 +139,9 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingDependency(what, limit=f'needs the package {package} ({error})',
-                                remedy=f'pip install {package}') from error
+        raise MissingDependency(
+            what, limit=f'needs the package {package} ({error})', remedy=f'pip install {package}'
+        ) from error
 
 
 @contextmanager
@@ -145,5 +154,8 @@ def writing_to(directory: Path) -> Iterator[None]:
         directory.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        raise InvalidInput(f'directory {directory}', limit=f'cannot be written: {error.strerror}',
-                           remedy='name another with --out') from error
+        raise InvalidInput(
+            f'directory {directory}',
+            limit=f'cannot be written: {error.strerror}',
+            remedy='name another with --out',
+        ) from error

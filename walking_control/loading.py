@@ -27,8 +27,9 @@ from walking_control.simulation.registry import REGISTRIES
 from walking_control.simulation.sensors import SensorParameters
 
 
-def load_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = (),
-               **parameters: Any) -> RobotFile:
+def load_robot(
+    name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = (), **parameters: Any
+) -> RobotFile:
     """Return the `RobotFile` of a robot; every section of it is validated.
 
     `name_or_path`: name of a shipped robot or path of a robot file. `overrides`: pairs (name,
@@ -54,9 +55,20 @@ def sections(names: Mapping[str, list[Any]] = MappingProxyType({})) -> list[type
     has its section only where it is named.
     """
     own: list[type[Parameters]] = [
-        EstimatorParameters, SafetyParameters, SensorParameters, SearchParameters,
-        SpaceSearchParameters, *sections_of_laws(), DartParameters, MujocoParameters,
-        RigidParameters, CompliantParameters]
+        EstimatorParameters,
+        SafetyParameters,
+        SensorParameters,
+        SearchParameters,
+        SpaceSearchParameters,
+        *sections_of_laws(),
+        DartParameters,
+        MujocoParameters,
+        RigidParameters,
+        CompliantParameters,
+    ]
     unknown = set(names.get('section', ())) - {kind.section for kind in own}
-    return own + [found for kind, registry in REGISTRIES.items()
-                  for found in registry.sections(names.get(kind, []), sorted(unknown))]
+    return own + [
+        found
+        for kind, registry in REGISTRIES.items()
+        for found in registry.sections(names.get(kind, []), sorted(unknown))
+    ]

@@ -23,18 +23,19 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.machine import ACTIVE, Event, State
 from walking_control.safety.steering import Steering
 
-LOOK = 0.1   # s between two looks at the clock while waiting for sensors
+LOOK = 0.1  # s between two looks at the clock while waiting for sensors
 
 
 @dataclass(frozen=True)
 class Patience:
     """How long an operation waits."""
+
     # whether a tick starts when all stamps are equal, or with every joint state
     lockstep: bool = True
-    tick: float = 2.0   # in lockstep, longest wait for the next tick, s
-    sensors: float = 30.0   # longest wait for the first complete set of sensors, s
-    speed: float = 0.5   # how long a commanded velocity holds, s; 0 for ever
-    deceleration: float = 0.5   # how fast it is taken back then, m/s^2; turning in rad/s^2
+    tick: float = 2.0  # in lockstep, longest wait for the next tick, s
+    sensors: float = 30.0  # longest wait for the first complete set of sensors, s
+    speed: float = 0.5  # how long a commanded velocity holds, s; 0 for ever
+    deceleration: float = 0.5  # how fast it is taken back then, m/s^2; turning in rad/s^2
 
 
 class Operation:
@@ -48,10 +49,16 @@ class Operation:
     file.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: str | None, latch: Latch,
-                 patience: Patience, send: Callable[[int], None],
-                 names: Mapping[str, str] | None = None,
-                 obstacle: Callable[[], str] = lambda: '') -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        controller: str | None,
+        latch: Latch,
+        patience: Patience,
+        send: Callable[[int], None],
+        names: Mapping[str, str] | None = None,
+        obstacle: Callable[[], str] = lambda: '',
+    ) -> None:
         self.loop = ControlLoop(robot_file, controller, latch)
         self.measurement = Measurement(robot_file.robot)
         # code and words: why joint or lock states could not be read
@@ -61,9 +68,13 @@ class Operation:
         self._kinds = sensor_kinds(robot_file.robot)
         self.arrivals = Arrivals(self._kinds, patience.lockstep, self._limit)
         self._names, self._obstacle = names or {}, obstacle
-        self.steering = Steering(self.loop.reference, self.loop.controller.velocity_limits,
-                                 patience.speed, patience.deceleration)
-        self._silent: set[str] = set()   # have told nothing but zeros or NaN
+        self.steering = Steering(
+            self.loop.reference,
+            self.loop.controller.velocity_limits,
+            patience.speed,
+            patience.deceleration,
+        )
+        self._silent: set[str] = set()  # have told nothing but zeros or NaN
         self._answered: int | None = None
         self._sent = -math.inf
 
@@ -83,7 +94,7 @@ class Operation:
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         self._latch.handle(Event.ACTIVATE)
         self._start(now)
-        self.measurement.velocity[:] = 0.0   # of an earlier activation
+        self.measurement.velocity[:] = 0.0  # of an earlier activation
         self.arrivals.reset(now)
         self._answered = None
         self.loop.reference.clear()
@@ -116,25 +127,28 @@ class Operation:
             self._silent.discard(sensor)
             self._silent |= {sensor} if self._says_nothing(sensor) else set()
         # a set may be under way while the node is deactivated
-        if not self.active or not self.arrivals.arrived(sensor, stamp, now) or (
-                waiting and self._silent):
+        if (
+            not self.active
+            or not self.arrivals.arrived(sensor, stamp, now)
+            or (waiting and self._silent)
+        ):
             return False
         if self._latch.state is State.WAITING and self._obstacle():
-            self._send_command(tick)   # the command of the reset: zero
+            self._send_command(tick)  # the command of the reset: zero
             return False
         fresh = tick != self._answered
         if fresh:
             self._answered = tick
             self._answer(stamp, now)
         elif self.fault is not None and not self._patience.lockstep:
-            self.loop.react(self.measurement, now)   # its end must not depend on stamps
+            self.loop.react(self.measurement, now)  # its end must not depend on stamps
         self._send(tick, now)
         return fresh
 
     def _says_nothing(self, sensor: str) -> bool:
         """Return whether a message holds what simulators tell before their first sample."""
         kind, part = self._kinds[sensor], self.measurement.parts[sensor][0]
-        if kind == IMU:   # all zeros, or NaN
+        if kind == IMU:  # all zeros, or NaN
             return not np.abs(part).max() > 1e-3
         return kind == CONTACT and bool(np.isnan(part).all())
 
@@ -159,9 +173,13 @@ class Operation:
         for sensor, kind, lag in self.arrivals.lags():
             if not abs(lag) <= self._limit:
                 words = 'behind' if lag > 0.0 else 'ahead of'
-                supervisor.latch(f'stale_{kind}', f'the stamp of {self._name(sensor)} is '
-                                 f'{abs(lag):.3f} s {words} the joint states; limit '
-                                 f'{self._limit:g} s', stamp)
+                supervisor.latch(
+                    f'stale_{kind}',
+                    f'the stamp of {self._name(sensor)} is '
+                    f'{abs(lag):.3f} s {words} the joint states; limit '
+                    f'{self._limit:g} s',
+                    stamp,
+                )
 
     def _send(self, tick: int, now: float) -> None:
         if self._latch.state is not State.WAITING:
@@ -179,8 +197,9 @@ class Operation:
         if self._patience.lockstep:
             self.arrivals.excuse(end)
         else:
-            self.loop.supervisor.check_compute(pace * (end - start), self.loop.period,
-                                               self.measurement.stamp)
+            self.loop.supervisor.check_compute(
+                pace * (end - start), self.loop.period, self.measurement.stamp
+            )
 
     # -- steady clock ----------------------------------------------------------------------------
 
@@ -205,7 +224,7 @@ class Operation:
             if self._oldest(now) > self._limit:
                 self._repeat(now)
             return max(self._limit - self._oldest(now), 0.25 * self._limit)
-        if now - self._sent > 1.5 * self.loop.period:   # no measurement has been answered lately
+        if now - self._sent > 1.5 * self.loop.period:  # no measurement has been answered lately
             self._repeat(now)
         return self.loop.period
 
@@ -223,18 +242,21 @@ class Operation:
         stamp, limit = self.measurement.stamp, self._limit
         if self._patience.lockstep:
             if arrivals.silence(now) > limit:
-                supervisor.latch('stale_joint_state',
-                                 f'no complete set of sensors for {limit:g} s', stamp)
+                supervisor.latch(
+                    'stale_joint_state', f'no complete set of sensors for {limit:g} s', stamp
+                )
         else:
             silences = arrivals.silences(now)
             all_silent = min(age for _, age in silences) > 0.5 * limit
             for kind, age in silences:
                 supervisor.check_age('joint_state' if all_silent else kind, age, stamp)
         still = arrivals.stillness(now)
-        if still > limit and arrivals.silence(now) <= 0.5 * limit:   # while messages go on
-            supervisor.latch('clock_stopped',
-                             f'the stamp is {stamp:.6f} s, as {still:.3f} s ago or hardly more',
-                             stamp)
+        if still > limit and arrivals.silence(now) <= 0.5 * limit:  # while messages go on
+            supervisor.latch(
+                'clock_stopped',
+                f'the stamp is {stamp:.6f} s, as {still:.3f} s ago or hardly more',
+                stamp,
+            )
 
     def _is_live(self, now: float) -> bool:
         """Return whether the last measurement says how the joints move now."""
@@ -284,8 +306,11 @@ class Operation:
         law = self.loop.controller
         self._check_walking()
         if law.standstill is None:
-            raise InvalidInput(f'stop of controller {law.name}', limit='it cannot stand',
-                               remedy='emergency_stop damps the joints, deactivate sends zero')
+            raise InvalidInput(
+                f'stop of controller {law.name}',
+                limit='it cannot stand',
+                remedy='emergency_stop damps the joints, deactivate sends zero',
+            )
         self.steering.stop(self._steering_time(now))
         return law.standstill
 
@@ -300,8 +325,11 @@ class Operation:
 
     def _check_walking(self) -> None:
         if self.fault is not None:
-            raise InvalidInput('controller', limit=f'is stopped by the fault {self.fault.code}',
-                               remedy='clear_fault first')
+            raise InvalidInput(
+                'controller',
+                limit=f'is stopped by the fault {self.fault.code}',
+                remedy='clear_fault first',
+            )
         if not self.active:
             raise InvalidInput('controller', limit='is not active', remedy='activate it')
 
@@ -316,10 +344,13 @@ class Operation:
         arrivals = self.arrivals
         missing, slow = arrivals.missing(now), arrivals.slow()
         if slow:
-            rates = ', '.join(f'{self._name(sensor)} comes at {rate:.1f} Hz'
-                              for sensor, rate in slow.items())
-            return (f'{rates}; safety.state_timeout {self._limit:g} s needs '
-                    f'{arrivals.slowest_rate:.0f} Hz or more')
+            rates = ', '.join(
+                f'{self._name(sensor)} comes at {rate:.1f} Hz' for sensor, rate in slow.items()
+            )
+            return (
+                f'{rates}; safety.state_timeout {self._limit:g} s needs '
+                f'{arrivals.slowest_rate:.0f} Hz or more'
+            )
         if missing:
             return 'not heard: ' + ', '.join(map(self._name, missing))
         if self._silent:
@@ -327,8 +358,10 @@ class Operation:
         if self._obstacle():
             return self._obstacle()
         if self._patience.lockstep:
-            return ('all sensors are heard, but their stamps are never equal, as lockstep needs; '
-                    'set realtime')
+            return (
+                'all sensors are heard, but their stamps are never equal, as lockstep needs; '
+                'set realtime'
+            )
         return f'the stamps stand still at {self.measurement.stamp:.6f} s'
 
     def _name(self, sensor: str) -> str:

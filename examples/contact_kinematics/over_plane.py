@@ -50,8 +50,9 @@ class ClosestPoints(NamedTuple):
     distance: float
 
 
-def point_over_plane(pose: Pose, twist: Twist, point: Sequence[float] | np.ndarray,
-                     axis: int = 2) -> ClosestPoints:
+def point_over_plane(
+    pose: Pose, twist: Twist, point: Sequence[float] | np.ndarray, axis: int = 2
+) -> ClosestPoints:
     """Return the closest points of a point fixed on a body and a plane ([DS09] (3.1), (3.2)).
 
     Args:
@@ -63,8 +64,9 @@ def point_over_plane(pose: Pose, twist: Twist, point: Sequence[float] | np.ndarr
     return _project(pose, twist, np.asarray(point, float), np.zeros(3), axis)
 
 
-def disc_over_plane(pose: Pose, twist: Twist, radius: float, smooth: float = 1e-12,
-                    axis: int = 2) -> ClosestPoints:
+def disc_over_plane(
+    pose: Pose, twist: Twist, radius: float, smooth: float = 1e-12, axis: int = 2
+) -> ClosestPoints:
     """Return the closest points of a flat disc and a plane ([DS09] (3.3) to (3.5)).
 
     [DS09] (3.5) prints the rate of the point on the disc with the wrong sign.
@@ -81,12 +83,13 @@ def disc_over_plane(pose: Pose, twist: Twist, radius: float, smooth: float = 1e-
     length = np.sqrt(up[0] ** 2 + up[1] ** 2 + smooth)
     point, rate = np.zeros(3), np.zeros(3)
     point[:2] = -radius * up[:2] / length
-    rate[:2] = -radius / length * (rise[:2] - up[:2] * (up[:2] @ rise[:2]) / length ** 2)
+    rate[:2] = -radius / length * (rise[:2] - up[:2] * (up[:2] @ rise[:2]) / length**2)
     return _project(pose, twist, point, rate, axis)
 
 
-def ellipsoid_over_plane(pose: Pose, twist: Twist, radii: Sequence[float] | np.ndarray,
-                         axis: int = 2) -> ClosestPoints:
+def ellipsoid_over_plane(
+    pose: Pose, twist: Twist, radii: Sequence[float] | np.ndarray, axis: int = 2
+) -> ClosestPoints:
     """Return the closest points of an ellipsoid and a plane ([DS09] (3.6), (3.7)).
 
     An ellipse over a line is the same with axis 1 and any third radius. The cross product of the
@@ -106,7 +109,7 @@ def ellipsoid_over_plane(pose: Pose, twist: Twist, radii: Sequence[float] | np.n
     scaled, turned = scale * up, scale * rise
     length = float(np.linalg.norm(scaled))
     point = -scale * scaled / length
-    rate = -scale * (turned / length - scaled * (scaled @ turned) / length ** 3)
+    rate = -scale * (turned / length - scaled * (scaled @ turned) / length**3)
     return _project(pose, twist, point, rate, axis)
 
 
@@ -116,8 +119,9 @@ def _normal_seen(pose: Pose, twist: Twist, axis: int) -> tuple[np.ndarray, np.nd
     return pose.rotation.T @ up, pose.rotation.T @ np.cross(up, twist.angular)
 
 
-def _project(pose: Pose, twist: Twist, point: np.ndarray, rate: np.ndarray,
-             axis: int) -> ClosestPoints:
+def _project(
+    pose: Pose, twist: Twist, point: np.ndarray, rate: np.ndarray, axis: int
+) -> ClosestPoints:
     place = pose.place + pose.rotation @ point
     velocity = twist.at(place) + pose.rotation @ rate
     distance = float(place[axis])

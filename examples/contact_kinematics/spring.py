@@ -17,15 +17,20 @@ def check_spring(spring: SpringModel) -> SpringModel:
     """
     for name in ('translation', 'rotation', 'most_slide', 'most_twist'):
         if not getattr(spring, name) > 0.0:
-            raise InvalidInput(f'{name} of the contact spring', value=getattr(spring, name),
-                               limit='must be above 0')
+            raise InvalidInput(
+                f'{name} of the contact spring',
+                value=getattr(spring, name),
+                limit='must be above 0',
+            )
     for name in ('damping', 'relief'):
         if not 0.0 <= getattr(spring, name) < math.inf:
-            raise InvalidInput(f'{name} of the contact spring', value=getattr(spring, name),
-                               limit='must be from 0')
+            raise InvalidInput(
+                f'{name} of the contact spring', value=getattr(spring, name), limit='must be from 0'
+            )
     if not 0.0 <= spring.share <= 1.0:
-        raise InvalidInput('share of the contact spring', value=spring.share,
-                           limit='must be from 0 to 1')
+        raise InvalidInput(
+            'share of the contact spring', value=spring.share, limit='must be from 0 to 1'
+        )
     return spring
 
 
@@ -44,21 +49,28 @@ def deformation_map(deformation: Deformation) -> np.ndarray:
     turn = deformation.first[0]
     x, y = deformation.second[1:3]
     c, s = math.cos(turn), math.sin(turn)
-    return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-                     [0.0, 0.0, -x * s - y * c, c, -s, 0.0],
-                     [0.0, 0.0, x * c - y * s, s, c, 0.0],
-                     [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    return np.array(
+        [
+            [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, -x * s - y * c, c, -s, 0.0],
+            [0.0, 0.0, x * c - y * s, s, c, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        ]
+    )
 
 
 def spring_energy(spring: SpringModel, deformation: Deformation) -> float:
     """Return the stored energy (3.32), J."""
     turn, *places = deformation.total
-    return 0.5 * spring.translation * float(np.dot(places, places)) \
+    return (
+        0.5 * spring.translation * float(np.dot(places, places))
         + 0.5 * spring.rotation * float(turn) ** 2
+    )
 
 
-def contact_wrench(spring: SpringModel, deformation: Deformation,
-                   deforming: np.ndarray) -> np.ndarray:
+def contact_wrench(
+    spring: SpringModel, deformation: Deformation, deforming: np.ndarray
+) -> np.ndarray:
     """Return the wrench of spring (3.34) and damper on the deformation, ``(6,)``, N m and N.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 
-FLAT = 1e-9   # sine of the angle between tangents below which there is no normal
+FLAT = 1e-9  # sine of the angle between tangents below which there is no normal
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Surface:
         length, normal = self._cross(u, t)
         rates = np.empty((3, 2))
         for k in range(2):
-            change = self.outward * (np.cross(bends[:, 0, k], t[:, 1])
-                                     + np.cross(t[:, 0], bends[:, 1, k]))
+            change = self.outward * (
+                np.cross(bends[:, 0, k], t[:, 1]) + np.cross(t[:, 0], bends[:, 1, k])
+            )
             rates[:, k] = (change - normal * (normal @ change)) / length
         return rates
 
@@ -63,9 +64,11 @@ class Surface:
         across = self.outward * np.cross(t[:, 0], t[:, 1])
         length = float(np.linalg.norm(across))
         if not length > FLAT * np.linalg.norm(t[:, 0]) * np.linalg.norm(t[:, 1]):
-            raise InvalidInput(f'surface {self.name} at {[round(float(x), 6) for x in u]}',
-                               limit='has no normal: its tangents are parallel or vanish',
-                               remedy='choose other coordinates, or round the edge')
+            raise InvalidInput(
+                f'surface {self.name} at {[round(float(x), 6) for x in u]}',
+                limit='has no normal: its tangents are parallel or vanish',
+                remedy='choose other coordinates, or round the edge',
+            )
         return length, across / length
 
 
@@ -76,8 +79,13 @@ def plane(half: float = 10.0) -> Surface:
         half: Half its edge, m.
     """
     along = np.eye(3)[:, :2]
-    return Surface('plane', lambda u: np.array([u[0], u[1], 0.0]), lambda u: along,
-                   lambda u: np.zeros((3, 2, 2)), ((-half, half), (-half, half)))
+    return Surface(
+        'plane',
+        lambda u: np.array([u[0], u[1], 0.0]),
+        lambda u: along,
+        lambda u: np.zeros((3, 2, 2)),
+        ((-half, half), (-half, half)),
+    )
 
 
 def sine_floor(amplitude: float, frequency: float, half: float = 1.0) -> Surface:
@@ -92,14 +100,18 @@ def sine_floor(amplitude: float, frequency: float, half: float = 1.0) -> Surface
 
     def bends(u: np.ndarray) -> np.ndarray:
         second = np.zeros((3, 2, 2))
-        second[2, 1, 1] = -amplitude * wave ** 2 * math.sin(wave * u[1])
+        second[2, 1, 1] = -amplitude * wave**2 * math.sin(wave * u[1])
         return second
 
     return Surface(
-        'sine floor', lambda u: np.array([u[0], u[1], amplitude * math.sin(wave * u[1])]),
-        lambda u: np.array([[1.0, 0.0], [0.0, 1.0],
-                            [0.0, amplitude * wave * math.cos(wave * u[1])]]),
-        bends, ((-half, half), (-half, half)))
+        'sine floor',
+        lambda u: np.array([u[0], u[1], amplitude * math.sin(wave * u[1])]),
+        lambda u: np.array(
+            [[1.0, 0.0], [0.0, 1.0], [0.0, amplitude * wave * math.cos(wave * u[1])]]
+        ),
+        bends,
+        ((-half, half), (-half, half)),
+    )
 
 
 def ellipsoid(radii: Sequence[float] | np.ndarray) -> Surface:
@@ -110,8 +122,11 @@ def ellipsoid(radii: Sequence[float] | np.ndarray) -> Surface:
     """
     scale = np.asarray(radii, float)
     if scale.shape != (3,) or not np.all(scale > 0.0):
-        raise InvalidInput('radii of the ellipsoid', value=list(map(float, scale)),
-                           limit='must be three lengths above 0 m')
+        raise InvalidInput(
+            'radii of the ellipsoid',
+            value=list(map(float, scale)),
+            limit='must be three lengths above 0 m',
+        )
 
     def point(u: np.ndarray) -> np.ndarray:
         s = 1.0 / (1.0 + u @ u)
@@ -130,7 +145,7 @@ def ellipsoid(radii: Sequence[float] | np.ndarray) -> Surface:
     def bends(u: np.ndarray) -> np.ndarray:
         s = 1.0 / (1.0 + u @ u)
         ds = -2.0 * s * s * u
-        dds = -2.0 * s * s * np.eye(2) + 8.0 * s ** 3 * np.outer(u, u)
+        dds = -2.0 * s * s * np.eye(2) + 8.0 * s**3 * np.outer(u, u)
         b = np.empty((3, 2, 2))
         for i in range(2):
             b[i] = 2.0 * u[i] * dds

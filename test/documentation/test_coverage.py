@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 KINDS = {'': 'equation', 'Fig. ': 'figure', 'Table ': 'table'}
 ITEM = r'(Fig\. |Table |\()([\d.]+)\)?(?:-\(?([\d.]+)\)?)?'
-PRINTED = {   # a word of the source, and how it prints chapter and number
+PRINTED = {  # a word of the source, and how it prints chapter and number
     ('DS09', 'equation'): ('Dribbel', r'\(([2-6])\.(\d+)\)'),
     ('DS09', 'figure'): ('Dribbel', r'Fig(?:ure|s)?\.? ?([1-6])\.(\d+)'),
     ('DS09', 'table'): ('Dribbel', r'Table ([1-6])\.(\d+)'),
@@ -56,8 +56,12 @@ def items_of(text):
 def test_every_number_has_one_row(source):
     """An equation, figure or table of a source would be missing, or told of twice."""
     listed = [item for row in source['rows'] for item in items_of(row[0])]
-    numbered = [(kind, chapter, n + 1) for kind, chapters in source['numbered'].items()
-                for chapter, count in chapters.items() for n in range(count)]
+    numbered = [
+        (kind, chapter, n + 1)
+        for kind, chapters in source['numbered'].items()
+        for chapter, count in chapters.items()
+        for n in range(count)
+    ]
     assert sorted(listed) == sorted(numbered)
 
 
@@ -94,11 +98,12 @@ def test_the_table_counts_what_the_sources_have():
     """A number of the sources would be unknown to the table; their texts may be beside us."""
     place = os.environ.get('WALKING_CONTROL_SOURCES')
     if not place:
-        pytest.skip('texts of the sources are not shipped: name their folder in '
-                    'WALKING_CONTROL_SOURCES')
+        pytest.skip(
+            'texts of the sources are not shipped: name their folder in WALKING_CONTROL_SOURCES'
+        )
     texts = [path.read_text(encoding='utf-8') for path in Path(place).glob('*.txt')]
     for (key, kind), (word, pattern) in PRINTED.items():
-        text, = (text for text in texts if word in text)
+        (text,) = (text for text in texts if word in text)
         found = {}
         for chapter, number in re.findall(pattern, text, re.M):
             found[chapter] = max(found.get(chapter, 0), int(number))

@@ -24,12 +24,16 @@ def generator():
 def test_generated_pages_are_up_to_date(generator):
     """A page that lags behind the tables sends users after parameters that do not exist."""
     for name, page in generator.PAGES.items():
-        assert (ROOT / 'doc' / name).read_text(encoding='utf-8') == page(), \
+        assert (ROOT / 'doc' / name).read_text(encoding='utf-8') == page(), (
             f'doc/{name} is out of date: run python doc/generate.py'
+        )
 
 
-@pytest.mark.parametrize('page', [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))],
-                         ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    'page',
+    [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_links_lead_somewhere(page):
     """A dead link strands the reader."""
     for target in re.findall(r'\]\(([^)#]+)', page.read_text(encoding='utf-8')):
@@ -46,10 +50,15 @@ def test_the_library_is_documented():
 
 def test_citations_are_resolved():
     """A key such as [DS09] must say where to read on."""
-    known = set(re.findall(r'^- \*\*\[(\w+)\]\*\*', (ROOT / 'doc' / 'references.md').read_text(),
-                           re.M))
+    known = set(
+        re.findall(r'^- \*\*\[(\w+)\]\*\*', (ROOT / 'doc' / 'references.md').read_text(), re.M)
+    )
     used = set()
-    for path in [*(ROOT / 'walking_control').rglob('*.py'), *(ROOT / 'doc').rglob('*.md'),
-                 *(ROOT / 'config').rglob('*.yaml'), *(ROOT / 'urdf').rglob('*.xacro')]:
+    for path in [
+        *(ROOT / 'walking_control').rglob('*.py'),
+        *(ROOT / 'doc').rglob('*.md'),
+        *(ROOT / 'config').rglob('*.yaml'),
+        *(ROOT / 'urdf').rglob('*.xacro'),
+    ]:
         used |= set(re.findall(r'\[([A-Z][A-Za-z]*\d\d[a-z]?)\]', path.read_text()))
     assert used <= known

@@ -26,7 +26,7 @@ def test_closed_forms_there_and_back(example, capsys):
     assert figures['difference of M'] < 1e-12 and figures['difference of c'] < 1e-12
     assert figures['acceleration'] == pytest.approx([3.0, 1.0, -2.0], abs=1e-10)
     assert figures['sticks'] and not figures['at rest, sticking'].any()
-    assert 'torques: [7.2099 0.7867 0.288 ]' in capsys.readouterr().out   # as the page has it
+    assert 'torques: [7.2099 0.7867 0.288 ]' in capsys.readouterr().out  # as the page has it
     dynamics, rng = example.arm(), np.random.default_rng(0)
     for q, v, a in rng.normal(0.0, 1.5, (100, 3, 3)):
         for mine, theirs in zip(example.closed_forms(q, v), example.from_package(dynamics, q, v)):
@@ -44,10 +44,12 @@ def test_the_third_velocity_is_that_of_the_third_joint(example):
     y2 = np.array([-np.sin(q[0] + q[1]), np.cos(q[0] + q[1])])
 
     def energy(v3):
-        moments = example.MOMENTS + example.MASSES * example.CENTRES ** 2
+        moments = example.MOMENTS + example.MASSES * example.CENTRES**2
         v2, x2 = l1 * y1 * v[0], example.MASSES[1] * example.CENTRES[1]
-        return 0.5 * (moments @ np.cumsum(v) ** 2 + example.MASSES[1] * v2 @ v2
-                      + example.MASSES[2] * v3 @ v3) + x2 * (v[0] + v[1]) * (v2 @ y2)
+        return 0.5 * (
+            moments @ np.cumsum(v) ** 2 + example.MASSES[1] * v2 @ v2 + example.MASSES[2] * v3 @ v3
+        ) + x2 * (v[0] + v[1]) * (v2 @ y2)
+
     o3 = l1 * y1 * v[0] + l2 * y2 * (v[0] + v[1])
     assert energy(o3) == pytest.approx(0.5 * v @ M @ v)
     assert energy(l1 * y1 * v[0]) != pytest.approx(0.5 * v @ M @ v, rel=0.02)
@@ -64,4 +66,5 @@ def test_printed_friction_does_not_stick(example):
     v = np.full(3, 1e-9)
     none = GearedJoints(np.zeros(3), np.ones(3), np.ones(3), example.DRY, np.zeros(3))
     assert solve_joints(M, np.zeros(3), push, v, none).acceleration == pytest.approx(
-        np.linalg.solve(M, push - example.DRY))
+        np.linalg.solve(M, push - example.DRY)
+    )

@@ -38,11 +38,38 @@ def test_own_robot_follows_its_own_cycle(tmp_path, capsys):
     pytest.importorskip('numba', reason='a cycle by plain Python takes long')
     robot_file = load_robot(OWN, [('world.slope', math.radians(2.0))])
     q, v = [0.267816485, -0.53563297], [-1.37766374, 0.57840974]
-    cycle = {'q': q, 'v': v, 'period': 0.594344, 'step_length': 0.264626, 'speed': 0.445241,
-             'stable': True, 'residual': 2e-9, 'eigenvalues': [0.5 + 0j]}
-    path, = save_cycles(robot_file, {'controller': 'none', 'cycles': [cycle]}, tmp_path)
-    assert main(['simulate', str(OWN), '--slope-deg', '2', '--controller', 'curve_tracking',
-                 '--gait', path, '--duration', '2', '--json',
-                 '--set', f'start.q={q}', '--set', f'start.v={v}']) == 0
+    cycle = {
+        'q': q,
+        'v': v,
+        'period': 0.594344,
+        'step_length': 0.264626,
+        'speed': 0.445241,
+        'stable': True,
+        'residual': 2e-9,
+        'eigenvalues': [0.5 + 0j],
+    }
+    (path,) = save_cycles(robot_file, {'controller': 'none', 'cycles': [cycle]}, tmp_path)
+    assert (
+        main(
+            [
+                'simulate',
+                str(OWN),
+                '--slope-deg',
+                '2',
+                '--controller',
+                'curve_tracking',
+                '--gait',
+                path,
+                '--duration',
+                '2',
+                '--json',
+                '--set',
+                f'start.q={q}',
+                '--set',
+                f'start.v={v}',
+            ]
+        )
+        == 0
+    )
     result = json.loads(capsys.readouterr().out)
     assert result['steps'] == 3 and result['squared_effort_per_step'] < 1e-6

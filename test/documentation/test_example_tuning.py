@@ -34,8 +34,12 @@ def test_search_finds_the_better_settings(tuning, monkeypatch):
 
     def score(law, settings):
         tried.append(settings)
-        return 10.0 - abs(math.log(settings['hip_stiffness'] / 30.0)) \
+        return (
+            10.0
+            - abs(math.log(settings['hip_stiffness'] / 30.0))
             - abs(settings['hip_angle'] - 0.7)
+        )
+
     monkeypatch.setattr(tuning, 'score', score)
     found = tuning.main('hip_pd', 300)
     assert found['hip_stiffness'] == pytest.approx(30.0, rel=0.1)
@@ -46,5 +50,6 @@ def test_search_finds_the_better_settings(tuning, monkeypatch):
 
 def test_search_begins_where_the_table_says(tuning):
     """The search would begin elsewhere, where perhaps nothing walks and all trials score alike."""
-    assert tuning.decode(tuning.SPACES['hip_pd'], tuning.encode(tuning.SPACES['hip_pd'])) == \
-        pytest.approx({name: start for name, (*_, start) in tuning.SPACES['hip_pd'].items()})
+    assert tuning.decode(
+        tuning.SPACES['hip_pd'], tuning.encode(tuning.SPACES['hip_pd'])
+    ) == pytest.approx({name: start for name, (*_, start) in tuning.SPACES['hip_pd'].items()})

@@ -38,8 +38,16 @@ def test_every_step_is_that_of_the_controller(data):
 def random_walk(seed, length=60):
     """Return events as the page's address has them, and the `Latch` that took them."""
     rng, latch, events = random.Random(seed), Latch(State.UNCONFIGURED), []
-    others = ['ACTIVATE', 'CONFIGURE', 'DEACTIVATE', 'CLEANUP', 'SENSORS', 'SENSORS', 'OVER',
-              'CLEAR']
+    others = [
+        'ACTIVATE',
+        'CONFIGURE',
+        'DEACTIVATE',
+        'CLEANUP',
+        'SENSORS',
+        'SENSORS',
+        'OVER',
+        'CLEAR',
+    ]
     for _ in range(length):
         if rng.random() < 0.3:
             kind = rng.choice(list(KINDS.values()))

@@ -20,9 +20,11 @@ def outputs(notebook):
     for cell in notebook.cells:
         if cell.cell_type == 'code':
             pictures = ['image/png' in each.get('data', {}) for each in cell.outputs]
-            said = ''.join(each.get('text', '') or each.get('data', {}).get('text/plain', '')
-                           for each, picture in zip(cell.outputs, pictures, strict=True)
-                           if each.get('name') != 'stderr' and not picture)
+            said = ''.join(
+                each.get('text', '') or each.get('data', {}).get('text/plain', '')
+                for each, picture in zip(cell.outputs, pictures, strict=True)
+                if each.get('name') != 'stderr' and not picture
+            )
             yield said, sum(pictures)
 
 
@@ -33,11 +35,13 @@ def test_notebook(path):
     shown = nbformat.read(path, as_version=4)
     run = nbformat.reads(nbformat.writes(shown), as_version=4)
     nbclient.NotebookClient(
-        run, timeout=400, resources={'metadata': {'path': path.parent}}).execute()
+        run, timeout=400, resources={'metadata': {'path': path.parent}}
+    ).execute()
     for (old, pictures), (new, drawn) in zip(outputs(shown), outputs(run), strict=True):
         assert re.sub(NUMBER, '#', new) == re.sub(NUMBER, '#', old) and drawn == pictures
         assert [float(x) for x in re.findall(NUMBER, new)] == pytest.approx(
-            [float(x) for x in re.findall(NUMBER, old)], rel=0.1, abs=0.005)
+            [float(x) for x in re.findall(NUMBER, old)], rel=0.1, abs=0.005
+        )
 
 
 def test_notebooks_are_small():

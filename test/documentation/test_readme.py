@@ -17,7 +17,7 @@ def test_python_example(capsys, tmp_path, monkeypatch):
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     pytest.importorskip('matplotlib', reason='figures need the package matplotlib')
     monkeypatch.chdir(tmp_path)
-    code, = re.findall(r'```python\n(.*?)```', README, re.S)
+    (code,) = re.findall(r'```python\n(.*?)```', README, re.S)
     assert len(code.split('\n\n')[1].splitlines()) < 10
     exec(compile(code, 'README.md', 'exec'), {})
     laws, walk, speed = capsys.readouterr().out.splitlines()
@@ -36,10 +36,12 @@ def test_length_and_pictures():
 def test_torques_of_a_urdf(capsys):
     """The distributor would need a controller, or ROS, or more lines than its page says."""
     page = (ROOT / 'doc' / 'controllers' / 'static_torque.md').read_text(encoding='utf-8')
-    code, = re.findall(r'```python\n(.*?)```', page, re.S)
+    (code,) = re.findall(r'```python\n(.*?)```', page, re.S)
     urdf = ROOT / 'urdf' / 'humanoid.urdf.xacro'
     robot = wc.load_robot('humanoid')
     positions = dict(zip(robot.robot.joints, robot.start.posture))
-    exec(compile(code.replace('my_robot.urdf', str(urdf)), 'static_torque.md', 'exec'),
-         {'positions': positions, 'imu_quaternion': (0.0, 0.0, 0.0, 1.0)})
+    exec(
+        compile(code.replace('my_robot.urdf', str(urdf)), 'static_torque.md', 'exec'),
+        {'positions': positions, 'imu_quaternion': (0.0, 0.0, 0.0, 1.0)},
+    )
     assert len(capsys.readouterr().out.split()) >= 19

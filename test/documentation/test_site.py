@@ -15,8 +15,11 @@ from walking_control.cli import main
 from walking_control.cli.parser import make_parser
 from walking_control.ros import launch_arguments
 
-LAUNCH_ARGUMENTS = {'simulation': launch_arguments.SIMULATION, 'monitor': launch_arguments.MONITOR,
-                    'hardware': launch_arguments.HARDWARE}
+LAUNCH_ARGUMENTS = {
+    'simulation': launch_arguments.SIMULATION,
+    'monitor': launch_arguments.MONITOR,
+    'hardware': launch_arguments.HARDWARE,
+}
 ROS = importlib.util.find_spec('rclpy') is not None
 
 
@@ -24,8 +27,21 @@ def build(source, out):
     """Build the site as `make site` does and return the process."""
     for module in ('sphinx', 'myst_parser', 'furo'):
         pytest.importorskip(module, reason='the site needs the extra "docs"')
-    return run(sys.executable, '-m', 'sphinx', '-n', '-W', '--keep-going', '-q', '-c',
-               ROOT / 'doc', source, out, cwd=ROOT, timeout=120.0)
+    return run(
+        sys.executable,
+        '-m',
+        'sphinx',
+        '-n',
+        '-W',
+        '--keep-going',
+        '-q',
+        '-c',
+        ROOT / 'doc',
+        source,
+        out,
+        cwd=ROOT,
+        timeout=120.0,
+    )
 
 
 @pytest.mark.long
@@ -33,10 +49,10 @@ def test_the_site_builds_without_a_warning(tmp_path):
     """A link would lead nowhere, a page stand in no table of contents, an equation as source."""
     built = build(ROOT, tmp_path)
     assert built.returncode == 0, built.stderr
-    entry, = re.findall('url=(.+)"', (tmp_path / 'index.html').read_text())
+    (entry,) = re.findall('url=(.+)"', (tmp_path / 'index.html').read_text())
     assert (tmp_path / entry).is_file()
     equations = (tmp_path / 'doc' / 'estimation.html').read_text()
-    assert '$$' not in equations and r'$\hat' not in equations   # they would stand there as source
+    assert '$$' not in equations and r'$\hat' not in equations  # they would stand there as source
 
 
 def test_dead_ends_do_not_pass(tmp_path):
@@ -71,9 +87,14 @@ def test_verbs_of_guides(page, capfd, monkeypatch, tmp_path):
         if program != 'walking_control':
             continue
         make_parser().parse_args(arguments)
-        if '--live' in arguments or '--realtime' in arguments \
-                or arguments[0] in ('fault', 'bring-up') or arguments[0] == 'demo' and not ROS:
-            continue   # they need a robot, a second shell, ROS 2 or minutes
+        if (
+            '--live' in arguments
+            or '--realtime' in arguments
+            or arguments[0] in ('fault', 'bring-up')
+            or arguments[0] == 'demo'
+            and not ROS
+        ):
+            continue  # they need a robot, a second shell, ROS 2 or minutes
         status = main(arguments)
         captured = capfd.readouterr()
         said = ' '.join((captured.out + captured.err).split())
@@ -105,7 +126,7 @@ def test_other_commands_of_guides(page):
         elif program == 'make':
             assert re.search(f'^{arguments[0]}:', (ROOT / 'Makefile').read_text(), re.M)
         elif program == 'pip':
-            named, = re.findall(r'\[(.+)\]', arguments[-1])
+            (named,) = re.findall(r'\[(.+)\]', arguments[-1])
             assert set(named.split(',')) <= extras()
         else:
             assert program in ('walking_control', 'ros2', 'source', 'rosdep', 'colcon')

@@ -21,8 +21,9 @@ def script():
 def run_script(tmp_path, text):
     """Return what the script prints on a humanoid with a name of its own."""
     urdf = load_urdf(share_directory() / 'urdf' / 'humanoid.urdf.xacro')
-    (tmp_path / 'my_robot.urdf').write_text(urdf.replace('left_sole"', 'l_sole"').replace(
-        'right_sole"', 'r_sole"'))
+    (tmp_path / 'my_robot.urdf').write_text(
+        urdf.replace('left_sole"', 'l_sole"').replace('right_sole"', 'r_sole"')
+    )
     done = run(sys.executable, '-c', text, cwd=tmp_path, timeout=120.0)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -44,5 +45,6 @@ def test_modules_of_the_room():
     room = README.parent
     listed = set(re.findall(r'^\| `(\w+)/?` \|', README.read_text(encoding='utf-8'), re.M))
     there = {path.stem for path in room.glob('*.py')} | {
-        path.name for path in room.iterdir() if path.is_dir()}
+        path.name for path in room.iterdir() if path.is_dir()
+    }
     assert listed == {name for name in there - {'kernels'} if not name.startswith('__')}

@@ -11,14 +11,23 @@ import pytest
 
 from walking_control.cli import main
 
-LONGEST = 60   # s of CPU time, of a single command; some of it compiles
+LONGEST = 60  # s of CPU time, of a single command; some of it compiles
 WANTED = int(os.environ.get('WALKING_CONTROL_FUZZ', '0'))
 
 settings.register_profile(
-    'fuzz', deadline=None, print_blob=True, database=None, derandomize=not WANTED,
+    'fuzz',
+    deadline=None,
+    print_blob=True,
+    database=None,
+    derandomize=not WANTED,
     max_examples=WANTED or 8,
-    suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture,
-                           HealthCheck.data_too_large, HealthCheck.large_base_example))
+    suppress_health_check=(
+        HealthCheck.too_slow,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ),
+)
 settings.load_profile('fuzz')
 
 
@@ -26,6 +35,7 @@ settings.load_profile('fuzz')
 def _time_bound(arguments):
     def give_up(*_):
         raise AssertionError(f'walking_control {arguments} takes longer than {LONGEST} s')
+
     before = signal.signal(signal.SIGPROF, give_up)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
@@ -57,6 +67,7 @@ def judge(tmp_path, monkeypatch):
             assert said.count('\n') <= 1, said
         assert _files(tmp_path, inside) == elsewhere
         return status
+
     return run
 
 

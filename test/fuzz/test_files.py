@@ -80,16 +80,26 @@ def test_gait_files(data, name, controller, judge, tmp_path):
     document = data.draw(spoilt(yaml.safe_load(path.read_text())))
     (tmp_path / 'gait.yaml').write_text(yaml.safe_dump(document))
     slope = ('--slope-deg', '1.5') if name == 'dribbel_passive' else ()
-    judge('simulate', name.partition('_')[0], '--controller', controller, '--gait', 'gait.yaml',
-          *slope, *SHORT)
+    judge(
+        'simulate',
+        name.partition('_')[0],
+        '--controller',
+        controller,
+        '--gait',
+        'gait.yaml',
+        *slope,
+        *SHORT,
+    )
 
 
 @given(data=st.data())
 def test_configurations(data, judge, tmp_path):
     """A posture for statics with a wrong joint or quaternion would end in a traceback."""
     joints = TREES['humanoid'][0]['robot']['joints']
-    good = {'joints': dict.fromkeys(joints, 0.1),
-            'base': {'position': [0.0, 0.0, 0.7], 'quaternion_xyzw': [0.0, 0.0, 0.0, 1.0]}}
+    good = {
+        'joints': dict.fromkeys(joints, 0.1),
+        'base': {'position': [0.0, 0.0, 0.7], 'quaternion_xyzw': [0.0, 0.0, 0.0, 1.0]},
+    }
     (tmp_path / 'q.yaml').write_text(yaml.safe_dump(data.draw(spoilt(good))))
     judge('statics', 'humanoid', '--q', 'q.yaml')
 
@@ -97,7 +107,9 @@ def test_configurations(data, judge, tmp_path):
 @given(data=st.data())
 def test_variants(data, judge, tmp_path):
     """A list of variants with a slip in it would end in a traceback after the first walks."""
-    good = [{'name': 'one', 'controller': 'none'},
-            {'name': 'two', 'controller': 'hip_pd', 'settings': {'proportional_gain': 3.0}}]
+    good = [
+        {'name': 'one', 'controller': 'none'},
+        {'name': 'two', 'controller': 'hip_pd', 'settings': {'proportional_gain': 3.0}},
+    ]
     (tmp_path / 'variants.yaml').write_text(yaml.safe_dump(data.draw(spoilt(good))))
     judge('compare', 'compass', '--variants', 'variants.yaml', '--duration', '0.05')

@@ -14,10 +14,12 @@ from walking_control.simulation.registry import make_plant
 DEEP = 5000
 LETTERS = 'abcdefghijkl'
 ALIASES = 'a: &a [x, x]\n' + ''.join(
-    f'{new}: &{new} [{", ".join(9 * ["*" + old])}]\n' for old, new in zip(LETTERS, LETTERS[1:]))
+    f'{new}: &{new} [{", ".join(9 * ["*" + old])}]\n' for old, new in zip(LETTERS, LETTERS[1:])
+)
 MERGED = 'a: &a {x: 1}\n' + ''.join(
     f'{new}: &{new} {{<<: [{", ".join(9 * ["*" + old])}]}}\n'
-    for old, new in zip(LETTERS, LETTERS[1:]))
+    for old, new in zip(LETTERS, LETTERS[1:])
+)
 
 
 @pytest.fixture(scope='module')
@@ -36,23 +38,28 @@ def test_a_few_lines_that_mean_a_library(text, judge, tmp_path, capsys):
         load_robot(tmp_path / 'robot.yaml')
 
 
-@pytest.mark.parametrize('name, around', [('robot.urdf', 'robot'), ('robot.sdf', 'sdf'),
-                                          ('robot.xml', 'mujoco')])
+@pytest.mark.parametrize(
+    'name, around', [('robot.urdf', 'robot'), ('robot.sdf', 'sdf'), ('robot.xml', 'mujoco')]
+)
 def test_a_description_nested_without_end(name, around, judge, tmp_path):
     """Elements within each other would end in a RecursionError."""
-    (tmp_path / name).write_text(f'<{around}>' + DEEP * '<link>' + DEEP * '</link>'
-                                 + f'</{around}>')
+    (tmp_path / name).write_text(
+        f'<{around}>' + DEEP * '<link>' + DEEP * '</link>' + f'</{around}>'
+    )
     assert judge('adopt', name, '--out', 'out') == 2
     assert not (tmp_path / 'out').exists()
     if around == 'robot':
         assert judge('statics', name, '--left', 'a', '--right', 'b') == 2
 
 
-@pytest.mark.parametrize('old, new, words', [
-    ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', 'axis of joint left_hip_yaw'),
-    ('lower="-0.9" upper="0.9"', 'lower="0.9" upper="-0.9"', 'left_hip_yaw is .0.9 to -0.9'),
-    ('lower="-0.9" upper="0.9"', '', 'left_hip_yaw is .0 to 0'),
-])
+@pytest.mark.parametrize(
+    'old, new, words',
+    [
+        ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', 'axis of joint left_hip_yaw'),
+        ('lower="-0.9" upper="0.9"', 'lower="0.9" upper="-0.9"', 'left_hip_yaw is .0.9 to -0.9'),
+        ('lower="-0.9" upper="0.9"', '', 'left_hip_yaw is .0 to 0'),
+    ],
+)
 def test_joints_that_cannot_move(old, new, words, judge, tmp_path, biped):
     """A joint without axis or room would be called usable, or end in a traceback.
 

@@ -42,8 +42,8 @@ def test_joint_states(names, position, velocity):
     message = JointState(name=names, position=position, velocity=velocity)
     reader, found, rate = JointStateReader(JOINTS), np.zeros(3), np.zeros(3)
     complete = set(JOINTS) <= set(names) and min(len(position), len(velocity)) >= len(names)
-    for _ in range(2):   # the second reading takes the order from the first
-        if not set(JOINTS) & set(names):   # of another device
+    for _ in range(2):  # the second reading takes the order from the first
+        if not set(JOINTS) & set(names):  # of another device
             assert not reader.read(message, found, rate) and not found.any()
             continue
         if not complete:
@@ -57,20 +57,31 @@ def test_joint_states(names, position, velocity):
             assert np.array_equal([q, v], [position[at], velocity[at]], equal_nan=True)
 
 
-@given(values=st.lists(ANY, min_size=13, max_size=13), sec=st.integers(-2 ** 31, 2 ** 31 - 1),
-       nanosec=st.integers(0, 2 ** 32 - 1))
+@given(
+    values=st.lists(ANY, min_size=13, max_size=13),
+    sec=st.integers(-(2**31), 2**31 - 1),
+    nanosec=st.integers(0, 2**32 - 1),
+)
 def test_imu_and_wrench(robot, values, sec, nanosec):
     """An axis would be taken for another, or a stamp from the past end the node."""
     imu, wrench, measurement = Imu(), WrenchStamped(), Measurement(robot)
-    q, w, a, force = (imu.orientation, imu.angular_velocity, imu.linear_acceleration,
-                      wrench.wrench.force)
+    q, w, a, force = (
+        imu.orientation,
+        imu.angular_velocity,
+        imu.linear_acceleration,
+        wrench.wrench.force,
+    )
     q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z, force.x, force.y, force.z = values
     imu.header.stamp.sec, imu.header.stamp.nanosec = sec, nanosec
     for sensor, message in zip(sensors_of(robot)[1:], (imu, wrench)):
         reader_of(sensor, measurement.parts[sensor.name])(message)
-    read = [*measurement.orientation, *measurement.angular_velocity,
-            *measurement.linear_acceleration, *measurement.foot_force[0]]
-    force = np.array(values[10:])   # an axis that is NaN from the first on is not there
+    read = [
+        *measurement.orientation,
+        *measurement.angular_velocity,
+        *measurement.linear_acceleration,
+        *measurement.foot_force[0],
+    ]
+    force = np.array(values[10:])  # an axis that is NaN from the first on is not there
     expected = force if np.isnan(force).all() else np.where(np.isnan(force), 0.0, force)
     assert np.array_equal(read, [*values[:10], *expected], equal_nan=True)
     assert seconds(imu.header.stamp) == pytest.approx(sec + 1e-9 * nanosec)
@@ -79,11 +90,16 @@ def test_imu_and_wrench(robot, values, sec, nanosec):
 @given(names=names, position=numbers, lock=numbers)
 def test_sensors_survive_any_joint_state(robot, names, position, lock):
     """An exception in a callback would end the node: nobody would send the safe command."""
-    operation = SimpleNamespace(loop=SimpleNamespace(robot=robot), problem=None,
-                                measurement=Measurement(robot), arrived=lambda *_: False)
+    operation = SimpleNamespace(
+        loop=SimpleNamespace(robot=robot),
+        problem=None,
+        measurement=Measurement(robot),
+        arrived=lambda *_: False,
+    )
     heard = {}
-    node = SimpleNamespace(create_subscription=lambda kind, topic, hear, _: heard.update(
-        {topic: hear}))
+    node = SimpleNamespace(
+        create_subscription=lambda kind, topic, hear, _: heard.update({topic: hear})
+    )
     clock = SimpleNamespace(now=lambda stamp: stamp)
     sensors = SensorSet(node, operation, clock, lambda now: None)
     sensors.subscribe()
@@ -94,8 +110,12 @@ def test_sensors_survive_any_joint_state(robot, names, position, lock):
     assert not broken or operation.problem is not None
 
 
-@given(text=st.text(max_size=30), code=st.sampled_from(sorted(KINDS)), message=st.text(max_size=20),
-       stamp=st.floats(0.0, 1e9))
+@given(
+    text=st.text(max_size=30),
+    code=st.sampled_from(sorted(KINDS)),
+    message=st.text(max_size=20),
+    stamp=st.floats(0.0, 1e9),
+)
 def test_fault_texts(text, code, message, stamp):
     """The simulator would end on what somebody publishes on ~/fault, or record another fault."""
     assert text == '' or read_fault(text).code in text

@@ -13,8 +13,14 @@ from walking_control.models.signals import Measurement
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import BEYOND_THE_LAW
 
-LOOPS = (('compass', 'curve_tracking'), ('compass', 'time_pd'), ('compass', 'hip_pd'),
-         ('dribbel', 'hip_switching'), ('dribbel', 'curve_tracking'), ('humanoid', 'static_torque'))
+LOOPS = (
+    ('compass', 'curve_tracking'),
+    ('compass', 'time_pd'),
+    ('compass', 'hip_pd'),
+    ('dribbel', 'hip_switching'),
+    ('dribbel', 'curve_tracking'),
+    ('humanoid', 'static_torque'),
+)
 ANY = st.floats(width=64)
 MILD = st.floats(-1e3, 1e3)
 
@@ -60,7 +66,7 @@ def test_any_measurement_gets_a_safe_command(chain, data):
         measurement.values[:] = values
         try:
             command = loop.tick(measurement)
-        except BEYOND_THE_LAW as error:   # as scripts and the node do
+        except BEYOND_THE_LAW as error:  # as scripts and the node do
             command = loop.stop('internal', str(error), measurement)
         assert np.isfinite(command.effort).all()
         assert (np.abs(command.effort) <= np.array(limits) + 1e-9).all()

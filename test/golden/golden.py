@@ -27,21 +27,35 @@ from walks import WALKS
 from walking_control.exceptions import MissingDependency
 
 RECORDS = Path(__file__).parent / 'records'
-COMPUTING = ('numpy', 'scipy', 'numba', 'llvmlite', 'pin', 'mujoco', 'dartpy', 'daqp', 'quadprog',
-             'casadi')
+COMPUTING = (
+    'numpy',
+    'scipy',
+    'numba',
+    'llvmlite',
+    'pin',
+    'mujoco',
+    'dartpy',
+    'daqp',
+    'quadprog',
+    'casadi',
+)
 NEEDS = {'mujoco': 'mujoco', 'dart': 'dartpy', 'ros': 'rclpy', 'compiled': 'numba'}
-BLOCKS = 16         # parts of a column that are told apart
-MEASURED = {'solve_time'}   # telemetry that is read from a clock
-NEAR = 1e-6         # m of distance walked, between machines
+BLOCKS = 16  # parts of a column that are told apart
+MEASURED = {'solve_time'}  # telemetry that is read from a clock
+NEAR = 1e-6  # m of distance walked, between machines
 
 
 def machine():
     """Return what the digits of a walk depend on besides the code: name -> value."""
     from numba.core.registry import cpu_target
-    made_by = {'python': platform.python_version_tuple()[1], 'system': platform.system(),
-               'libc': ' '.join(platform.libc_ver()),
-               'processor': list(cpu_target.target_context.codegen().magic_tuple()),
-               'vectors of numpy': np.show_config(mode='dicts')['SIMD Extensions']['found']}
+
+    made_by = {
+        'python': platform.python_version_tuple()[1],
+        'system': platform.system(),
+        'libc': ' '.join(platform.libc_ver()),
+        'processor': list(cpu_target.target_context.codegen().magic_tuple()),
+        'vectors of numpy': np.show_config(mode='dicts')['SIMD Extensions']['found'],
+    }
     for name in COMPUTING:
         try:
             made_by[name] = version(name)
@@ -60,10 +74,18 @@ def record_path(made_by):
 
 def columns(run):
     """Return name -> ``(T, k)`` of all that was recorded, but for what a clock says."""
-    named = {**run.columns, **{f'telemetry {name}': values
-                               for name, values in run.telemetry.items() if name not in MEASURED}}
-    return {name: np.ascontiguousarray(values.reshape(len(values), -1))
-            for name, values in named.items()}
+    named = {
+        **run.columns,
+        **{
+            f'telemetry {name}': values
+            for name, values in run.telemetry.items()
+            if name not in MEASURED
+        },
+    }
+    return {
+        name: np.ascontiguousarray(values.reshape(len(values), -1))
+        for name, values in named.items()
+    }
 
 
 def summarize(run):
@@ -80,12 +102,22 @@ def summarize(run):
     for values in table.values():
         for row, line in zip(rows, values, strict=True):
             row.update(line.tobytes())
-    return {'steps': int(run.steps[-1]), 'distance': float(run.q[-1, 0]),
-            'ended': None if run.fault is None else str(run.fault.code),
-            'rows': ''.join(row.hexdigest()[:2] for row in rows),
-            'columns': {name: {'digest': _digest(values.tobytes(), 16), 'blocks': ''.join(
-                _digest(block.tobytes(), 4) for block in np.array_split(values, BLOCKS)),
-                'last': values[-1].tolist()} for name, values in table.items()}}
+    return {
+        'steps': int(run.steps[-1]),
+        'distance': float(run.q[-1, 0]),
+        'ended': None if run.fault is None else str(run.fault.code),
+        'rows': ''.join(row.hexdigest()[:2] for row in rows),
+        'columns': {
+            name: {
+                'digest': _digest(values.tobytes(), 16),
+                'blocks': ''.join(
+                    _digest(block.tobytes(), 4) for block in np.array_split(values, BLOCKS)
+                ),
+                'last': values[-1].tolist(),
+            }
+            for name, values in table.items()
+        },
+    }
 
 
 def difference(kept, now):
@@ -97,28 +129,47 @@ def difference(kept, now):
     if not changed:
         return None
     old, new = (len(walk['rows']) // 2 for walk in (kept, now))
-    row = next((i for i in range(min(old, new))
-                if kept['rows'][2 * i:2 * i + 2] != now['rows'][2 * i:2 * i + 2]), min(old, new))
+    row = next(
+        (
+            i
+            for i in range(min(old, new))
+            if kept['rows'][2 * i : 2 * i + 2] != now['rows'][2 * i : 2 * i + 2]
+        ),
+        min(old, new),
+    )
     if old != new:
         return f'{new} rows instead of {old}, the first that differs is row {row}'
     starts = np.cumsum([0, *map(len, np.array_split(np.arange(old), BLOCKS))])
     block = int(np.searchsorted(starts, row, side='right')) - 1
     part = slice(4 * block, 4 * block + 4)
-    there = [name for name in changed
-             if before[name]['blocks'][part] != after[name]['blocks'][part]]
-    apart = {name: np.nanmax(np.abs(np.subtract(before[name]['last'], after[name]['last'],
-                                                dtype=float)), initial=0.0) for name in changed}
-    return (f'first in row {row} of {old}; in rows {starts[block]} to {starts[block + 1] - 1} '
-            f'columns {", ".join(there)}; {len(changed)} of {len(before)} columns in all; off in '
-            'the last row: ' + ', '.join(f'{name} {error:.3g}' for name, error in apart.items()
-                                     if name in ('q', 'effort', there[0])))
+    there = [
+        name for name in changed if before[name]['blocks'][part] != after[name]['blocks'][part]
+    ]
+    apart = {
+        name: np.nanmax(
+            np.abs(np.subtract(before[name]['last'], after[name]['last'], dtype=float)), initial=0.0
+        )
+        for name in changed
+    }
+    return (
+        f'first in row {row} of {old}; in rows {starts[block]} to {starts[block + 1] - 1} '
+        f'columns {", ".join(there)}; {len(changed)} of {len(before)} columns in all; off in '
+        'the last row: '
+        + ', '.join(
+            f'{name} {error:.3g}'
+            for name, error in apart.items()
+            if name in ('q', 'effort', there[0])
+        )
+    )
 
 
 def loose_difference(kept, now):
     """Return in a line how a walk is another one than on another machine, or None."""
     if (kept['steps'], kept['ended']) != (now['steps'], now['ended']):
-        return f'{now["steps"]} steps, ended by {now["ended"]}, instead of {kept["steps"]}, ' \
-               f'ended by {kept["ended"]}'
+        return (
+            f'{now["steps"]} steps, ended by {now["ended"]}, instead of {kept["steps"]}, '
+            f'ended by {kept["ended"]}'
+        )
     apart = abs(kept['distance'] - now['distance'])
     return f'distance {now["distance"]!r} m is off by {apart:.3g} m' if apart > NEAR else None
 
@@ -139,8 +190,11 @@ def kept():
         raise FileNotFoundError(f'no walks are kept in {RECORDS}; make golden ARGS=--write does')
     other = json.loads(others[0].read_text())
     there = other['machine']
-    return other['walks'], {name: (there.get(name), here.get(name))
-                            for name in {**there, **here} if there.get(name) != here.get(name)}
+    return other['walks'], {
+        name: (there.get(name), here.get(name))
+        for name in {**there, **here}
+        if there.get(name) != here.get(name)
+    }
 
 
 def missing(walk):
@@ -178,8 +232,9 @@ def write(add=False):
             other.unlink()
     RECORDS.mkdir(exist_ok=True)
     lines = (f'{json.dumps(name)}: {json.dumps(walk)}' for name, walk in walks.items())
-    path.write_text(f'{{"machine": {json.dumps(made_by)},\n"walks": {{\n' + ',\n'.join(lines)
-                    + '\n}}\n')
+    path.write_text(
+        f'{{"machine": {json.dumps(made_by)},\n"walks": {{\n' + ',\n'.join(lines) + '\n}}\n'
+    )
     for name, walk in walks.items():
         said = 'new' if name not in before else difference(before[name], walk)
         print(f'{name}: {said or "unchanged"}')
@@ -201,10 +256,13 @@ def main(arguments=None):
         print(error)
         return 2
     if elsewhere is not None:
-        print('cannot compare digits: no walks are kept of a machine like this one. Compared are '
-              f'steps, end and distance (to {NEAR:g} m). Different: ' + '; '.join(
-                  f'{name} {there} there, {here} here'
-                  for name, (there, here) in elsewhere.items()))
+        print(
+            'cannot compare digits: no walks are kept of a machine like this one. Compared are '
+            f'steps, end and distance (to {NEAR:g} m). Different: '
+            + '; '.join(
+                f'{name} {there} there, {here} here' for name, (there, here) in elsewhere.items()
+            )
+        )
     changed = 0
     for name, walk in WALKS.items():
         lacks = missing(walk)

@@ -37,8 +37,10 @@ def test_a_gain_changed_in_its_twelfth_digit_is_found(short):
     """Small mistakes would pass: the walk is the same to the eye and to the looser comparison."""
     kept = golden.summarize(short.walk())
     gain = 10.0
-    assert golden.difference(kept, golden.summarize(
-        short.walk(hip_switching__proportional_gain=gain))) is None
+    assert (
+        golden.difference(kept, golden.summarize(short.walk(hip_switching__proportional_gain=gain)))
+        is None
+    )
     changed = golden.summarize(short.walk(hip_switching__proportional_gain=gain * (1.0 + 1e-12)))
     found = golden.difference(kept, changed)
     assert found.startswith('first in row 0 of 51; in rows 0 to 3 columns ') and 'effort' in found
@@ -49,10 +51,10 @@ def test_a_gain_changed_in_its_twelfth_digit_is_found(short):
 
 def test_a_walk_that_ends_early_is_found(short):
     """A walk with fewer rows would be compared by what it has."""
-    kept, less = (golden.summarize(walk.walk())
-                  for walk in (short, short._replace(duration=0.4)))
-    assert golden.difference(kept, less) \
-        == '41 rows instead of 51, the first that differs is row 41'
+    kept, less = (golden.summarize(walk.walk()) for walk in (short, short._replace(duration=0.4)))
+    assert (
+        golden.difference(kept, less) == '41 rows instead of 51, the first that differs is row 41'
+    )
 
 
 @pytest.mark.long
@@ -67,8 +69,9 @@ def test_another_machine_says_that_it_cannot_compare(tmp_path, monkeypatch, caps
     monkeypatch.setattr(golden, 'WALKS', {name: walk})
     for distance, status in ((summary['distance'] + 1e-9, 0), (summary['distance'] + 1e-3, 1)):
         golden.kept.cache_clear()
-        golden.record_path(there).write_text(json.dumps(
-            {'machine': there, 'walks': {name: {**summary, 'distance': distance}}}))
+        golden.record_path(there).write_text(
+            json.dumps({'machine': there, 'walks': {name: {**summary, 'distance': distance}}})
+        )
         assert golden.main([]) == status
         said = capsys.readouterr().out
         assert said.startswith('cannot compare digits') and 'numpy 1.0 there' in said

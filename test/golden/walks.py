@@ -12,8 +12,10 @@ from walking_control.runs.run import Run
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-UNEVEN = {'world.floor_places': [0.0, 0.2, 0.5, 1.0],
-          'world.floor_heights': [0.0, 0.004, -0.003, 0.0]}
+UNEVEN = {
+    'world.floor_places': [0.0, 0.2, 0.5, 1.0],
+    'world.floor_heights': [0.0, 0.004, -0.003, 0.0],
+}
 AHEAD = {'stepping.speed': 0.4}
 
 
@@ -48,23 +50,32 @@ class Walk(NamedTuple):
         robot_file = load_robot(self.robot, [*noise_overrides(self.noise), *chosen.items()])
         if self.way == 'ros':
             from walking_control.ros.nodes.demo import run_demo
-            return run_demo(robot_file, self.controller, self.plant, self.duration,
-                            disturb=self.disturb).run
+
+            return run_demo(
+                robot_file, self.controller, self.plant, self.duration, disturb=self.disturb
+            ).run
         if self.way == 'compiled':
             from walking_control.simulation.rigid.compiled import record_run, Walker
+
             world = robot_file.values(World)
-            return record_run(Walker(robot_file, self.controller), robot_file,
-                              self.controller, self.duration,
-                              Dynamics(robot_file.robot, world.gravity, world.slope))
+            return record_run(
+                Walker(robot_file, self.controller),
+                robot_file,
+                self.controller,
+                self.duration,
+                Dynamics(robot_file.robot, world.gravity, world.slope),
+            )
         route = None if self.route is None else read_route(self.route)
-        return simulate(robot_file, self.controller, self.plant, self.duration, self.disturb,
-                        route=route)
+        return simulate(
+            robot_file, self.controller, self.plant, self.duration, self.disturb, route=route
+        )
 
 
 WALKS = {
     'hip_switching_rigid': Walk('dribbel', 'hip_switching', 'rigid', 2.0),
-    'hip_switching_mujoco_lab': Walk('dribbel', 'hip_switching', 'mujoco', 2.0, noise='lab',
-                                     disturb=('push=0.05@2',)),
+    'hip_switching_mujoco_lab': Walk(
+        'dribbel', 'hip_switching', 'mujoco', 2.0, noise='lab', disturb=('push=0.05@2',)
+    ),
     'hip_switching_compiled': Walk('dribbel', 'hip_switching', 'rigid', 4.0, way='compiled'),
     'curve_tracking_mujoco_lab': Walk('dribbel', 'curve_tracking', 'mujoco', 1.2, noise='lab'),
     'curve_tracking_compliant_uneven': Walk('compass', 'curve_tracking', 'compliant', 1.2, UNEVEN),
@@ -73,21 +84,43 @@ WALKS = {
     'time_pd_dart': Walk('dribbel', 'time_pd', 'dart', 1.0),
     'time_pd_rigid': Walk('compass', 'time_pd', 'rigid', 1.0),
     'none_step_down': Walk('compass', 'none', 'rigid', 2.0, disturb=('step_down=0.005@1',)),
-    'foot_placement_point': Walk('walker3d_point', 'foot_placement', 'rigid', 2.0,
-                                 {'foot_placement.speed': 0.4}, disturb=('side_push=0.1@2',)),
+    'foot_placement_point': Walk(
+        'walker3d_point',
+        'foot_placement',
+        'rigid',
+        2.0,
+        {'foot_placement.speed': 0.4},
+        disturb=('side_push=0.1@2',),
+    ),
     'push_off_point': Walk('walker3d_point', 'push_off', 'rigid', 2.0),
-    'stepping_soles_mujoco_lab': Walk('walker3d', 'stepping', 'mujoco', 1.6, AHEAD, noise='lab',
-                                      disturb=('push=0.3@0.8s:direction=60',)),
-    'stepping_soles_route': Walk('walker3d', 'stepping', 'mujoco', 3.0, noise='lab',
-                                 route='walker3d'),
+    'stepping_soles_mujoco_lab': Walk(
+        'walker3d',
+        'stepping',
+        'mujoco',
+        1.6,
+        AHEAD,
+        noise='lab',
+        disturb=('push=0.3@0.8s:direction=60',),
+    ),
+    'stepping_soles_route': Walk(
+        'walker3d', 'stepping', 'mujoco', 3.0, noise='lab', route='walker3d'
+    ),
     'stepping_soles_dart': Walk('walker3d', 'stepping', 'dart', 1.0, AHEAD),
     'stepping_points_compliant': Walk('walker3d_points', 'stepping', 'compliant', 1.0, AHEAD),
-    'stepping_points_uneven': Walk('walker3d_points', 'stepping', 'mujoco', 1.2,
-                                   {**AHEAD, **UNEVEN}),
-    'natural_walking_mujoco_lab': Walk('walker3d', 'natural_walking', 'mujoco', 2.4,
-                                       {'natural_walking.speed': 0.6}, noise='lab',
-                                       disturb=('push=0.6@1.6s:direction=60',)),
-    'static_torque_shift': Walk('humanoid', 'static_torque', 'mujoco', 1.5,
-                                {'static_torque.routine': 'shift'}),
+    'stepping_points_uneven': Walk(
+        'walker3d_points', 'stepping', 'mujoco', 1.2, {**AHEAD, **UNEVEN}
+    ),
+    'natural_walking_mujoco_lab': Walk(
+        'walker3d',
+        'natural_walking',
+        'mujoco',
+        2.4,
+        {'natural_walking.speed': 0.6},
+        noise='lab',
+        disturb=('push=0.6@1.6s:direction=60',),
+    ),
+    'static_torque_shift': Walk(
+        'humanoid', 'static_torque', 'mujoco', 1.5, {'static_torque.routine': 'shift'}
+    ),
     'ros_lockstep': Walk('dribbel', 'hip_switching', 'mujoco', 1.5, noise='lab', way='ros'),
 }

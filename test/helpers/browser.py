@@ -9,8 +9,16 @@ from programs import run
 import pytest
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome')
-OPTIONS = ('--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-extensions',
-           '--disable-background-networking', '--disable-component-update', '--disable-sync')
+OPTIONS = (
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-extensions',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+)
 
 
 def browse(address):
@@ -20,11 +28,14 @@ def browse(address):
     """
     browser = next(filter(None, map(shutil.which, NAMES)), None)
     if browser is None:
-        pytest.skip('needs a browser, one of ' + ', '.join(NAMES)
-                    + '; on Debian: sudo apt install chromium')
+        pytest.skip(
+            'needs a browser, one of ' + ', '.join(NAMES) + '; on Debian: sudo apt install chromium'
+        )
     if not _gives_pages(browser):
-        pytest.skip(f'{browser} opens no page within 20 s, twice; try: {browser} --headless '
-                    '--no-sandbox --dump-dom "data:text/html,<p>there</p>"')
+        pytest.skip(
+            f'{browser} opens no page within 20 s, twice; try: {browser} --headless '
+            '--no-sandbox --dump-dom "data:text/html,<p>there</p>"'
+        )
     page = _open(browser, address, 40.0) or _open(browser, address, 40.0)
     assert page, f'the browser hangs on {address}'
     return page
@@ -41,7 +52,13 @@ def _open(browser, address, timeout):
     # a profile of its own: one that a killed browser has left is locked
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         try:
-            return run(browser, *OPTIONS, f'--user-data-dir={profile}', '--dump-dom', address,
-                       timeout=timeout).stdout
+            return run(
+                browser,
+                *OPTIONS,
+                f'--user-data-dir={profile}',
+                '--dump-dom',
+                address,
+                timeout=timeout,
+            ).stdout
         except AssertionError:
             return ''

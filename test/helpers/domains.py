@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 import tempfile
 
-NUMBERS = range(1, 100)   # up to 101 is safe on every platform; 0 is everybody's
+NUMBERS = range(1, 100)  # up to 101 is safe on every platform; 0 is everybody's
 _next = itertools.count(os.getpid())
 
 
@@ -24,7 +24,7 @@ def reserve_domain():
     for _ in NUMBERS:
         number = NUMBERS[next(_next) % len(NUMBERS)]
         path = Path(tempfile.gettempdir()) / f'walking_control-domain-{number}.lock'
-        with contextlib.suppress(OSError):   # taken, or of another user
+        with contextlib.suppress(OSError):  # taken, or of another user
             handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -63,11 +63,11 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
     n_events = len(Event)
     latched = np.isin(np.arange(len(State)), [*LATCHED])
     strength = np.array([STRENGTH.get(state, 0) for state in State])
-    ends = np.full(len(State), 10 ** 6)
+    ends = np.full(len(State), 10**6)
     ends[State.FADING], ends[State.DAMPING] = fade, damping
     state = np.zeros(sequences, dtype=np.int8)
-    age = np.zeros(sequences, dtype=np.int32)      # ticks of the present reaction
-    active_age = np.zeros(sequences, dtype=np.int32)   # ticks active with a fault
+    age = np.zeros(sequences, dtype=np.int32)  # ticks of the present reaction
+    active_age = np.zeros(sequences, dtype=np.int32)  # ticks active with a fault
     broken = dict.fromkeys(('left by request only', 'zero in time', 'never weaker'), 0)
     for _ in range(length):
         event = rng.integers(0, 2 * n_events, sequences, dtype=np.int8)
@@ -79,8 +79,7 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
         event = np.where((event == Event.OVER) & ~tick, Event.SENSORS, event)
         after = table[state, event]
         request = (event == Event.CLEAR) | (event == Event.SHUTDOWN)
-        broken['left by request only'] += int(
-            (latched[state] & ~latched[after] & ~request).sum())
+        broken['left by request only'] += int((latched[state] & ~latched[after] & ~request).sum())
         both = (strength[state] > 0) & (strength[after] > 0)
         broken['never weaker'] += int((both & (strength[after] < strength[state])).sum())
         age = np.where(after != state, 0, age)
@@ -91,6 +90,7 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
 
 
 # -- the real operation -------------------------------------------------------------------------
+
 
 @dataclass
 class SequenceResult:
@@ -119,9 +119,13 @@ class _Driver:
     def __init__(self, robot_file, lockstep, rng, result):
         self.rng, self.result, self.lockstep = rng, result, lockstep
         self.latch = Latch(State.UNCONFIGURED)
-        self.operation = Operation(robot_file, None, self.latch,
-                                   Patience(lockstep, tick=0.5, sensors=2.0, speed=0.1),
-                                   self.on_command)
+        self.operation = Operation(
+            robot_file,
+            None,
+            self.latch,
+            Patience(lockstep, tick=0.5, sensors=2.0, speed=0.1),
+            self.on_command,
+        )
         self.loop, self.values = self.operation.loop, robot_file.values(SafetyParameters)
         self.loop.controller.update = self.law
         self.sensors = list(sensor_kinds(robot_file.robot))
@@ -129,11 +133,27 @@ class _Driver:
         slack = 3.0 * self.loop.period
         self.bounds = {
             State.FADING: float(self.limits.max()) / self.values.fade_rate + slack,
-            State.DAMPING: self.values.damping_time + slack, State.RESTING: slack}
-        self.stimuli = [self.walk, self.walk, self.walk, self.walk, self.pass_time, self.stop,
-                        self.clear, self.change_lifecycle, self.change_lifecycle, self.ask_speed,
-                        self.retune, self.answer_late, self.break_stamp, self.break_value,
-                        self.fall_silent, self.break_law]
+            State.DAMPING: self.values.damping_time + slack,
+            State.RESTING: slack,
+        }
+        self.stimuli = [
+            self.walk,
+            self.walk,
+            self.walk,
+            self.walk,
+            self.pass_time,
+            self.stop,
+            self.clear,
+            self.change_lifecycle,
+            self.change_lifecycle,
+            self.ask_speed,
+            self.retune,
+            self.answer_late,
+            self.break_stamp,
+            self.break_value,
+            self.fall_silent,
+            self.break_law,
+        ]
         self.now, self.stamp = 100.0, 50.0
 
     # -- one sequence ----------------------------------------------------------------------------
@@ -168,23 +188,28 @@ class _Driver:
             self.since, self.counted = self.now, 0.0
         self.expect(after in possible, f'{what} led from {before.name} to {after.name}')
         self.expect((fault is not None) == (after in LATCHED), f'{after.name} with fault {fault}')
-        self.expect(fault is had or had is None or what in ('clear', 'change_lifecycle'),
-                    f'{what} changed the fault')
+        self.expect(
+            fault is had or had is None or what in ('clear', 'change_lifecycle'),
+            f'{what} changed the fault',
+        )
         if after is not State.WALKING and after not in (State.FADING, State.DAMPING):
             self.expect(not self.last.any(), f'{self.last} stands in {after.name} after {what}')
         if after in self.bounds:
             late = self.now - self.since
             if self.lockstep and self.operation.arrivals.stillness(self.now) < 0.7:
                 late = self.counted
-            self.expect(late <= self.bounds[after] or not self.last.any(),
-                        f'{self.last} stands after {late:.3f} s of {after.name}')
+            self.expect(
+                late <= self.bounds[after] or not self.last.any(),
+                f'{self.last} stands after {late:.3f} s of {after.name}',
+            )
 
     def expect(self, holds, words):
         """Note a broken promise."""
         if not holds and len(self.result.violations) < 10:
             self.result.violations.append(
                 f'sequence {self.result.sequences}, {"lockstep" if self.lockstep else "real time"}'
-                f': {words}')
+                f': {words}'
+            )
 
     def on_command(self, tick):
         """Take a command as the robot would."""
@@ -219,10 +244,10 @@ class _Driver:
             spoil(measurement)
         step, self.stamp = stamp - self.stamp, stamp
         tick = 1 + round(stamp * 1e6) % 0xFFFFFFFF
-        for sensor in reversed(self.sensors):   # joint states last
+        for sensor in reversed(self.sensors):  # joint states last
             if sensor != self.mute:
                 answered = self.operation.arrived(sensor, stamp, tick, self.now)
-                if answered:   # in lockstep, only an answered set is time that passes
+                if answered:  # in lockstep, only an answered set is time that passes
                     self.counted += step if step > 0.0 else self.loop.period
                     self.operation.answered(self.now, self.now + 1e-4)
 
@@ -260,8 +285,10 @@ class _Driver:
         if rng.random() < 0.1:
             self.operation.problem = 'joint_state', 'lacks a joint'
         self.elapse(self.loop.period)
-        self.send(self.stamp + self.loop.period,
-                  lambda measurement: measurement.values.__setitem__(place, value))
+        self.send(
+            self.stamp + self.loop.period,
+            lambda measurement: measurement.values.__setitem__(place, value),
+        )
         return reach(before, SENSED)
 
     def fall_silent(self):
@@ -298,8 +325,9 @@ class _Driver:
     def stop(self):
         """Somebody stops the robot, in any state."""
         before = self.latch.state
-        code = self.rng.choice(['emergency_stop', 'second_publisher', 'watchdog', 'watchdog',
-                                'clock_stopped'])
+        code = self.rng.choice(
+            ['emergency_stop', 'second_publisher', 'watchdog', 'watchdog', 'clock_stopped']
+        )
         self.operation.stop(str(code), 'stop', self.now)
         self.due_soon()
         event = REACTION_EVENTS[getattr(self.values, f'on_{code}')]
@@ -317,7 +345,7 @@ class _Driver:
 
     def lifecycle(self, event):
         before = self.latch.state
-        if (before, event) not in NEXT:   # rclpy refuses, see test/nodes/test_lifecycle.py
+        if (before, event) not in NEXT:  # rclpy refuses, see test/nodes/test_lifecycle.py
             return before
         if event is Event.ACTIVATE:
             self.operation.activate(self.now)
@@ -338,7 +366,8 @@ class _Driver:
         elif asked == 1:
             self.operation.steering.start()
         self.operation.command_velocity(
-            self.rng.choice([0.4, 0.0, -1.0, math.nan, math.inf, 1e9], 3).tolist(), self.now)
+            self.rng.choice([0.4, 0.0, -1.0, math.nan, math.inf, 1e9], 3).tolist(), self.now
+        )
         return {self.latch.state}
 
     def retune(self):
@@ -397,9 +426,15 @@ def main():
     broken = walk_table(1_000_000, options.length, seed=options.seed)
     print('table, 1000000 sequences:', broken)
     robot_file = load_robot(options.robot)
-    result = try_sequences(robot_file, options.sequences, options.length, options.seed,
-                           lambda number: print(f'\r{number} of {options.sequences}', end='',
-                                                file=sys.stderr, flush=True))
+    result = try_sequences(
+        robot_file,
+        options.sequences,
+        options.length,
+        options.seed,
+        lambda number: print(
+            f'\r{number} of {options.sequences}', end='', file=sys.stderr, flush=True
+        ),
+    )
     print(file=sys.stderr)
     for name, value in vars(result).items():
         print(f'{name:>10}: {value}')

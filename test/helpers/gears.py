@@ -34,10 +34,12 @@ def equation_of_motion(limb, velocity, shares):
     if limb.rotors == 'coupled':
         to_rotors, none = limb.transmission.to_rotors, np.zeros(len(full) + limb.m)
         spin = to_rotors @ full[mechanism.velocity_places(limb.transmission.joints)]
-        turning, locked = (limb.rotor_model.efforts(np.concatenate([full, turn]), none)
-                           for turn in (spin, 0.0 * spin))
-        bias += (turning - locked)[:-limb.m][limb.columns]
-        bias[limb.n_base:] += to_rotors.T @ (shares * turning[-limb.m:])
+        turning, locked = (
+            limb.rotor_model.efforts(np.concatenate([full, turn]), none)
+            for turn in (spin, 0.0 * spin)
+        )
+        bias += (turning - locked)[: -limb.m][limb.columns]
+        bias[limb.n_base :] += to_rotors.T @ (shares * turning[-limb.m :])
     motors = np.zeros((len(limb.columns), limb.m))
-    motors[limb.n_base:] = limb.motor_map(shares)
+    motors[limb.n_base :] = limb.motor_map(shares)
     return limb.inertia(shares), bias, motors

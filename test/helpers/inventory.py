@@ -10,18 +10,23 @@ import re
 
 import pytest
 
-SEEN = pytest.StashKey()   # file -> why it is skipped, or '' where it is collected
+SEEN = pytest.StashKey()  # file -> why it is skipped, or '' where it is collected
 # What a run of everything may do without: it comes with ROS 2, a desktop, a right or others' data.
-MAY_BE_MISSING = re.compile(r'\b(launch|launch_ros|launch_pytest|browser|controller_manager|'
-                            r'mujoco_ros2_control|raise a priority|measurements of real robots|'
-                            r'texts of the sources)\b')
+MAY_BE_MISSING = re.compile(
+    r'\b(launch|launch_ros|launch_pytest|browser|controller_manager|'
+    r'mujoco_ros2_control|raise a priority|measurements of real robots|'
+    r'texts of the sources)\b'
+)
 
 
 def asks_for_everything(config):
     """Return whether a run is asked for all tests, not for a folder, file or selection."""
     paths = [Path(config.invocation_params.dir, argument).resolve() for argument in config.args]
-    return config.rootpath / 'test' in paths \
-        and config.option.markexpr in ('', 'not slow and not long') and not config.option.keyword
+    return (
+        config.rootpath / 'test' in paths
+        and config.option.markexpr in ('', 'not slow and not long')
+        and not config.option.keyword
+    )
 
 
 def pytest_itemcollected(item):
@@ -43,11 +48,16 @@ def pytest_make_collect_report(collector):
 def pytest_runtest_makereport(item):
     """Let a test fail that is skipped in a run of everything without a good reason."""
     report = yield
-    if report.skipped and not hasattr(report, 'wasxfail') and asks_for_everything(item.config) \
-            and not MAY_BE_MISSING.search(str(report.longrepr[-1])):
+    if (
+        report.skipped
+        and not hasattr(report, 'wasxfail')
+        and asks_for_everything(item.config)
+        and not MAY_BE_MISSING.search(str(report.longrepr[-1]))
+    ):
         report.outcome = 'failed'
-        report.longrepr = f'{report.longrepr[-1]}; a run of everything needs what make test ' \
-                          'installs'
+        report.longrepr = (
+            f'{report.longrepr[-1]}; a run of everything needs what make test installs'
+        )
     return report
 
 
@@ -71,5 +81,7 @@ def find_gaps(tests, seen, apart=()):
     """
     files = [path for path in tests.rglob('test_*.py') if path.parent.name not in apart]
     return [str(path) for path in files if path not in seen] + [
-        f'{path}: {why}' for path, why in seen.items()
-        if why and path.name not in apart and not MAY_BE_MISSING.search(why)]
+        f'{path}: {why}'
+        for path, why in seen.items()
+        if why and path.name not in apart and not MAY_BE_MISSING.search(why)
+    ]

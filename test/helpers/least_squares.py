@@ -12,8 +12,9 @@ import numpy as np
 from walking_control.models.base import ROOT
 
 
-def minimum_force(gravity: np.ndarray, jacobians: Sequence[np.ndarray],
-                  moment_length: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def minimum_force(
+    gravity: np.ndarray, jacobians: Sequence[np.ndarray], moment_length: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Return torque and wrenches of the least contact force ([STATIC], minimising contact forces).
 
     Args:
@@ -31,8 +32,9 @@ def minimum_force(gravity: np.ndarray, jacobians: Sequence[np.ndarray],
     return gravity[ROOT:] - forces @ jacobian[:, ROOT:], forces.reshape(-1, 6)
 
 
-def minimum_torque(gravity: np.ndarray, jacobians: Sequence[np.ndarray],
-                   joint_weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def minimum_torque(
+    gravity: np.ndarray, jacobians: Sequence[np.ndarray], joint_weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return torque and wrenches of the least torque ([STATIC], minimising torques).
 
     All forces that carry the base are one of them plus the null space of the base equations; the

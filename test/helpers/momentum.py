@@ -27,8 +27,14 @@ def reduced_mass(M: np.ndarray, S: np.ndarray) -> np.ndarray:
     return np.linalg.inv(S.T @ np.linalg.solve(M, S))
 
 
-def momentum_rates(M: np.ndarray, S: np.ndarray, slope_S: np.ndarray, gradient: np.ndarray,
-                   alpha: np.ndarray, effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def momentum_rates(
+    M: np.ndarray,
+    S: np.ndarray,
+    slope_S: np.ndarray,
+    gradient: np.ndarray,
+    alpha: np.ndarray,
+    effort: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the rates of motion in momentum coordinates ``p = S(q) alpha`` ([DS09] (2.96)).
 
     Args:
@@ -51,8 +57,9 @@ def momentum_rates(M: np.ndarray, S: np.ndarray, slope_S: np.ndarray, gradient: 
     return dq, M_bar @ (lift.T @ right)
 
 
-def quasi_velocity_rates(S: np.ndarray, slope_Sp: np.ndarray, gradient: np.ndarray, v: np.ndarray,
-                         effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def quasi_velocity_rates(
+    S: np.ndarray, slope_Sp: np.ndarray, gradient: np.ndarray, v: np.ndarray, effort: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the rates of motion in quasi-velocities ``v = S(q) dq/dt`` ([DS09] Lemma 2.17).
 
     Args:

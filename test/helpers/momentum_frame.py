@@ -16,8 +16,9 @@ import numpy as np
 from walking_control.exceptions import InvalidInput
 
 
-def momentum_frame(M: np.ndarray, w: np.ndarray, diagonal: np.ndarray | None = None,
-                   pole: np.ndarray | None = None) -> np.ndarray:
+def momentum_frame(
+    M: np.ndarray, w: np.ndarray, diagonal: np.ndarray | None = None, pole: np.ndarray | None = None
+) -> np.ndarray:
     """Return S, ``(n, n)``.
 
     Args:
@@ -39,19 +40,21 @@ def momentum_frame(M: np.ndarray, w: np.ndarray, diagonal: np.ndarray | None = N
     direction = L.T @ w
     size = np.linalg.norm(direction)
     if not size > 0.0 or not (diagonal > 0.0).all():
-        raise InvalidInput('desired velocity or diagonal of Mbar', value=w.tolist(),
-                           limit='must not vanish')
+        raise InvalidInput(
+            'desired velocity or diagonal of Mbar', value=w.tolist(), limit='must not vanish'
+        )
     start = L.T @ (np.eye(n)[0] if pole is None else np.asarray(pole, dtype=float))
     Q = _rotation(start / np.linalg.norm(start), direction / size)
     E = L.T.copy()
     # velocities of unit kinetic metric are the columns of L^-T Q; S M^-1 S^T = Q^T Q / diagonal
-    return (Q @ np.diag(diagonal ** -0.5)).T @ E
+    return (Q @ np.diag(diagonal**-0.5)).T @ E
 
 
 def _rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return an orthogonal matrix whose first column is end, smooth unless end is -start."""
     turn = np.eye(len(start)) - 2.0 * np.outer(start + end, start + end) / np.dot(
-        start + end, start + end)
+        start + end, start + end
+    )
     base = np.linalg.qr(np.column_stack((start, np.eye(len(start)))))[0]
     base = base * np.sign(base[:, 0] @ start)
     return -turn @ base

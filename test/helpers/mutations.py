@@ -7,14 +7,46 @@ from hypothesis import strategies as st
 
 # what people and exporters leave in files, and what breaks careless readers
 ODD = st.one_of(
-    st.sampled_from([None, True, '', ' ', '..', '../../evil', '/tmp/evil', 'a\nb', 'a\0b',
-                     'x' * 300, '\N{GREEK SMALL LETTER ALPHA}', '${x}', '{', '1e3', '.nan', 'nan',
-                     [], {},
-                     [None], [[]], {'a': {}}, 0, -1, 10 ** 400, 1e300, -1e300, 1e-300, float('nan'),
-                     float('inf'), -0.0]),
-    st.integers(-3, 1000), st.floats(), st.text(max_size=5),
+    st.sampled_from(
+        [
+            None,
+            True,
+            '',
+            ' ',
+            '..',
+            '../../evil',
+            '/tmp/evil',
+            'a\nb',
+            'a\0b',
+            'x' * 300,
+            '\N{GREEK SMALL LETTER ALPHA}',
+            '${x}',
+            '{',
+            '1e3',
+            '.nan',
+            'nan',
+            [],
+            {},
+            [None],
+            [[]],
+            {'a': {}},
+            0,
+            -1,
+            10**400,
+            1e300,
+            -1e300,
+            1e-300,
+            float('nan'),
+            float('inf'),
+            -0.0,
+        ]
+    ),
+    st.integers(-3, 1000),
+    st.floats(),
+    st.text(max_size=5),
     st.lists(st.floats(), max_size=4),
-    st.dictionaries(st.text(max_size=3), st.floats(), max_size=2))
+    st.dictionaries(st.text(max_size=3), st.floats(), max_size=2),
+)
 
 
 def places(tree, prefix=()):
@@ -44,8 +76,14 @@ def spoilt(draw, tree, most=2):
         if not paths:
             break
         *parents, key = draw(st.sampled_from(paths))
-        parent, how = at(tree, parents), draw(st.sampled_from(
-            ('replace', 'replace', 'replace', 'remove', 'move', 'rename', 'scale')))
+        parent, how = (
+            at(tree, parents),
+            draw(
+                st.sampled_from(
+                    ('replace', 'replace', 'replace', 'remove', 'move', 'rename', 'scale')
+                )
+            ),
+        )
         if how == 'replace':
             parent[key] = draw(ODD)
         elif how == 'remove':
@@ -64,9 +102,16 @@ def spoilt_text(draw, text):
     """Return a text with a piece cut out, doubled or replaced."""
     begin = draw(st.integers(0, len(text) - 1))
     end = min(len(text), begin + draw(st.integers(0, 80)))
-    piece = draw(st.one_of(st.just(''), st.just(2 * text[begin:end]), st.text(max_size=8),
-                           st.sampled_from(('\t', '<', '"', ': ', '- ', '&a', '*a', '!!python/none',
-                                            '\0', '\ufeff', '# '))))
+    piece = draw(
+        st.one_of(
+            st.just(''),
+            st.just(2 * text[begin:end]),
+            st.text(max_size=8),
+            st.sampled_from(
+                ('\t', '<', '"', ': ', '- ', '&a', '*a', '!!python/none', '\0', '\ufeff', '# ')
+            ),
+        )
+    )
     return text[:begin] + piece + text[end:]
 
 
@@ -78,18 +123,49 @@ def spoilt_element(draw, root):
         parents = [element for element in root.iter() if len(element) or element.attrib]
         element = draw(st.sampled_from(parents))
         names = sorted(element.attrib)
-        how = draw(st.sampled_from(('attribute', 'attribute', 'attribute', 'remove', 'double',
-                                    'drop')))
+        how = draw(
+            st.sampled_from(('attribute', 'attribute', 'attribute', 'remove', 'double', 'drop'))
+        )
         if how == 'attribute' and names:
             name = draw(st.sampled_from(names))
-            element.set(name, draw(st.one_of(
-                st.sampled_from(('', '0', '-1', '1e300', 'nan', 'inf', 'x', '0 0', '0 0 0 0',
-                                 '1 1 1', '1e-300 0 0', 'nan 0 0', '../../evil', 'base', 'fixed',
-                                 'floating',
-                                 'planar', 'prismatic', 'continuous')),
-                st.floats().map(str),
-                st.sampled_from([other.get(name) for other in root.iter()
-                                 if other.get(name) is not None]))))
+            element.set(
+                name,
+                draw(
+                    st.one_of(
+                        st.sampled_from(
+                            (
+                                '',
+                                '0',
+                                '-1',
+                                '1e300',
+                                'nan',
+                                'inf',
+                                'x',
+                                '0 0',
+                                '0 0 0 0',
+                                '1 1 1',
+                                '1e-300 0 0',
+                                'nan 0 0',
+                                '../../evil',
+                                'base',
+                                'fixed',
+                                'floating',
+                                'planar',
+                                'prismatic',
+                                'continuous',
+                            )
+                        ),
+                        st.floats().map(str),
+                        st.sampled_from(
+                            [
+                                other.get(name)
+                                for other in root.iter()
+                                if other.get(name) is not None
+                            ]
+                        ),
+                    )
+                ),
+            )
         elif how == 'drop' and names:
             del element.attrib[draw(st.sampled_from(names))]
         elif len(element):

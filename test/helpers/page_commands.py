@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').rglob('*.md'))]
-GUIDES = ('install', 'first_walk', 'your_robot', 'setup', 'troubleshooting')   # newcomers'
+GUIDES = ('install', 'first_walk', 'your_robot', 'setup', 'troubleshooting')  # newcomers'
 PROGRAMS = 'walking_control|python|make|pytest|ros2|PYTHONPATH=[.]'
 
 
@@ -38,9 +38,12 @@ def commands_of(page):
     """Return the `PageCommand`s of a page, each one once, in the order of the page."""
     text = page.read_text(encoding='utf-8')
     found = []
-    for match in re.finditer(r'```console\n(?P<console>.*?)```|```.*?```'
-                             r'|(?P<code>(?:^    [^\n]+\n)+)|`(?P<inline>[^`]+)`', text,
-                             re.S | re.M):
+    for match in re.finditer(
+        r'```console\n(?P<console>.*?)```|```.*?```'
+        r'|(?P<code>(?:^    [^\n]+\n)+)|`(?P<inline>[^`]+)`',
+        text,
+        re.S | re.M,
+    ):
         if match['console']:
             for entry in re.split(r'^\$ ', match['console'], flags=re.M)[1:]:
                 command, *printed = entry.replace('\\\n', ' ').strip().splitlines()

@@ -19,8 +19,9 @@ def radial_matrix(pitch, roll):
 
 def printed_push_off(q4, q5, q6, q7, dq4, dq5):
     """Return (5.37)."""
-    above = (dq5 * np.cos(q4 - q6) * np.cos(q7) * np.sin(q5)
-             + np.cos(q5) * (dq4 * np.cos(q7) * np.sin(q4 - q6) - dq5 * np.sin(q7)))
+    above = dq5 * np.cos(q4 - q6) * np.cos(q7) * np.sin(q5) + np.cos(q5) * (
+        dq4 * np.cos(q7) * np.sin(q4 - q6) - dq5 * np.sin(q7)
+    )
     return above / (1.0 + np.cos(q5) * np.cos(q4 - q6) * np.cos(q7) + np.sin(q5) * np.sin(q7))
 
 
@@ -33,8 +34,12 @@ def pass_over(q4, q5, q6, q7, dq4, dq5, push_off):
 def rates(_, x):
     """Return (5.31) of q4, q5, p1, p2."""
     q4, q5, p1, p2 = x
-    return [p1 / np.cos(q5) ** 2, p2, GRAVITY * np.sin(q4) * np.cos(q5),
-            -p1 ** 2 * np.sin(q5) / np.cos(q5) ** 3 + GRAVITY * np.cos(q4) * np.sin(q5)]
+    return [
+        p1 / np.cos(q5) ** 2,
+        p2,
+        GRAVITY * np.sin(q4) * np.cos(q5),
+        -(p1**2) * np.sin(q5) / np.cos(q5) ** 3 + GRAVITY * np.cos(q4) * np.sin(q5),
+    ]
 
 
 class PrintedWalker:
@@ -65,6 +70,7 @@ class PrintedWalker:
 
         def middle(_, state):
             return state[0]
+
         middle.terminal, middle.direction = True, 1.0
         settings = {'rtol': 1e-11, 'atol': 1e-12, 'method': 'DOP853'}
         first = solve_ivp(rates, (0.0, 3.0), start, events=middle, **settings)
@@ -80,6 +86,7 @@ class PrintedWalker:
         def height(_, state):
             q6, q7 = swing(state)
             return np.cos(state[0]) * np.cos(state[1]) - np.cos(q6) * np.cos(q7)
+
         height.terminal, height.direction = True, -1.0
         second = solve_ivp(rates, (0.0, 3.0), at_middle, events=height, **settings)
         if not len(second.t_events[0]):

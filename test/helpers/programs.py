@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60.0   # s, how long a program is waited for unless told otherwise
+PATIENCE = 60.0  # s, how long a program is waited for unless told otherwise
 
 
 class Program:
@@ -29,8 +29,12 @@ class Program:
         self._files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         given['env'] = {**given.get('env', os.environ), 'PYTHONFAULTHANDLER': '1'}
         self._process = subprocess.Popen(
-            self.command, **{'stdin': subprocess.DEVNULL, **given}, stdout=self._files[0],
-            stderr=self._files[1], start_new_session=True)
+            self.command,
+            **{'stdin': subprocess.DEVNULL, **given},
+            stdout=self._files[0],
+            stderr=self._files[1],
+            start_new_session=True,
+        )
         self.pid, self.stdin = self._process.pid, self._process.stdin
         self.poll, self.send_signal = self._process.poll, self._process.send_signal
 
@@ -94,9 +98,9 @@ class Program:
 
     def kill(self):
         """Kill it and whatever it has started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):   # nobody is left
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
             os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait(10.0)   # the kernel's work, done at once
+        self._process.wait(10.0)  # the kernel's work, done at once
 
     @property
     def _words(self):
@@ -120,5 +124,6 @@ def run(*command, timeout=PATIENCE, **given):
     """
     with Program(*command, **given) as program:
         program.wait(timeout)
-        return subprocess.CompletedProcess(program.command, program.returncode, program.output,
-                                           program.error)
+        return subprocess.CompletedProcess(
+            program.command, program.returncode, program.output, program.error
+        )

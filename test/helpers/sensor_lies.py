@@ -28,21 +28,26 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
 VALUES = (1e6, 30.0, -30.0, math.nan, 1e300)
-LENGTHS = (1, 20)   # messages
-AFTER = 0.04        # s after the lie in which its effect counts, too
+LENGTHS = (1, 20)  # messages
+AFTER = 0.04  # s after the lie in which its effect counts, too
 # robot: what it is told, and moments of its walk, s
 WALKS = {
-    'dribbel': ([], (3.0, 3.15, 3.3, 3.45)), 'compass': ([], (1.5, 1.7, 1.9, 2.1)),
+    'dribbel': ([], (3.0, 3.15, 3.3, 3.45)),
+    'compass': ([], (1.5, 1.7, 1.9, 2.1)),
     'walker3d': ([('stepping.speed', 0.5)], (2.95, 3.03, 3.11, 3.2)),
     'walker3d_points': ([('stepping.speed', 0.5)], (2.95, 3.03, 3.11, 3.2)),
-    'humanoid': ([], (2.0, 6.0, 9.0, 13.0)), 'walker3d_point': ([], (1.0, 1.2, 1.4, 1.6))}
+    'humanoid': ([], (2.0, 6.0, 9.0, 13.0)),
+    'walker3d_point': ([], (1.0, 1.2, 1.4, 1.6)),
+}
 
 
 # largest change of effort at any time, and on average, of the limit: doc/safety.md
 LIMITS = {'': (0.1, 0.02), 'foot': (math.inf, 0.1), 'acceleration': (0.4, 0.12)}
-FAINT = {'dribbel': {'foot': (math.inf, 0.3)},        # 30 N are less than its contact_on
-         'humanoid': {'velocity of': (0.13, 0.02)},   # lab noise: the value held is as noisy
-         'walker3d_point': dict.fromkeys(LIMITS, (math.inf, math.inf))}   # no motors
+FAINT = {
+    'dribbel': {'foot': (math.inf, 0.3)},  # 30 N are less than its contact_on
+    'humanoid': {'velocity of': (0.13, 0.02)},  # lab noise: the value held is as noisy
+    'walker3d_point': dict.fromkeys(LIMITS, (math.inf, math.inf)),
+}  # no motors
 
 
 class Lie(NamedTuple):
@@ -69,16 +74,22 @@ class Outcome(NamedTuple):
     fell: bool
 
     def __str__(self):
-        return f'{self.lie} at {self.at:g} s: {self.fault or "no fault"}, ' \
+        return (
+            f'{self.lie} at {self.at:g} s: {self.fault or "no fault"}, '
             f'effort {self.change:.3f}, mean {self.mean:.4f}{", fell" if self.fell else ""}'
+        )
 
 
 def all_lies(robot_file):
     """Return every `Lie` about a robot."""
     channels = channels_of(robot_file.robot, robot_file.values(SafetyParameters))
-    return [Lie(channel.what, index, value, length)
-            for channel in channels for index in range(channel.part.start, channel.part.stop)
-            for value in VALUES for length in LENGTHS]
+    return [
+        Lie(channel.what, index, value, length)
+        for channel in channels
+        for index in range(channel.part.start, channel.part.stop)
+        for value in VALUES
+        for length in LENGTHS
+    ]
 
 
 class Twins:
@@ -117,23 +128,31 @@ class Twins:
             if tick < counted:
                 changes.append(self.change)
         fault = self.loop.fault.code if self.loop.fault is not None else ''
-        return Outcome(lie, round(at, 4), fault, max(changes, default=0.0),
-                       float(np.sum(changes)) / counted, fault == 'fall')
+        return Outcome(
+            lie,
+            round(at, 4),
+            fault,
+            max(changes, default=0.0),
+            float(np.sum(changes)) / counted,
+            fault == 'fall',
+        )
 
 
 def is_borne(robot, outcome):
     """Return whether an `Outcome` is a fault other than a fall, or within the limits."""
     limits = {**LIMITS, **FAINT.get(robot, {})}
-    change, mean = limits[next(kind for kind in sorted(limits, reverse=True)
-                               if kind in outcome.lie.channel)]
-    return not outcome.fell and (bool(outcome.fault)
-                                 or outcome.change <= change and outcome.mean <= mean)
+    change, mean = limits[
+        next(kind for kind in sorted(limits, reverse=True) if kind in outcome.lie.channel)
+    ]
+    return not outcome.fell and (
+        bool(outcome.fault) or outcome.change <= change and outcome.mean <= mean
+    )
 
 
 def in_a_copy(function):
     """Return what a function returns in a copy of this process, which then ends."""
     read, write = os.pipe()
-    with warnings.catch_warnings():   # of threads that the copy does not have, nor need
+    with warnings.catch_warnings():  # of threads that the copy does not have, nor need
         warnings.simplefilter('ignore', DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -184,12 +203,22 @@ def main():
     parser.add_argument('--then', type=float, default=0.0, help='s to look afterwards')
     parser.add_argument('--channels', default='', help='only what has this in its name')
     options = parser.parse_args()
-    outcomes = list(try_lies(options.robot, options.noise, options.at, options.share,
-                             options.then, channels=options.channels))
+    outcomes = list(
+        try_lies(
+            options.robot,
+            options.noise,
+            options.at,
+            options.share,
+            options.then,
+            channels=options.channels,
+        )
+    )
     bad = [outcome for outcome in outcomes if not is_borne(options.robot, outcome)]
     silent = sorted((o for o in outcomes if not o.fault), key=lambda o: -o.change)
-    print(f'{options.robot} {options.noise}: {len(outcomes)} lies, '
-          f'{len(outcomes) - len(silent)} faults')
+    print(
+        f'{options.robot} {options.noise}: {len(outcomes)} lies, '
+        f'{len(outcomes) - len(silent)} faults'
+    )
     for outcome in silent[:10]:
         print(' ', outcome)
     print(f'not borne: {len(bad)}')

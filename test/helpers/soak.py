@@ -52,10 +52,16 @@ def _flip_contact(measurement: Measurement, rng: np.random.Generator) -> None:
 
 
 # name -> (what happens to measurements in a row, longer than bridge_time; whether it must latch)
-FAULTS = {'position': (_spoil_position, True), 'velocity': (_spoil_velocity, True),
-          'imu': (_spoil_imu, True), 'force': (_spoil_force, True), 'jump': (_jump, True),
-          'clock': (_turn_back_clock, True), 'silence': (_lose_time, True),
-          'contact': (_flip_contact, False)}
+FAULTS = {
+    'position': (_spoil_position, True),
+    'velocity': (_spoil_velocity, True),
+    'imu': (_spoil_imu, True),
+    'force': (_spoil_force, True),
+    'jump': (_jump, True),
+    'clock': (_turn_back_clock, True),
+    'silence': (_lose_time, True),
+    'contact': (_flip_contact, False),
+}
 
 
 @dataclass
@@ -84,8 +90,13 @@ class SoakResult:
         return not self.unnoticed and not self.unsafe and self.growth < 100_000
 
 
-def soak(robot_file: RobotFile, duration: float, seed: int = 0, mean_interval: float = 3.0,
-         progress: Callable[[float], None] | None = None) -> SoakResult:
+def soak(
+    robot_file: RobotFile,
+    duration: float,
+    seed: int = 0,
+    mean_interval: float = 3.0,
+    progress: Callable[[float], None] | None = None,
+) -> SoakResult:
     """Walk with random faults; after each one's reaction the robot is set up and cleared again.
 
     Args:
@@ -116,7 +127,7 @@ def soak(robot_file: RobotFile, duration: float, seed: int = 0, mean_interval: f
     for tick in range(ticks):
         plant.measure(measurement)
         if name is None and plant.time >= due and loop.fault is None:
-            name, draw, began = names[rng.integers(len(names))], rng.integers(2 ** 32), plant.time
+            name, draw, began = names[rng.integers(len(names))], rng.integers(2**32), plant.time
             due = plant.time + rng.exponential(mean_interval)
             result.injected[name] = result.injected.get(name, 0) + 1
         if name is not None:
@@ -153,8 +164,14 @@ def main() -> int:
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
     robot_file = load_robot(options.robot)
-    result = soak(robot_file, options.duration, options.seed, progress=lambda time: print(
-        f'\r{time:7.0f} of {options.duration:g} s', end='', file=sys.stderr, flush=True))
+    result = soak(
+        robot_file,
+        options.duration,
+        options.seed,
+        progress=lambda time: print(
+            f'\r{time:7.0f} of {options.duration:g} s', end='', file=sys.stderr, flush=True
+        ),
+    )
     print(file=sys.stderr)
     for name, value in vars(result).items():
         print(f'{name:>10}: {value}')

@@ -18,8 +18,10 @@ REAL = {
     'talos': ('talos_data/robots/talos_reduced.urdf', ('left_sole_link', 'right_sole_link')),
     'icub': ('icub_description/robots/icub.urdf', ('l_sole', 'r_sole')),
     'romeo': ('romeo_description/urdf/romeo.urdf', ('l_sole', 'r_sole')),
-    'g1': ('g1_description/urdf/g1_29dof_rev_1_0.urdf',
-           ('left_ankle_roll_link', 'right_ankle_roll_link')),
+    'g1': (
+        'g1_description/urdf/g1_29dof_rev_1_0.urdf',
+        ('left_ankle_roll_link', 'right_ankle_roll_link'),
+    ),
     'solo12': ('solo_description/robots/solo12.urdf', ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')),
 }
 BIPEDS = ('talos', 'icub', 'romeo', 'g1')
@@ -31,8 +33,13 @@ BENT = {
     'g1': {'{}_hip_pitch_joint': -0.3, '{}_knee_joint': 0.6, '{}_ankle_pitch_joint': -0.3},
     'solo12': {'F{}_HFE': 0.8, 'F{}_KFE': -1.6, 'H{}_HFE': 0.8, 'H{}_KFE': -1.6},
 }
-SIDES = {'talos': ('left', 'right'), 'icub': ('l', 'r'), 'romeo': ('L', 'R'),
-         'g1': ('left', 'right'), 'solo12': ('L', 'R')}
+SIDES = {
+    'talos': ('left', 'right'),
+    'icub': ('l', 'r'),
+    'romeo': ('L', 'R'),
+    'g1': ('left', 'right'),
+    'solo12': ('L', 'R'),
+}
 
 
 @cache
@@ -45,8 +52,9 @@ def humanoid(friction=0.7, **contact):
     """Return dynamics, contacts and the start posture of our humanoid."""
     file = humanoid_file()
     dynamics = Dynamics(file.robot)
-    contacts = {side: Contact(f'{side}_sole', 0.20, 0.10, friction, **contact)
-                for side in ('left', 'right')}
+    contacts = {
+        side: Contact(f'{side}_sole', 0.20, 0.10, friction, **contact) for side in ('left', 'right')
+    }
     return dynamics, contacts, file.start.posture
 
 
@@ -67,8 +75,9 @@ def real_robot(name):
     path, feet = REAL[name]
     dynamics = Dynamics(bare_robot(real_path(path).read_text(encoding='utf-8'), name))
     limits = dynamics.robot.limits
-    positions = {joint: min(max(0.0, limits[joint].lower), limits[joint].upper)
-                 for joint in dynamics.joints}   # an elbow of icub does not reach zero
+    positions = {
+        joint: min(max(0.0, limits[joint].lower), limits[joint].upper) for joint in dynamics.joints
+    }  # an elbow of icub does not reach zero
     for pattern, value in BENT[name].items():
         for side in SIDES[name]:
             joint = pattern.format(side)
@@ -108,6 +117,7 @@ def linear_program(dynamics, q, contacts, frames, effort_limits, scale_torque=Fa
         True when it can be held; with scale_torque the least factor, None when there is none.
     """
     from scipy.optimize import linprog
+
     gravity = dynamics.gravity_efforts(q).copy()
     maps, rows = [], []
     for contact, frame in zip(contacts, frames):
@@ -124,7 +134,7 @@ def linear_program(dynamics, q, contacts, frames, effort_limits, scale_torque=Fa
     cone = np.zeros((len(rows), n + 1))
     for i, row in enumerate(rows):
         at = 12 * (i // (len(rows) // count))
-        cone[i, at:at + 12] = row
+        cone[i, at : at + 12] = row
     lever, load = transmit[ROOT:], gravity[ROOT:]
     upper = np.hstack((-lever, -effort_limits[:, None]))
     lower = np.hstack((lever, -effort_limits[:, None]))
@@ -134,10 +144,15 @@ def linear_program(dynamics, q, contacts, frames, effort_limits, scale_torque=Fa
         cost[-1], factor = 1.0, (0.0, None)
     else:
         factor = (1.0, 1.0)
-    found = linprog(cost, np.vstack((cone, upper, lower)),
-                    np.concatenate((np.zeros(len(cone)), -load, load)),
-                    np.hstack((transmit[:ROOT], np.zeros((ROOT, 1)))), gravity[:ROOT],
-                    bounds=[*bounds, factor], method='highs')
+    found = linprog(
+        cost,
+        np.vstack((cone, upper, lower)),
+        np.concatenate((np.zeros(len(cone)), -load, load)),
+        np.hstack((transmit[:ROOT], np.zeros((ROOT, 1)))),
+        gravity[:ROOT],
+        bounds=[*bounds, factor],
+        method='highs',
+    )
     if scale_torque:
         return float(found.fun) if found.status == 0 else None
     return found.status == 0

@@ -10,10 +10,22 @@ from walking_control.estimation.invariant import make_filter_state, move
 DT = 0.005
 GRAVITY = np.array([0.0, 0.0, -9.81])
 FEET = np.array([[0.0, 0.1, 0.0], [0.05, -0.1, 0.0]])
-NOISE = Noise(gyro=0.005, accelerometer=0.1, gyro_walk=1e-4, accelerometer_walk=1e-3,
-              encoder=5e-4, velocity=0.02, rest=0.0, persistence=0.0, floor=0.005, tachometers=True,
-              gate=40.0, gate_velocity=40.0, gate_both=60.0)
-INITIAL = np.array([0.02, 0.01, 0.05])   # orientation, gyroscope bias, accelerometer bias
+NOISE = Noise(
+    gyro=0.005,
+    accelerometer=0.1,
+    gyro_walk=1e-4,
+    accelerometer_walk=1e-3,
+    encoder=5e-4,
+    velocity=0.02,
+    rest=0.0,
+    persistence=0.0,
+    floor=0.005,
+    tachometers=True,
+    gate=40.0,
+    gate_velocity=40.0,
+    gate_both=60.0,
+)
+INITIAL = np.array([0.02, 0.01, 0.05])  # orientation, gyroscope bias, accelerometer bias
 FREE = np.ones(21)
 IN_PLANE = np.array([0.0, 1.0, 0.0] + [1.0, 0.0, 1.0] * 4 + [0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
 
@@ -34,7 +46,7 @@ class SwayingBody:
         self.feet, self.time = FEET.copy(), 0.0
         if free[1] and not free[0]:
             self.feet[:, 1] = 0.0
-        self.drift = np.zeros((2, 3))   # of the feet, m/s
+        self.drift = np.zeros((2, 3))  # of the feet, m/s
         self.truth.columns[1] = 0.0, 0.0, 0.8
         self.rate, self.bias = self._rate(0.0), np.zeros((2, 3))
         self.tilt = np.zeros(3)
@@ -42,15 +54,16 @@ class SwayingBody:
             self.bias = self._random(sizes[1:, None] * free[-6:].reshape(2, 3))
             self.tilt = self._random(sizes[0] * free[:3])
         self.sample = make_sample(2)
-        self.sample.grams[:] = np.eye(3)   # legs of three perpendicular joints
+        self.sample.grams[:] = np.eye(3)  # legs of three perpendicular joints
         self._measure(np.zeros(3))
 
     def _random(self, size):
         return size * self.rng.standard_normal(np.shape(size))
 
     def _rate(self, t):
-        return self.free[:3] * np.array([0.4 * np.sin(3.0 * t), 0.8 * np.cos(2.0 * t),
-                                         0.3 * np.sin(1.3 * t)])
+        return self.free[:3] * np.array(
+            [0.4 * np.sin(3.0 * t), 0.8 * np.cos(2.0 * t), 0.3 * np.sin(1.3 * t)]
+        )
 
     def step(self):
         """Move on by one sample and measure."""
@@ -71,13 +84,12 @@ class SwayingBody:
         sample.last_rate[:] = sample.rate
         sample.rate[:], sample.force[:] = self.rate, force
         sample.places[:] = (self.feet - columns[1]) @ rotation
-        sample.speeds[:] = (self.drift - columns[0]) @ rotation \
-            - np.cross(self.rate, sample.places)
+        sample.speeds[:] = (self.drift - columns[0]) @ rotation - np.cross(self.rate, sample.places)
         noise = self.noise
         if noise is None:
             return
         turns, moves = self.free[:3], self.free[3:6]
-        steps = np.array([noise.gyro_walk, noise.accelerometer_walk])[:, None] * DT ** 0.5
+        steps = np.array([noise.gyro_walk, noise.accelerometer_walk])[:, None] * DT**0.5
         self.bias += self._random(steps * self.free[-6:].reshape(2, 3))
         sample.rate[:] += self.bias[0] + self._random(noise.gyro * turns)
         sample.force[:] += self.bias[1] + self._random(noise.accelerometer * moves)
@@ -97,6 +109,6 @@ def error_of(state, truth, bias):
     """Return the right-invariant error of a filter's state, ``(n,)``."""
     turn = state.rotation @ truth.rotation.T
     phi = pin.log3(turn)
-    along = pin.Jlog3(turn.T)   # the inverse of the left Jacobian
+    along = pin.Jlog3(turn.T)  # the inverse of the left Jacobian
     columns = (state.columns - truth.columns @ turn.T) @ along.T
     return np.concatenate((phi, columns.ravel(), (state.bias - bias).ravel()))

@@ -9,13 +9,13 @@ from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 
 TICK, ROWS = 0.01, 201
-LEAN = 0.1                    # rad, forward, the largest
-SINK, SHIFT = 0.02, 0.03      # m
-KNEE = 0.05                   # rad, drift of the left knee
+LEAN = 0.1  # rad, forward, the largest
+SINK, SHIFT = 0.02, 0.03  # m
+KNEE = 0.05  # rad, drift of the left knee
 WEIGHT = 31.6 * 9.81
-TANGENTIAL = 0.2              # of the normal force, half in x
-EFFORT = 45.0                 # N m, of 90 of the left knee
-ALONE = slice(50, 120)        # rows on the left foot
+TANGENTIAL = 0.2  # of the normal force, half in x
+EFFORT = 45.0  # N m, of 90 of the left knee
+ALONE = slice(50, 120)  # rows on the left foot
 
 
 def synthetic_posture_run(overrides=(), **settings):
@@ -42,10 +42,20 @@ def synthetic_posture_run(overrides=(), **settings):
     effort[7, list(robot.actuators).index('left_knee')] = -EFFORT
     time = TICK * np.arange(ROWS)
     columns = {
-        'time': time, 'q': q, 'v': np.zeros((ROWS, 6 + len(robot.joints))),
-        'coordinates': np.zeros((ROWS, 0)), 'rates': np.zeros((ROWS, 0)),
-        'support': np.zeros(ROWS, dtype=int), 'steps': np.zeros(ROWS, dtype=int),
-        'contact': contact, 'locked': np.zeros((ROWS, 0), dtype=bool), 'foot_force': force,
-        'effort': effort, 'work': np.zeros_like(effort), 'electrical_energy': 3.0 * time}
-    return Run(robot, 'static_torque', 'paper', file.values(World), settings=settings,
-               columns=columns)
+        'time': time,
+        'q': q,
+        'v': np.zeros((ROWS, 6 + len(robot.joints))),
+        'coordinates': np.zeros((ROWS, 0)),
+        'rates': np.zeros((ROWS, 0)),
+        'support': np.zeros(ROWS, dtype=int),
+        'steps': np.zeros(ROWS, dtype=int),
+        'contact': contact,
+        'locked': np.zeros((ROWS, 0), dtype=bool),
+        'foot_force': force,
+        'effort': effort,
+        'work': np.zeros_like(effort),
+        'electrical_energy': 3.0 * time,
+    }
+    return Run(
+        robot, 'static_torque', 'paper', file.values(World), settings=settings, columns=columns
+    )

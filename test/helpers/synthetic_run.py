@@ -8,12 +8,12 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 
-STEP_ANGLE = 0.15       # rad, stance leg at touchdown
+STEP_ANGLE = 0.15  # rad, stance leg at touchdown
 STEP_TICKS = 50
-TICK = 0.01             # s
-EFFORT = 2.0            # N m, of alternating sign
-POWER = 3.0             # W, mechanical
-TERMINAL_POWER = 5.0    # W
+TICK = 0.01  # s
+EFFORT = 2.0  # N m, of alternating sign
+POWER = 3.0  # W, mechanical
+TERMINAL_POWER = 5.0  # W
 FRICTION_RATIO = 0.1
 LEG, UPPER, LOWER = 0.9, 0.47, 0.43
 WEIGHT = 9.2 * 9.81
@@ -24,8 +24,14 @@ STEP_LENGTH = 2.0 * LEG * np.sin(STEP_ANGLE)
 def coordinates_at(phase):
     """Return q3, q4, q5, q6 at a part 0..1 of a step."""
     bulge = np.sin(np.pi * phase) ** 2
-    return np.array([STEP_ANGLE * (1.0 - 2.0 * phase), 0.0 * phase,
-                     STEP_ANGLE * (4.0 * phase - 2.0) + 0.3 * bulge, -0.8 * bulge])
+    return np.array(
+        [
+            STEP_ANGLE * (1.0 - 2.0 * phase),
+            0.0 * phase,
+            STEP_ANGLE * (4.0 * phase - 2.0) + 0.3 * bulge,
+            -0.8 * bulge,
+        ]
+    )
 
 
 def synthetic_run(steps=12, overrides=()):
@@ -48,8 +54,9 @@ def synthetic_run(steps=12, overrides=()):
     for row in range(rows):
         stance = support[row]
         coordinates[row] = coordinates_at(row % STEP_TICKS / STEP_TICKS)
-        q[row], _ = dynamics.base_from_coordinates(robot.feet[stance], coordinates[row],
-                                                   np.zeros(4))
+        q[row], _ = dynamics.base_from_coordinates(
+            robot.feet[stance], coordinates[row], np.zeros(4)
+        )
         q[row, 0] += count[row] * STEP_LENGTH
         force[row, stance] = FRICTION_RATIO * WEIGHT, 0.0, WEIGHT
         contact[row, stance] = True
@@ -58,9 +65,18 @@ def synthetic_run(steps=12, overrides=()):
             force[row] = 3.0 * WEIGHT, 0.0, 0.01 * WEIGHT
     locked = np.ones((rows, 2), dtype=bool)
     columns = {
-        'time': time, 'q': q, 'v': np.gradient(q, TICK, axis=0), 'coordinates': coordinates,
-        'rates': np.gradient(coordinates, TICK, axis=0), 'support': support, 'steps': count,
-        'contact': contact, 'locked': locked, 'foot_force': force,
-        'effort': EFFORT * (-1.0) ** count[:, None], 'work': POWER * time[:, None],
-        'electrical_energy': TERMINAL_POWER * time}
+        'time': time,
+        'q': q,
+        'v': np.gradient(q, TICK, axis=0),
+        'coordinates': coordinates,
+        'rates': np.gradient(coordinates, TICK, axis=0),
+        'support': support,
+        'steps': count,
+        'contact': contact,
+        'locked': locked,
+        'foot_force': force,
+        'effort': EFFORT * (-1.0) ** count[:, None],
+        'work': POWER * time[:, None],
+        'electrical_energy': TERMINAL_POWER * time,
+    }
     return Run(robot, 'hand', 'paper', world, columns=columns)

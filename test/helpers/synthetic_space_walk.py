@@ -8,11 +8,11 @@ from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 from walking_control.simulation.guide import planned_pushes
 
-TICK, STEP, ROWS = 0.01, 0.4, 1601   # s, s, rows: 16 s
-AHEAD, LEFT, TURN = 0.5, -0.1, 0.2   # m/s, m/s, rad/s
-SWAY = 0.02                          # m, once a stride
-YAW = 0.05                           # rad: the base looks to where it sways, likewise
-OFF = 0.03                           # rad, the base looks to the left of where it shall
+TICK, STEP, ROWS = 0.01, 0.4, 1601  # s, s, rows: 16 s
+AHEAD, LEFT, TURN = 0.5, -0.1, 0.2  # m/s, m/s, rad/s
+SWAY = 0.02  # m, once a stride
+YAW = 0.05  # rad: the base looks to where it sways, likewise
+OFF = 0.03  # rad, the base looks to the left of where it shall
 
 
 def synthetic_space_walk(route=None, rows=ROWS, **telemetry):
@@ -39,12 +39,30 @@ def synthetic_space_walk(route=None, rows=ROWS, **telemetry):
     work = np.zeros((rows, len(robot.actuators)))
     work[:, 0] = time
     columns = {
-        'time': time, 'q': q, 'v': np.zeros((rows, 6 + len(robot.joints))),
-        'coordinates': np.zeros((rows, 0)), 'rates': np.zeros((rows, 0)),
-        'support': steps % 2, 'steps': steps, 'contact': contact,
-        'locked': np.zeros((rows, 0), dtype=bool), 'foot_force': force,
-        'effort': np.zeros_like(work), 'work': work, 'electrical_energy': 2.0 * time}
+        'time': time,
+        'q': q,
+        'v': np.zeros((rows, 6 + len(robot.joints))),
+        'coordinates': np.zeros((rows, 0)),
+        'rates': np.zeros((rows, 0)),
+        'support': steps % 2,
+        'steps': steps,
+        'contact': contact,
+        'locked': np.zeros((rows, 0), dtype=bool),
+        'foot_force': force,
+        'effort': np.zeros_like(work),
+        'work': work,
+        'electrical_energy': 2.0 * time,
+    }
     said = {'heading': looks - OFF, **telemetry}
     pushes = () if route is None else tuple(planned_pushes(route))
-    return Run(robot, 'stepping', 'paper', file.values(World), columns=columns, route=route,
-               disturbances=pushes, telemetry=said, units=dict.fromkeys(said, '1'))
+    return Run(
+        robot,
+        'stepping',
+        'paper',
+        file.values(World),
+        columns=columns,
+        route=route,
+        disturbances=pushes,
+        telemetry=said,
+        units=dict.fromkeys(said, '1'),
+    )

@@ -57,8 +57,9 @@ class Arm:
         for i in range(self.n):
             place = pin.SE3(pin.exp3(rng.normal(size=3)), rng.uniform(-0.4, 0.4, 3))
             parent = self.model.addJoint(parent, joints[i % 3](), place, f'joint_{i}')
-            body = pin.Inertia(1.0 + rng.uniform(), rng.uniform(-0.2, 0.2, 3),
-                               np.diag(rng.uniform(0.05, 0.06, 3)))
+            body = pin.Inertia(
+                1.0 + rng.uniform(), rng.uniform(-0.2, 0.2, 3), np.diag(rng.uniform(0.05, 0.06, 3))
+            )
             self.model.appendBodyToJoint(parent, body, pin.SE3.Identity())
         self.data = self.model.createData()
 

@@ -8,8 +8,13 @@ import numpy as np
 from walking_control.models import contact
 
 
-def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.ndarray,
-                    drifts: Sequence[np.ndarray], normal: int = -1) -> tuple[bool, bool]:
+def choose_contacts(
+    M: np.ndarray,
+    contacts: Sequence[np.ndarray],
+    force: np.ndarray,
+    drifts: Sequence[np.ndarray],
+    normal: int = -1,
+) -> tuple[bool, bool]:
     """Decide which of two closed contacts stay closed ([DS09] Fig. 3.20).
 
     Args:
@@ -22,6 +27,7 @@ def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.nda
     Returns:
         Tuple of two bools.
     """
+
     def separates(i: int, active: int | None = None) -> bool:
         total = force
         if active is not None:
@@ -33,7 +39,7 @@ def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.nda
     if all(free):
         return False, False
     # The point that would sink alone is the likelier support and is tried first.
-    for active in ((1, 0) if free[0] else (0, 1)):
+    for active in (1, 0) if free[0] else (0, 1):
         if separates(1 - active, active):
             return active == 0, active == 1
     return True, True

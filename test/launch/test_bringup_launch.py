@@ -25,7 +25,7 @@ from walking_control.ros.nodes.launch_actions import actions  # noqa: E402
 from walking_control.ros.ros2_control.launching import Process  # noqa: E402
 
 PATIENCE = 90.0  # s of wall time, for slow machines; nothing is asserted about it
-PROGRAM = '''#!{python}
+PROGRAM = """#!{python}
 import json, os, pathlib, signal, sys, time
 name = {name!r}
 stop = []
@@ -46,8 +46,8 @@ if {lasting!r}:
         if {simulator!r} and end and time.monotonic() > end:
             break
         time.sleep(0.05)
-'''
-GZ_SIM = '''
+"""
+GZ_SIM = """
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, Shutdown
 from launch.substitutions import LaunchConfiguration
@@ -58,13 +58,15 @@ def generate_launch_description():
         DeclareLaunchArgument('gz_args'), DeclareLaunchArgument('on_exit_shutdown'),
         Node(package='ros_gz_sim', executable='gz', arguments=[LaunchConfiguration('gz_args')],
              on_exit=Shutdown())])
-'''
+"""
 # package -> executable -> (whether it lasts, whether it is a simulator)
-PACKAGES = {'ros_gz_sim': {'create': (False, False), 'gz': (True, True)},
-            'ros_gz_bridge': {'parameter_bridge': (True, False)},
-            'robot_state_publisher': {'robot_state_publisher': (True, False)},
-            'controller_manager': {'spawner': (False, False)},
-            'mujoco_ros2_control': {'ros2_control_node': (True, True)}}
+PACKAGES = {
+    'ros_gz_sim': {'create': (False, False), 'gz': (True, True)},
+    'ros_gz_bridge': {'parameter_bridge': (True, False)},
+    'robot_state_publisher': {'robot_state_publisher': (True, False)},
+    'controller_manager': {'spawner': (False, False)},
+    'mujoco_ros2_control': {'ros2_control_node': (True, True)},
+}
 
 
 @pytest.fixture
@@ -80,14 +82,17 @@ def played(tmp_path, monkeypatch):
         for name, (lasting, simulator) in programs.items():
             write_program(prefix / 'lib' / package / name, name, lasting, simulator)
     (prefix / 'share' / 'ros_gz_sim' / 'launch' / 'gz_sim.launch.py').write_text(GZ_SIM)
-    for name in ('gz', 'ros2'):   # command lines
+    for name in ('gz', 'ros2'):  # command lines
         write_program(path / name, f'{name} command', False, False)
     log = tmp_path / 'played'
     log.touch()
-    for name, value in {'AMENT_PREFIX_PATH': f'{prefix}{os.pathsep}' + os.environ.get(
-            'AMENT_PREFIX_PATH', ''), 'PATH': f'{path}{os.pathsep}{os.environ["PATH"]}',
-            'PLAYED': str(log), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-            'ROS_LOG_DIR': str(tmp_path / 'log')}.items():
+    for name, value in {
+        'AMENT_PREFIX_PATH': f'{prefix}{os.pathsep}' + os.environ.get('AMENT_PREFIX_PATH', ''),
+        'PATH': f'{path}{os.pathsep}{os.environ["PATH"]}',
+        'PLAYED': str(log),
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'ROS_LOG_DIR': str(tmp_path / 'log'),
+    }.items():
         monkeypatch.setenv(name, value)
     return log
 
@@ -95,8 +100,9 @@ def played(tmp_path, monkeypatch):
 def write_program(path, name, lasting, simulator):
     """Write a played program."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(PROGRAM.format(python=sys.executable, name=name, lasting=lasting,
-                                   simulator=simulator))
+    path.write_text(
+        PROGRAM.format(python=sys.executable, name=name, lasting=lasting, simulator=simulator)
+    )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
@@ -110,15 +116,26 @@ def run(name, end_after=None, **arguments):
 
     def end(context):
         from launch.actions import Shutdown
+
         return [Shutdown(reason='enough')]
+
     path = share_directory() / 'launch' / f'{name}.launch.py'
     service = LaunchService(noninteractive=True)
-    service.include_launch_description(LaunchDescription([
-        IncludeLaunchDescription(PythonLaunchDescriptionSource(str(path)),
-                                 launch_arguments=arguments.items()),
-        TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)]),
-        *([TimerAction(period=end_after, actions=[OpaqueFunction(function=end)])]
-          if end_after else [])]))
+    service.include_launch_description(
+        LaunchDescription(
+            [
+                IncludeLaunchDescription(
+                    PythonLaunchDescriptionSource(str(path)), launch_arguments=arguments.items()
+                ),
+                TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)]),
+                *(
+                    [TimerAction(period=end_after, actions=[OpaqueFunction(function=end)])]
+                    if end_after
+                    else []
+                ),
+            ]
+        )
+    )
     status = service.run()
     assert not hung
     return status
@@ -126,8 +143,9 @@ def run(name, end_after=None, **arguments):
 
 def started(log):
     """Return (program, words) of what was played, in order."""
-    return [(name, ' '.join(words)) for name, words in map(json.loads,
-                                                           log.read_text().splitlines())]
+    return [
+        (name, ' '.join(words)) for name, words in map(json.loads, log.read_text().splitlines())
+    ]
 
 
 def test_gazebo_is_armed_when_all_is_there(played):
@@ -136,7 +154,11 @@ def test_gazebo_is_armed_when_all_is_there(played):
     events = started(played)
     order = [name for name, _ in events]
     assert [order.count(name) for name in ('gz', 'create', 'spawner', 'parameter_bridge')] == [
-        1, 1, 1, 1]
+        1,
+        1,
+        1,
+        1,
+    ]
     assert '--inactive' in dict(events)['spawner']
     assert order.index('create') < order.index('spawner') < order.index('gz command')
     command = dict(events)['gz command']
@@ -152,8 +174,10 @@ def test_mujoco_is_put_back_before_it_goes_on(played):
     assert run('mujoco_ros2_control', robot='dribbel') == 0
     switch, *calls = [words for name, words in started(played) if name == 'ros2 command']
     assert 'switch_controllers' in switch
-    assert [next(word for word in ('paused: true', 'keyframe', 'paused: false') if word in call)
-            for call in calls] == ['paused: true', 'keyframe', 'paused: false']
+    assert [
+        next(word for word in ('paused: true', 'keyframe', 'paused: false') if word in call)
+        for call in calls
+    ] == ['paused: true', 'keyframe', 'paused: false']
 
 
 def test_hardware_waits_for_somebody_to_arm_it(played):

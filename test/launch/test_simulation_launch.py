@@ -39,8 +39,9 @@ def domain(monkeypatch):
 
 def include(**arguments):
     path = share_directory() / 'launch' / 'simulation.launch.py'
-    return IncludeLaunchDescription(PythonLaunchDescriptionSource(str(path)),
-                                    launch_arguments=arguments.items())
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(path)), launch_arguments=arguments.items()
+    )
 
 
 def run_to_end(*others, **arguments):
@@ -52,9 +53,15 @@ def run_to_end(*others, **arguments):
         raise TimeoutError(f'launch has not ended after {PATIENCE:g} s')
 
     service = LaunchService(noninteractive=True)
-    service.include_launch_description(LaunchDescription([
-        *others, include(**arguments),
-        TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)])]))
+    service.include_launch_description(
+        LaunchDescription(
+            [
+                *others,
+                include(**arguments),
+                TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)]),
+            ]
+        )
+    )
     status = service.run()
     assert not hung
     return status
@@ -105,9 +112,11 @@ def test_launch_ends_with_the_simulator():
 
 def test_launch_ends_with_a_killed_watchdog():
     """If it failed, a robot would walk on with nobody to stop it, and nobody would know."""
+
     def kill(event, context):
         if 'watchdog' in event.process_name:
             os.kill(event.pid, signal.SIGKILL)
+
     assert run_to_end(RegisterEventHandler(OnProcessStart(on_start=kill))) != 0
 
 

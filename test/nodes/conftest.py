@@ -22,7 +22,7 @@ from walking_control.ros.nodes.controller_node import ControllerNode  # noqa: E4
 from walking_control.ros.nodes.messages import set_stamp  # noqa: E402
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor  # noqa: E402
 
-isolate_domain()   # of processes, too, that a test starts: shared memory outlives a kill
+isolate_domain()  # of processes, too, that a test starts: shared memory outlives a kill
 
 # A node that Python has not collected yet keeps its DDS participant, and participants of one
 # machine look for each other among the first 32 of a domain: nobody would hear the 33rd of this
@@ -71,8 +71,9 @@ class Bench:
     def controller(self, activate=True, namespace='', **parameters):
         """Return a controller node, configured and activated."""
         given = {'require_watchdog': False, **parameters}
-        overrides = [Parameter(name.replace('__', '.'), value=value)
-                     for name, value in given.items()]
+        overrides = [
+            Parameter(name.replace('__', '.'), value=value) for name, value in given.items()
+        ]
         node = self.add(ControllerNode(namespace=namespace, parameter_overrides=overrides))
         if activate:
             node.trigger_configure()
@@ -84,7 +85,7 @@ class Bench:
 def bench(monkeypatch):
     """Return a `Bench` in its own domain."""
     number, give_back = reserve_domain()
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(number))   # for processes a test starts, too
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(number))  # for processes a test starts, too
     rclpy.init(args=[])
     bench = Bench()
     yield bench
@@ -92,7 +93,7 @@ def bench(monkeypatch):
     rclpy.shutdown()
     give_back()
     if next(_made) % KEPT == 0:
-        gc.unfreeze()   # a controller freezes what there is at its start
+        gc.unfreeze()  # a controller freezes what there is at its start
         gc.collect()
 
 
@@ -112,26 +113,45 @@ class HandDrivenRobot:
         self._joint_states = publish(JointState, topics.JOINT_STATES, out)
         self._lock_states = publish(JointState, topics.LOCK_STATES, out)
         self._imu = publish(Imu, topics.IMU, out)
-        self._wrenches = [publish(WrenchStamped, topics.foot_wrench(foot), out)
-                          for foot in self.feet]
+        self._wrenches = [
+            publish(WrenchStamped, topics.foot_wrench(foot), out) for foot in self.feet
+        ]
         self.efforts, self.locks = [], []
         self._stamp = 1.0
-        self.node.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
-                                      self.efforts.append, topics.LATEST)
-        self.node.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
-                                      self.locks.append, topics.LATEST)
+        self.node.create_subscription(
+            Float64MultiArray, topics.EFFORT_COMMANDS, self.efforts.append, topics.LATEST
+        )
+        self.node.create_subscription(
+            Float64MultiArray, topics.LOCK_COMMANDS, self.locks.append, topics.LATEST
+        )
 
     def wait(self, timeout=40.0):
         """Wait until a controller listens and speaks."""
         publishers = [self._joint_states, self._lock_states, self._imu, *self._wrenches]
         assert self._bench.spin_until(
-            lambda: all(publisher.get_subscription_count() for publisher in publishers)
-            and self.node.count_publishers(topics.EFFORT_COMMANDS), timeout), 'no controller found'
+            lambda: (
+                all(publisher.get_subscription_count() for publisher in publishers)
+                and self.node.count_publishers(topics.EFFORT_COMMANDS)
+            ),
+            timeout,
+        ), 'no controller found'
 
-    def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-             pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=(), lags=None,
-             force_axes='xyz', engaged=(1.0, 1.0), acceleration=(0.0, 0.0, 0.0),
-             rate=0.0):
+    def send(
+        self,
+        stamp,
+        names=None,
+        position=(-0.3, 0.0, 0.0),
+        velocity=(0.0, 0.0, 0.0),
+        pitch_half=-0.075,
+        forces=(90.0, 0.0),
+        norm=1.0,
+        mute=(),
+        lags=None,
+        force_axes='xyz',
+        engaged=(1.0, 1.0),
+        acceleration=(0.0, 0.0, 0.0),
+        rate=0.0,
+    ):
         """Publish one set of sensors, Dribbel just after touchdown unless told otherwise.
 
         `mute` names sensors that are not sent, `lags` by how much the stamps of some are behind,
@@ -141,7 +161,7 @@ class HandDrivenRobot:
         self._stamp = stamp
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = norm * pitch_half
-        imu.orientation.w = norm * (1.0 - pitch_half ** 2) ** 0.5
+        imu.orientation.w = norm * (1.0 - pitch_half**2) ** 0.5
         imu.angular_velocity.y, felt = rate, imu.linear_acceleration
         felt.x, felt.y, felt.z = acceleration
         locks.name, locks.position = ['outer_knee', 'inner_knee'], list(engaged)
@@ -167,11 +187,14 @@ class HandDrivenRobot:
 
         def answered():
             nonlocal sent
-            if time.monotonic() - sent > 0.2:   # as the simulator does when nobody answers
+            if time.monotonic() - sent > 0.2:  # as the simulator does when nobody answers
                 self.send(stamp, **sensors)
                 sent = time.monotonic()
-            return all(commands and commands[-1].layout.data_offset == tick
-                       for commands in (self.efforts, self.locks))
+            return all(
+                commands and commands[-1].layout.data_offset == tick
+                for commands in (self.efforts, self.locks)
+            )
+
         assert self._bench.spin_until(answered), 'no command came back'
         return self.efforts[-1].data[0]
 
@@ -182,8 +205,7 @@ class HandDrivenRobot:
             stamp += 0.01
         return effort
 
-    def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01,
-                     **sensors):
+    def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01, **sensors):
         """Publish sensors as hardware would, until a condition holds.
 
         Their stamps advance by `step`, whatever the time; `every` is the interval in s.
@@ -196,6 +218,7 @@ class HandDrivenRobot:
                 self.send(self._stamp + step, **sensors)
                 sent = time.monotonic()
             return condition()
+
         return self._bench.spin_until(streamed, timeout)
 
 

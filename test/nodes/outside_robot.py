@@ -27,11 +27,15 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.messages import set_stamp
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor
 
-sys.path.append(str(Path(__file__).parents[1] / 'helpers'))   # where pytest does not see to it
+sys.path.append(str(Path(__file__).parents[1] / 'helpers'))  # where pytest does not see to it
 from programs import Program  # noqa: E402
 
-HELD = {'position': (-0.3, 0.0, 0.0), 'velocity': (0.0, 0.0, 0.0), 'pitch_half': -0.075,
-        'forces': (90.0, 0.0)}   # Dribbel just after touchdown
+HELD = {
+    'position': (-0.3, 0.0, 0.0),
+    'velocity': (0.0, 0.0, 0.0),
+    'pitch_half': -0.075,
+    'forces': (90.0, 0.0),
+}  # Dribbel just after touchdown
 
 
 @dataclass
@@ -91,13 +95,14 @@ class OutsideRobot:
         self.executor = make_executor()
         self.executor.add_node(self.node)
         self.rate, self.network = rate, network or Network()
-        self.efforts, self.faults = [], []   # (when, N m) and texts
+        self.efforts, self.faults = [], []  # (when, N m) and texts
         publish, out = self.node.create_publisher, topics.SENSOR_OUT
         self._publishers = {
             'imu': publish(Imu, topics.IMU, out),
             'locks': publish(JointState, topics.LOCK_STATES, out),
             **{foot: publish(WrenchStamped, topics.foot_wrench(foot), out) for foot in self.feet},
-            'joints': publish(JointState, topics.JOINT_STATES, out)}
+            'joints': publish(JointState, topics.JOINT_STATES, out),
+        }
         listen = self.node.create_subscription
         listen(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.EVENTS)
         listen(String, 'walking_controller/fault', self._on_fault, topics.LATCHED)
@@ -147,7 +152,7 @@ class OutsideRobot:
             if now > deadline:
                 return False
             if now >= self._due:
-                self._due = max(self._due + 1.0 / self.rate, now)   # never a burst to catch up
+                self._due = max(self._due + 1.0 / self.rate, now)  # never a burst to catch up
                 for name, message in self.measure().items():
                     publish = self._publishers[name].publish
                     self.network.send(lambda publish=publish, message=message: publish(message))
@@ -167,27 +172,47 @@ class OutsideRobot:
 
 # -- trials: what is done to a controller, and what it promises -----------------------------------
 
-LIMIT = 74 * 0.0302 * 8.0   # N m, largest effort of Dribbel's hip
+LIMIT = 74 * 0.0302 * 8.0  # N m, largest effort of Dribbel's hip
 
 
 @contextlib.contextmanager
 def started(namespace='outside', watchdog=True, **parameters):
     """Start a controller in real time and its watchdog; give the controller's process."""
+
     def start(module, **values):
-        arguments = [word for name, value in values.items()
-                     for word in ('-p', f'{name.replace("__", ".")}:={value}')]
-        return stack.enter_context(Program(
-            sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', '-r',
-            f'__ns:=/{namespace}', *arguments))
+        arguments = [
+            word
+            for name, value in values.items()
+            for word in ('-p', f'{name.replace("__", ".")}:={value}')
+        ]
+        return stack.enter_context(
+            Program(
+                sys.executable,
+                '-m',
+                f'walking_control.ros.nodes.{module}',
+                '--ros-args',
+                '-r',
+                f'__ns:=/{namespace}',
+                *arguments,
+            )
+        )
+
     with contextlib.ExitStack() as stack:
-        programs = [start('controller_node', autostart='true', realtime='true',
-                          require_watchdog=str(watchdog).lower(), **parameters)]
+        programs = [
+            start(
+                'controller_node',
+                autostart='true',
+                realtime='true',
+                require_watchdog=str(watchdog).lower(),
+                **parameters,
+            )
+        ]
         if watchdog:
             programs.append(start('watchdog_node'))
         try:
             yield programs[0]
         finally:
-            for program in programs:   # asked, because ROS remembers for long what was killed
+            for program in programs:  # asked, because ROS remembers for long what was killed
                 program.send_signal(signal.SIGINT)
             for program in programs:
                 program.wait(20.0)
@@ -200,12 +225,14 @@ def judge(robot, begin):
     within the time of its reaction, however long the sensors go on.
     """
     efforts = [effort[0] for when, effort in robot.efforts if when >= begin]
-    sound = all(abs(effort) <= LIMIT + 1e-9 for effort in efforts)   # false for NaN
+    sound = all(abs(effort) <= LIMIT + 1e-9 for effort in efforts)  # false for NaN
     fault = robot.faults[-1].partition(':')[0] if robot.faults else ''
     if not fault:
         return f'walks on, {len(efforts)} commands', sound and robot.moving
-    return f'{fault}, then zero' if not robot.moving else f'{fault}, and no zero', \
-        sound and not robot.moving
+    return (
+        f'{fault}, then zero' if not robot.moving else f'{fault}, and no zero',
+        sound and not robot.moving,
+    )
 
 
 def stream(robot, process, duration=6.0):

@@ -24,15 +24,24 @@ from walking_control.simulation.simulate import simulate
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
 # s, steps at least and overrides: who stands by itself is asked to walk, or stands
-WALKS = {'dribbel': (3.0, 4, ()), 'humanoid': (0.6, 0, ()),
-         'walker3d': (1.2, 2, [('stepping.speed', 0.2)]), 'walker3d_points': (1.0, 2, ())}
+WALKS = {
+    'dribbel': (3.0, 4, ()),
+    'humanoid': (0.6, 0, ()),
+    'walker3d': (1.2, 2, [('stepping.speed', 0.2)]),
+    'walker3d_points': (1.0, 2, ()),
+}
 
 
 def beside_stand_in(robot_file, duration, path=None, controller=None, **settings):
     """Return the result of a demo on the stand-in, by the shipped files unless told otherwise."""
     path = path or shipped_folder(robot_file.robot.name) / 'controllers.yaml'
-    return run_demo(robot_file, controller, None, duration,
-                    settings=(('controllers_file', str(path)), *settings.items()))
+    return run_demo(
+        robot_file,
+        controller,
+        None,
+        duration,
+        settings=(('controllers_file', str(path)), *settings.items()),
+    )
 
 
 @pytest.mark.long
@@ -64,10 +73,14 @@ def test_fast_states_and_another_order_and_sign(tmp_path):
     """If it failed, a robot at 1 kHz, with joints and signs of its own, would not walk."""
     tree = yaml.safe_load((shipped_folder('dribbel') / 'controllers.yaml').read_text())
     tree['/**/joint_state_broadcaster']['ros__parameters']['joints'] = [
-        'inner_knee', 'outer_knee', 'hip']
+        'inner_knee',
+        'outer_knee',
+        'hip',
+    ]
     for foot in ('outer_foot', 'inner_foot'):
         tree[f'/**/{foot}_broadcaster']['ros__parameters']['multiplier']['force'] = dict.fromkeys(
-            'xyz', -1.0)
+            'xyz', -1.0
+        )
     path = tmp_path / 'controllers.yaml'
     path.write_text(yaml.safe_dump(tree))
     robot_file = load_robot('dribbel', [('hip_switching.rate', 200.0)])
@@ -76,7 +89,7 @@ def test_fast_states_and_another_order_and_sign(tmp_path):
     assert result.run.columns['steps'][-1] >= 2
     effort = result.run.columns['effort'][:, 0]
     changes = np.flatnonzero(np.diff(effort))
-    assert len(changes) > 20 and (np.diff(changes) >= 5).all()   # the law's own rate
+    assert len(changes) > 20 and (np.diff(changes) >= 5).all()  # the law's own rate
 
 
 @pytest.mark.parametrize('name, duration, steps', [('dribbel', 1.5, 2), ('walker3d', 0.3, 0)])
@@ -95,20 +108,26 @@ def test_a_wrong_sign_is_a_fault():
 def test_silence_leaves_the_last_effort_until_zero_is_sent(bench):
     """If it failed, a dead controller would look harmless beside the stand-in, as it is nowhere."""
     path = str(shipped_folder('dribbel') / 'controllers.yaml')
-    simulator = bench.add(SimulatorNode(parameter_overrides=[
-        Parameter('robot_file', value='dribbel'), Parameter('realtime', value=True),
-        Parameter('controllers_file', value=path)]))
+    simulator = bench.add(
+        SimulatorNode(
+            parameter_overrides=[
+                Parameter('robot_file', value='dribbel'),
+                Parameter('realtime', value=True),
+                Parameter('controllers_file', value=path),
+            ]
+        )
+    )
     node = bench.controller(activate=False, realtime=True)
     node.trigger_configure()
     node.trigger_activate()
     assert bench.spin_until(lambda: simulator.ticks > 20, 40.0)
     sender = node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
     held = simulator.stand_in
-    node.stop()   # its last words are zeros; then somebody sends one effort and falls silent
+    node.stop()  # its last words are zeros; then somebody sends one effort and falls silent
     assert bench.spin_until(lambda: held.forwarders['effort_controller'].message == (0.0,))
     sender.publish(ArrayWriter(1).write(1.5, 7))
     assert bench.spin_until(lambda: held.forwarders['effort_controller'].message == (1.5,))
-    end = time.monotonic() + 0.4   # four times the timeout of our own plants
+    end = time.monotonic() + 0.4  # four times the timeout of our own plants
     bench.spin_until(lambda: time.monotonic() > end)
     assert simulator._command.effort[0] == 1.5
     sender.publish(ArrayWriter(1).write(0.0, 0))
@@ -123,8 +142,9 @@ def test_a_running_robot_is_judged(bench, robot):
         listener = Listener(robot_file.robot)
         listener.stop = lambda: None
         bench.add(listener)
-        assert robot.stream_until(lambda heard=listener: len(heard.record.time) > 20, 20.0,
-                                  forces=forces, **up)
+        assert robot.stream_until(
+            lambda heard=listener: len(heard.record.time) > 20, 20.0, forces=forces, **up
+        )
         problems, _ = judge(robot_file, listener, 1.0)
         assert len(problems) == expected, problems
         bench.remove(listener)
@@ -151,7 +171,7 @@ def test_a_running_system_is_diagnosed(bench, robot):
     listener = Listener(robot_file.robot)
     listener.stop = lambda: None
     bench.add(listener)
-    motors = rclpy.create_node('motors')   # wants what was sent before it came
+    motors = rclpy.create_node('motors')  # wants what was sent before it came
     motors.stop = lambda: None
     bench.add(motors)
     motors.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, print, topics.LATCHED)
@@ -160,14 +180,21 @@ def test_a_running_system_is_diagnosed(bench, robot):
 
     def looked():
         listener.ask()
-        return len(listener.seen.commands) > 5 and len(asked.get('walking_controller', ())) == 2 \
+        return (
+            len(listener.seen.commands) > 5
+            and len(asked.get('walking_controller', ())) == 2
             and listener.seen.statuses
+        )
+
     assert robot.stream_until(looked, 30.0)
     listener.look()
     assert asked['walking_controller'] == {'use_sim_time': False, 'realtime': True}
     told = ' '.join(listener.seen.mismatches)
-    assert 'commands of walking_controller (std_msgs/msg/Float64MultiArray) cannot be heard by ' \
-        '/motors' in told and 'by /robot' not in told
+    assert (
+        'commands of walking_controller (std_msgs/msg/Float64MultiArray) cannot be heard by /motors'
+        in told
+        and 'by /robot' not in told
+    )
     found = diagnose(robot_file, listener.seen, listener.record.position[-1])
     assert 'steady' in found.facts['clock'] and 'Hz' in found.facts['rates']
     assert any('/motors' in str(problem) for problem in found.problems)
@@ -178,8 +205,10 @@ def test_sensors_that_stand_still_under_torque_are_said(bench, robot):
     bench.controller(realtime=True)
     heard = []
     robot.node.create_subscription(
-        DiagnosticArray, '/diagnostics', lambda message: heard.append(message.status[0]), 10)
+        DiagnosticArray, '/diagnostics', lambda message: heard.append(message.status[0]), 10
+    )
     robot.wait()
-    assert robot.stream_until(lambda: any('mock components?' in status.message
-                                          for status in heard), 20.0)
+    assert robot.stream_until(
+        lambda: any('mock components?' in status.message for status in heard), 20.0
+    )
     assert heard[-1].level == DiagnosticStatus.WARN

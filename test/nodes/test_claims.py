@@ -26,9 +26,14 @@ class Manager:
     def call_async(self, request):
         """Answer."""
         future = Future()
-        future.set_result(SimpleNamespace(controller=[
-            SimpleNamespace(name=name, state=state, claimed_interfaces=interfaces)
-            for name, state, interfaces in self.controllers]))
+        future.set_result(
+            SimpleNamespace(
+                controller=[
+                    SimpleNamespace(name=name, state=state, claimed_interfaces=interfaces)
+                    for name, state, interfaces in self.controllers
+                ]
+            )
+        )
         self.asked.append(future)
         return future
 
@@ -41,12 +46,18 @@ def manager(monkeypatch):
     """Return a `Manager`, in place of the messages that pip does not have."""
     services, manager = ModuleType('controller_manager_msgs.srv'), Manager()
     services.ListControllers = SimpleNamespace(Request=lambda: None)
-    monkeypatch.setitem(sys.modules, 'controller_manager_msgs',
-                        ModuleType('controller_manager_msgs'))
+    monkeypatch.setitem(
+        sys.modules, 'controller_manager_msgs', ModuleType('controller_manager_msgs')
+    )
     monkeypatch.setitem(sys.modules, 'controller_manager_msgs.srv', services)
     create = ControllerNode.create_client
-    monkeypatch.setattr(ControllerNode, 'create_client', lambda node, kind, name: manager
-                        if name.endswith('list_controllers') else create(node, kind, name))
+    monkeypatch.setattr(
+        ControllerNode,
+        'create_client',
+        lambda node, kind, name: (
+            manager if name.endswith('list_controllers') else create(node, kind, name)
+        ),
+    )
     monkeypatch.setattr(ControllerNode, 'destroy_client', lambda node, client: True)
     return manager
 
@@ -55,10 +66,14 @@ OURS = ('effort_controller', 'active', ['hip/effort'])
 THEIRS = ('trajectory_controller', 'active', ['hip/effort', 'hip/position'])
 
 
-@fault('Our joints are claimed by another controller of ros2_control', code='second_publisher',
-       detected='within a second of being active, where the controller manager answers',
-       reaction='damping, then zero', last='zero after damping_time',
-       clears='~/clear_fault, once they are ours')
+@fault(
+    'Our joints are claimed by another controller of ros2_control',
+    code='second_publisher',
+    detected='within a second of being active, where the controller manager answers',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once they are ours',
+)
 def test_joints_of_somebody_else_are_named(bench, robot, manager):
     """A law whose efforts go nowhere would walk on in thought, and its robot by somebody else."""
     manager.controllers = [OURS]
@@ -78,9 +93,14 @@ def test_joints_of_somebody_else_are_named(bench, robot, manager):
     assert node._session.clear() is None and node.fault is None
 
 
-@pytest.mark.parametrize('controllers', [
-    [THEIRS], [('effort_controller', 'inactive', [])],
-    [OURS, ('lock_controller', 'active', ['outer_knee/effort'])]])
+@pytest.mark.parametrize(
+    'controllers',
+    [
+        [THEIRS],
+        [('effort_controller', 'inactive', [])],
+        [OURS, ('lock_controller', 'active', ['outer_knee/effort'])],
+    ],
+)
 def test_joints_that_may_be_claimed(manager, controllers):
     """A dry run, a robot that is armed last or an effort of another joint would be a fault."""
     manager.controllers = controllers

@@ -40,18 +40,24 @@ class Pilot:
 
     def __init__(self, bench, robot='walker3d', kind=Twist, sensors=(), **parameters):
         self.bench, self.kind = bench, kind
-        self.simulator = bench.add(SimulatorNode(parameter_overrides=[
-            Parameter('robot_file', value=robot),
-            *(Parameter(f'sensors.{name}', value=value) for name, value in sensors)]))
-        self.controller = bench.controller(robot_file=robot, cmd_vel_stamped=kind is TwistStamped,
-                                           **parameters)
+        self.simulator = bench.add(
+            SimulatorNode(
+                parameter_overrides=[
+                    Parameter('robot_file', value=robot),
+                    *(Parameter(f'sensors.{name}', value=value) for name, value in sensors),
+                ]
+            )
+        )
+        self.controller = bench.controller(
+            robot_file=robot, cmd_vel_stamped=kind is TwistStamped, **parameters
+        )
         self.node = rclpy.create_node('pilot')
         self.node.stop = lambda: None
         bench.add(self.node)
         self.publisher = self.node.create_publisher(kind, topics.CMD_VEL, 1)
-        assert bench.spin_until(lambda: self.publisher.get_subscription_count()
-                                and self.simulator.started, timeout=60.0), \
-            'nobody listens to cmd_vel, or the walk has not begun'
+        assert bench.spin_until(
+            lambda: self.publisher.get_subscription_count() and self.simulator.started, timeout=60.0
+        ), 'nobody listens to cmd_vel, or the walk has not begun'
 
     @property
     def law(self):
@@ -93,20 +99,29 @@ class Pilot:
 
 
 @pytest.mark.long
-@fault('Sensor of a foot that is dead or stuck, of robots in space', code=None,
-       detected='once weight and legs have contradicted it for 0.2 s (load_error), a second of '
-       'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
-       reaction='its foot counts as carrying what the others leave of the weight; the robot walks '
-       'on for walk_on_time (3 s), then stops and stands', last='what the law says',
-       clears='~/clear_fault: the sensor is trusted again')
+@fault(
+    'Sensor of a foot that is dead or stuck, of robots in space',
+    code=None,
+    detected='once weight and legs have contradicted it for 0.2 s (load_error), a second of '
+    'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
+    reaction='its foot counts as carrying what the others leave of the weight; the robot walks '
+    'on for walk_on_time (3 s), then stops and stands',
+    last='what the law says',
+    clears='~/clear_fault: the sensor is trusted again',
+)
 def test_a_foot_sensor_that_lies_is_named_and_the_robot_stands(bench):
     """If it failed, a robot with a broken switch would fall, or walk on for ever unknown to all."""
-    pilot = Pilot(bench, sensors=(('stuck_foot', 2), ('stuck_after', 0.0)), cmd_vel_timeout=0.0,
-                  safety__walk_on_time=0.5)
+    pilot = Pilot(
+        bench,
+        sensors=(('stuck_foot', 2), ('stuck_after', 0.0)),
+        cmd_vel_timeout=0.0,
+        safety__walk_on_time=0.5,
+    )
     health = pilot.listen(DiagnosticArray, '/diagnostics')
     pilot.send(0.4)
-    assert bench.spin_until(lambda: any('right_sole' in message.status[0].message
-                                        for message in health), timeout=60.0)
+    assert bench.spin_until(
+        lambda: any('right_sole' in message.status[0].message for message in health), timeout=60.0
+    )
     pilot.walk(0.1)
     assert bench.spin_until(lambda: not pilot.law.walking, timeout=60.0)
     assert pilot.ask('clear_fault').message == 'cleared'
@@ -137,12 +152,23 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     assert pilot.law.walking
 
 
-@fault('Commanded velocity beyond the limits of the law', code=None,
-       detected='when it arrives', reaction='clipped to the limits; a warning once a second, '
-       'counted on /diagnostics', last='as the law says', clears='a velocity within the limits')
-@fault('Commanded velocity not finite', code=None, detected='when it arrives',
-       reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
-       'second, counted on /diagnostics', last='as the law says', clears='a finite velocity')
+@fault(
+    'Commanded velocity beyond the limits of the law',
+    code=None,
+    detected='when it arrives',
+    reaction='clipped to the limits; a warning once a second, counted on /diagnostics',
+    last='as the law says',
+    clears='a velocity within the limits',
+)
+@fault(
+    'Commanded velocity not finite',
+    code=None,
+    detected='when it arrives',
+    reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
+    'second, counted on /diagnostics',
+    last='as the law says',
+    clears='a finite velocity',
+)
 def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
     """A wish that is silently changed or dropped leaves people wondering what is broken."""
     pilot = Pilot(bench)
@@ -154,8 +180,10 @@ def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
     assert pilot.reference.velocity.tolist() == [1.0, -0.2, 0.3]
 
     def figures():
-        return {pair.key: pair.value for message in health[-1:]
-                for pair in message.status[0].values}
+        return {
+            pair.key: pair.value for message in health[-1:] for pair in message.status[0].values
+        }
+
     assert bench.spin_until(lambda: figures().get('cmd_vel refused') == '1')
     said = capfd.readouterr().err
     assert 'cmd_vel clipped: ahead 9 m/s, limit 1' in said and 'cmd_vel refused: (nan' in said
@@ -166,11 +194,15 @@ def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
     assert pilot.reference.velocity[0] < 1.0, 'NaN is no renewal: cmd_vel_timeout'
 
 
-@fault('Commanded velocity of another time', code=None,
-       detected='TwistStamped: the stamp is older than cmd_vel_timeout, or as far ahead',
-       reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
-       'second, counted on /diagnostics', last='as the law says',
-       clears='a velocity stamped now, or with no stamp')
+@fault(
+    'Commanded velocity of another time',
+    code=None,
+    detected='TwistStamped: the stamp is older than cmd_vel_timeout, or as far ahead',
+    reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
+    'second, counted on /diagnostics',
+    last='as the law says',
+    clears='a velocity stamped now, or with no stamp',
+)
 def test_stale_velocities_are_refused(bench):
     """A radio that delivers the wishes of a minute ago must not steer."""
     pilot = Pilot(bench, kind=TwistStamped)
@@ -202,31 +234,35 @@ def test_feet_and_fall_are_drawn(bench):
     """What RViz shows must be where feet are and will be, in the frame of the odometry."""
     pilot = Pilot(bench, cmd_vel_timeout=0.0)
     heard = pilot.listen(MarkerArray, 'walking_controller/markers')
-    power, work, push = (pilot.listen(Float64, f'walking_controller/telemetry/{name}')
-                         for name in ('mechanical_power', 'step_work', 'step_push'))
+    power, work, push = (
+        pilot.listen(Float64, f'walking_controller/telemetry/{name}')
+        for name in ('mechanical_power', 'step_work', 'step_push')
+    )
     plant = pilot.simulator.plant
     begin = plant.engine.data.xpos[plant.engine._foot_body].copy()
     pilot.send(0.4)
     pilot.walk(1.6)
     markers = heard[-1].markers
     assert {marker.header.frame_id for marker in markers} == {'odom'}
-    named = {name: [m for m in markers if m.ns == name]
-             for name in ('placed', 'planned', 'capture', 'heading', 'floor')}
+    named = {
+        name: [m for m in markers if m.ns == name]
+        for name in ('placed', 'planned', 'capture', 'heading', 'floor')
+    }
     placed = named['placed']
     assert len(placed) == 2 + pilot.law.steps and placed[0].type == Marker.CUBE
     assert all(abs(marker.pose.position.z) < 0.03 for marker in placed)
     x = [marker.pose.position.x for marker in placed]
     y = [marker.pose.position.y for marker in placed]
-    stance = pilot.law.stance   # the first footprints are those of the feet in their order
+    stance = pilot.law.stance  # the first footprints are those of the feet in their order
     way = plant.engine.data.xpos[plant.engine._foot_body][stance] - begin[stance]
     assert (x[-1] - x[stance], y[-1] - y[stance]) == pytest.approx(way[:2], abs=0.03)
     assert way[0] > 0.2
-    floor, = named['floor']
+    (floor,) = named['floor']
     assert floor.pose.position.x == pytest.approx(x[-1], abs=0.05)
-    assert floor.pose.orientation.w > 0.999   # level
-    planned, = named['planned']
+    assert floor.pose.orientation.w > 0.999  # level
+    (planned,) = named['planned']
     assert 0.0 < planned.pose.position.x - x[-1] < 0.3
-    capture, = named['capture']
+    (capture,) = named['capture']
     base = pilot.controller.loop.state.base.position
     assert abs(capture.pose.position.x - base[0]) < 0.3
     start, tip = named['heading'][0].points
@@ -254,16 +290,20 @@ def test_stairs_are_told_or_refused(bench):
             pose.pose.position.x, pose.pose.position.z = x, z
             message.poses.append(pose)
         publisher.publish(message)
+
     good = [(2.0, 0.1), (2.3, 0.2), (3.0, 0.0)]
     send(good)
     assert bench.spin_until(lambda: law.values.edge_places, timeout=20.0)
     assert law.values.edge_places == (2.0, 2.3, 3.0)
     assert law.values.edge_rises == pytest.approx((0.1, 0.1, -0.2))
-    assert 'rises -0.2 m' in warned.pop() and not warned   # above highest_edge, 0.15 m
+    assert 'rises -0.2 m' in warned.pop() and not warned  # above highest_edge, 0.15 m
     for edges, frame, stamp, words in (
-            ([], 'odom', 0.0, 'no pose'), (good, 'map', 0.0, "frame is 'map'"),
-            (good, 'odom', 1.0, 'stamp'), ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
-            ([(2.0, 0.1), (1.0, 0.2)], 'odom', 0.0, 'must rise')):
+        ([], 'odom', 0.0, 'no pose'),
+        (good, 'map', 0.0, "frame is 'map'"),
+        (good, 'odom', 1.0, 'stamp'),
+        ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
+        ([(2.0, 0.1), (1.0, 0.2)], 'odom', 0.0, 'must rise'),
+    ):
         send(edges, frame, stamp)
         assert bench.spin_until(lambda: warned, timeout=20.0), words
         assert warned[0].startswith('stairs refused: ') and words in warned.pop()
@@ -275,27 +315,41 @@ def test_rviz_is_shown_what_there_is(bench):
     config = yaml.safe_load((share_directory() / 'config' / 'rviz' / 'walk.rviz').read_text())
     manager = config['Visualization Manager']
     assert manager['Global Options']['Fixed Frame'] == ODOM
-    shown = {(display.get('Topic') or display['Description Topic'])['Value']: display['Class']
-             for display in manager['Displays'] if 'Grid' not in display['Class']}
+    shown = {
+        (display.get('Topic') or display['Description Topic'])['Value']: display['Class']
+        for display in manager['Displays']
+        if 'Grid' not in display['Class']
+    }
     node = bench.controller(robot_file='walker3d')
-    bench.add(CentroidalMonitorNode(parameter_overrides=[
-        Parameter('robot_file', value='walker3d')]))
-    del shown['/robot_description']   # robot_state_publisher's
+    bench.add(
+        CentroidalMonitorNode(parameter_overrides=[Parameter('robot_file', value='walker3d')])
+    )
+    del shown['/robot_description']  # robot_state_publisher's
     published = {}
 
-    def all_found():   # discovery takes its time, even of a node in this process
-        published.update((topic, types[0].split('/')[2])
-                         for topic, types in node.get_topic_names_and_types()
-                         if node.count_publishers(topic))
+    def all_found():  # discovery takes its time, even of a node in this process
+        published.update(
+            (topic, types[0].split('/')[2])
+            for topic, types in node.get_topic_names_and_types()
+            if node.count_publishers(topic)
+        )
         return shown.keys() <= published.keys()
+
     assert bench.spin_until(all_found), f'nobody publishes {sorted(shown.keys() - published)}'
-    assert {topic: kind.split('/')[1] for topic, kind in shown.items()} \
-        == {topic: published[topic] for topic in shown}
+    assert {topic: kind.split('/')[1] for topic, kind in shown.items()} == {
+        topic: published[topic] for topic in shown
+    }
 
 
-@pytest.mark.parametrize('state, words', [('active', 'cannot stand'), ('inactive', 'not active'),
-                                          ('unconfigured', 'unconfigured'),
-                                          ('stopped', 'emergency_stop')])
+@pytest.mark.parametrize(
+    'state, words',
+    [
+        ('active', 'cannot stand'),
+        ('inactive', 'not active'),
+        ('unconfigured', 'unconfigured'),
+        ('stopped', 'emergency_stop'),
+    ],
+)
 def test_stop_says_why_it_cannot(bench, robot, state, words):
     """A stop that says nothing, of a walker that cannot stand, would be waited for in vain."""
     node = bench.controller(activate=state in ('active', 'stopped'))
@@ -315,20 +369,23 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
 def test_a_route_over_topics_equals_one_in_a_script(tmp_path):
     """Velocities, stop, start and pushes must come at the same tick: one chain, one result."""
     path = tmp_path / 'route.yaml'
-    path.write_text('''segments:
+    path.write_text("""segments:
   - {duration: 0.6, ahead: 0.4}
   - {duration: 0.5, ahead: 0.4, turn: 0.3, push: 0.3, push_at: 0.1, push_direction: 90}
   - {duration: 0.4, stop: true}
   - {duration: 0.3, left: 0.1}
-''')
+""")
     robot_file = load_robot('walker3d', noise_overrides('lab'))
     route = read_route(path)
     direct = simulate(robot_file, duration=route.duration, route=route)
     over_ros = run_demo(robot_file, None, None, route.duration, route=str(path)).run
     assert direct.fault is None and direct.steps[-1] > 3
     assert np.array_equal(direct.q, over_ros.q) and over_ros.route == route
-    unpushed = simulate(robot_file, duration=1.1, route=Route(tuple(
-        segment._replace(push=0.0) for segment in route.segments)))
+    unpushed = simulate(
+        robot_file,
+        duration=1.1,
+        route=Route(tuple(segment._replace(push=0.0) for segment in route.segments)),
+    )
     assert np.abs(unpushed.q[-1] - direct.q[len(unpushed.q) - 1]).max() > 0.02, 'nothing pushed'
 
 
@@ -339,6 +396,6 @@ def test_demo_says_how_the_route_was_kept(tmp_path, capfd, ahead, status):
     path.write_text(f'segments: [{{name: the one, duration: 0.6, ahead: {ahead}}}]')
     assert main(['demo', 'walker3d', '--route', str(path), '--json']) == status
     out, err = capfd.readouterr()
-    verdict, = json.loads(out)['route']
+    (verdict,) = json.loads(out)['route']
     assert verdict['kept'] is (status == 0) and verdict['name'] == 'the one'
     assert ('did not keep to its route; the one: no whole stride' in err) is (status == 1)

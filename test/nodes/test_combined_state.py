@@ -54,8 +54,14 @@ def test_another_layout_is_learned_anew():
     reader, read = CombinedReader(ROBOT, normal), Measurement(ROBOT)
     measurement, names = measured(1), state_interfaces(ROBOT)
     numbers = np.concatenate([measurement.values, measurement.locked])
-    for number, order in enumerate((np.arange(len(names)), np.arange(len(names))[::-1],
-                                    np.random.default_rng(2).permutation(len(names))), 1):
+    for number, order in enumerate(
+        (
+            np.arange(len(names)),
+            np.arange(len(names))[::-1],
+            np.random.default_rng(2).permutation(len(names)),
+        ),
+        1,
+    ):
         extra = ['hip/temperature', *(names[i] for i in order)]
         message = JointState(name=extra, position=[40.0, *numbers[order]])
         message.header.frame_id = 'base' * number
@@ -71,12 +77,17 @@ def test_values_of_ros2_control_are_read_by_names_told_apart():
     make, measurement = store.types, measured(3)
     numbers = np.concatenate([measurement.values, measurement.locked])
     time = make['builtin_interfaces/msg/Time'](sec=7, nanosec=8)
-    raw = bytes(store.serialize_cdr(make[kind](
-        header=make['std_msgs/msg/Header'](stamp=time, frame_id=''), values=numbers), kind))
-    reader = CombinedReader(ROBOT, lambda data: (None, store.deserialize_cdr(data, kind).values),
-                            force_sign=-1.0)
+    raw = bytes(
+        store.serialize_cdr(
+            make[kind](header=make['std_msgs/msg/Header'](stamp=time, frame_id=''), values=numbers),
+            kind,
+        )
+    )
+    reader = CombinedReader(
+        ROBOT, lambda data: (None, store.deserialize_cdr(data, kind).values), force_sign=-1.0
+    )
     read = Measurement(ROBOT)
-    assert reader.read(raw, read) is None   # nobody has named them yet
+    assert reader.read(raw, read) is None  # nobody has named them yet
     reader.name(state_interfaces(ROBOT))
     assert reader.read(raw, read) == 7_000_000_008
     read.foot_force *= -1.0
@@ -98,7 +109,6 @@ def test_what_is_missing_or_not_finite_is_refused():
 def test_the_walk_is_the_same():
     """If it failed, one message instead of many would change what the robot does."""
     robot_file = load_robot('dribbel')
-    run = run_demo(robot_file, None, None, 3.0,
-                   settings=(('combined_state', 'joint_state'),)).run
+    run = run_demo(robot_file, None, None, 3.0, settings=(('combined_state', 'joint_state'),)).run
     for column, values in simulate(robot_file, duration=3.0).columns.items():
         assert np.array_equal(values, run.columns[column]), column

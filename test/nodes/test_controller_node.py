@@ -22,7 +22,7 @@ from walking_control.models.robot_file import read_parameters
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_node import ControllerNode
 
-EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
 fault = pytest.mark.fault
 
 
@@ -54,19 +54,24 @@ def test_repeated_measurement_gets_the_same_answer(bench, robot):
     assert robot.efforts[-1].data[0] == first
 
 
-@pytest.mark.parametrize('sensors, code', [
-    ({'position': (math.nan, 0.0, 0.0)}, 'not_finite'),
-    ({'velocity': (0.0, math.inf, 0.0)}, 'not_finite'),
-    ({'names': ('hip', 'outer_knee'), 'position': (0.0, 0.0), 'velocity': (0.0, 0.0)},
-     'joint_state'),
-    ({'pitch_half': 0.6}, 'jump'),
-])
+@pytest.mark.parametrize(
+    'sensors, code',
+    [
+        ({'position': (math.nan, 0.0, 0.0)}, 'not_finite'),
+        ({'velocity': (0.0, math.inf, 0.0)}, 'not_finite'),
+        (
+            {'names': ('hip', 'outer_knee'), 'position': (0.0, 0.0), 'velocity': (0.0, 0.0)},
+            'joint_state',
+        ),
+        ({'pitch_half': 0.6}, 'jump'),
+    ],
+)
 def test_faults_are_latched_and_cleared(bench, robot, sensors, code):
     """After a fault no torque but damping may be sent until somebody clears it."""
     node = bench.controller()
     robot.wait()
     assert robot.ask(1.0) != 0.0
-    for stamp in (1.01, 1.02):   # longer than bridge_time
+    for stamp in (1.01, 1.02):  # longer than bridge_time
         effort = robot.ask(stamp, **sensors)
     assert effort == 0.0
     assert node.loop.fault.code == code
@@ -95,8 +100,12 @@ def test_activate_again(bench, robot):
     node = bench.controller()
     robot.wait()
     robot.ask(1.0)
-    for transition in (node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure,
-                       node.trigger_activate):
+    for transition in (
+        node.trigger_deactivate,
+        node.trigger_cleanup,
+        node.trigger_configure,
+        node.trigger_activate,
+    ):
         assert transition() == TransitionCallbackReturn.SUCCESS
     robot.wait()
     assert robot.ask(5.0) == pytest.approx(EFFORT)
@@ -121,14 +130,17 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     heard = sensors._heard
     sensors._heard = lambda sensor, stamp: (
         setattr(stamp, 'nanosec', stamp.nanosec + (0 if sensor == 'joint_state' else 1_000_000)),
-        heard(sensor, stamp))
+        heard(sensor, stamp),
+    )
     assert robot.stream_until(
-        lambda: robot.efforts and robot.efforts[-1].data[0] == pytest.approx(EFFORT))
+        lambda: robot.efforts and robot.efforts[-1].data[0] == pytest.approx(EFFORT)
+    )
 
 
 def test_namespace(bench):
     """Two robots in two namespaces must not hear each other."""
     from conftest import HandDrivenRobot
+
     bench.controller(namespace='left')
     robot = HandDrivenRobot(bench, namespace='left')
     robot.wait()
@@ -139,8 +151,9 @@ def test_namespace(bench):
 def ask_speed(bench, robot, node, speed):
     """Send a speed on cmd_vel and wait until the controller has it."""
     publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     message = Twist()
     message.linear.x = speed
     publisher.publish(message)
@@ -155,17 +168,21 @@ def test_cmd_vel_steers(bench, robot):
     assert 0.0 < robot.ask(1.0) < EFFORT
 
 
-@fault('Commanded speed no longer sent', code=None,
-       detected='cmd_vel_timeout (0.5 s) after the last message; in lockstep on the stamps',
-       reaction='the speed is taken back to 0, the slowest walk, at cmd_vel_deceleration',
-       last='as the law says', clears='a new message')
+@fault(
+    'Commanded speed no longer sent',
+    code=None,
+    detected='cmd_vel_timeout (0.5 s) after the last message; in lockstep on the stamps',
+    reaction='the speed is taken back to 0, the slowest walk, at cmd_vel_deceleration',
+    last='as the law says',
+    clears='a new message',
+)
 def test_cmd_vel_times_out(bench, robot):
     """A joystick whose radio died must not walk the robot on at the speed it last asked for."""
     node = bench.controller(cmd_vel_timeout=0.3, cmd_vel_deceleration=0.5)
     robot.wait()
     ask_speed(bench, robot, node, 0.35)
     speeds = []
-    for tick in range(110):   # lockstep: on the stamps
+    for tick in range(110):  # lockstep: on the stamps
         robot.ask(1.0 + 0.01 * tick)
         speeds.append(node.loop.reference.speed)
     assert speeds[30] == 0.35
@@ -174,14 +191,17 @@ def test_cmd_vel_times_out(bench, robot):
     assert node.loop.controller.set_point == min(node.loop.controller.values.set_point_table)
 
 
-@pytest.mark.parametrize('parameters, words', [
-    ({'robot_file': 'nobody'}, 'nobody'),
-    ({'controller': 'magic'}, 'magic'),
-    ({'hip_switching__set_point': 7.0}, 'from 0.05 to 0.8 rad'),
-    ({'hip_switching__set_point': 'far'}, 'set_point'),
-    ({'hip_switching__set_pint': 0.3}, 'did you mean set_point'),
-    ({'lockstep_timeout': -1.0}, 'lockstep_timeout'),
-])
+@pytest.mark.parametrize(
+    'parameters, words',
+    [
+        ({'robot_file': 'nobody'}, 'nobody'),
+        ({'controller': 'magic'}, 'magic'),
+        ({'hip_switching__set_point': 7.0}, 'from 0.05 to 0.8 rad'),
+        ({'hip_switching__set_point': 'far'}, 'set_point'),
+        ({'hip_switching__set_pint': 0.3}, 'did you mean set_point'),
+        ({'lockstep_timeout': -1.0}, 'lockstep_timeout'),
+    ],
+)
 def test_bad_parameters_are_refused_at_the_start(bench, parameters, words):
     """A node that starts with a bad parameter walks with another robot in mind."""
     with pytest.raises(InvalidInput) as caught:
@@ -197,14 +217,19 @@ def test_parameters_while_active(bench, robot):
 
     def set_parameter(name, value):
         return node.set_parameters([Parameter(name, value=value)])[0]
+
     assert set_parameter('hip_switching.proportional_gain', 5.0).successful
     efforts += [robot.ask(1.0 + 0.01 * tick) for tick in range(1, 41)]
     assert max(abs(b - a) for a, b in zip(efforts, efforts[1:])) <= 20.0 * 0.01 + 1e-9
     assert efforts[-1] == pytest.approx(EFFORT / 2)
     result = set_parameter('hip_switching.proportional_gain', 500.0)
     assert not result.successful
-    for name, value in (('safety.fall_lean', 0.5), ('robot_file', 'compass'),
-                        ('controller', 'none'), ('hip_switching.rate', 200.0)):
+    for name, value in (
+        ('safety.fall_lean', 0.5),
+        ('robot_file', 'compass'),
+        ('controller', 'none'),
+        ('hip_switching.rate', 200.0),
+    ):
         result = set_parameter(name, value)
         assert not result.successful and 'unconfigured' in result.reason
     assert robot.ask(1.42) == pytest.approx(EFFORT / 2)
@@ -214,9 +239,12 @@ def test_changes_are_all_or_nothing(bench, robot):
     """A set of changes of which one is bad must change nothing."""
     node = bench.controller()
     robot.wait()
-    result = node.set_parameters_atomically([
-        Parameter('hip_switching.proportional_gain', value=5.0),
-        Parameter('hip_switching.set_point', value=9.0)])
+    result = node.set_parameters_atomically(
+        [
+            Parameter('hip_switching.proportional_gain', value=5.0),
+            Parameter('hip_switching.set_point', value=9.0),
+        ]
+    )
     assert not result.successful
     assert robot.ask(1.0) == pytest.approx(EFFORT)
     assert node.get_parameter('hip_switching.proportional_gain').value == 10.0
@@ -275,9 +303,10 @@ def test_robot_description_is_compared(bench, robot):
     node = bench.controller(activate=False)
     publisher = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
     own = load_robot('dribbel').robot.urdf
-    for text, outcome in ((load_robot('dribbel', [('foot_mass', 0.3)]).robot.urdf,
-                           TransitionCallbackReturn.FAILURE),
-                          (own, TransitionCallbackReturn.SUCCESS)):
+    for text, outcome in (
+        (load_robot('dribbel', [('foot_mass', 0.3)]).robot.urdf, TransitionCallbackReturn.FAILURE),
+        (own, TransitionCallbackReturn.SUCCESS),
+    ):
         publisher.publish(String(data=text))
         assert bench.spin_until(lambda: node._description == text)
         assert node.trigger_configure() == outcome
@@ -290,6 +319,7 @@ def test_telemetry_odometry_diagnostics(bench, robot):
 
     def listen(kind, topic):
         robot.node.create_subscription(kind, topic, lambda m: heard.__setitem__(topic, m), 10)
+
     for name in ('q3', 'q5', 'effort_hip'):
         listen(Float64, f'walking_controller/telemetry/{name}')
     listen(Odometry, 'odom')
@@ -302,6 +332,7 @@ def test_telemetry_odometry_diagnostics(bench, robot):
         stamp += 0.04
         robot.ask(stamp)
         return len(heard) == 5
+
     assert bench.spin_until(walked), f'only {sorted(heard)}'
     assert heard['walking_controller/telemetry/q5'].data == pytest.approx(-0.3)
     assert heard['walking_controller/telemetry/q3'].data == pytest.approx(0.15, abs=1e-3)
@@ -309,10 +340,17 @@ def test_telemetry_odometry_diagnostics(bench, robot):
     pose = heard['odom'].pose.pose
     assert pose.position.x == pytest.approx(-0.9 * math.sin(0.15), abs=1e-3)
     assert pose.position.z == pytest.approx(0.9 * math.cos(0.15), abs=1e-3)
-    status, = heard['/diagnostics'].status
+    (status,) = heard['/diagnostics'].status
     values = {entry.key: entry.value for entry in status.values}
-    assert {'state', 'fault', 'missed ticks', 'jitter p99 (ms)', 'compute p50 (ms)',
-            'compute p99 (ms)', 'period mean (ms)'} <= set(values)
+    assert {
+        'state',
+        'fault',
+        'missed ticks',
+        'jitter p99 (ms)',
+        'compute p50 (ms)',
+        'compute p99 (ms)',
+        'period mean (ms)',
+    } <= set(values)
     assert values['state'] == 'walking'
 
 
@@ -326,8 +364,10 @@ def test_integers_are_accepted(bench, robot):
 def test_parameter_file(bench, robot, tmp_path):
     """A robot file is a parameter file: `--params-file` must take it."""
     path = tmp_path / 'gains.yaml'
-    path.write_text('/**:\n  ros__parameters:\n    require_watchdog: false\n'
-                    '    hip_switching: {proportional_gain: 5.0}\n')
+    path.write_text(
+        '/**:\n  ros__parameters:\n    require_watchdog: false\n'
+        '    hip_switching: {proportional_gain: 5.0}\n'
+    )
     node = ControllerNode(cli_args=['--ros-args', '--params-file', str(path)])
     bench.add(node)
     node.trigger_configure()
@@ -343,6 +383,7 @@ def test_a_broken_law_is_a_fault(bench, robot):
 
     def broken(*arguments):
         raise ZeroDivisionError('broken')
+
     node.loop.controller.update = broken
     assert robot.ask(1.0) == 0.0
     assert node.loop.fault.code == 'internal' and 'ZeroDivisionError' in node.loop.fault.message

@@ -110,8 +110,9 @@ def test_stepping_over_topics_is_the_same():
         assert np.array_equal(values, others[name]), name
 
 
-@pytest.mark.parametrize('robot, length', [
-    ('walker3d', 1), ('walker3d', 20), ('humanoid', 1), ('humanoid', 20)])
+@pytest.mark.parametrize(
+    'robot, length', [('walker3d', 1), ('walker3d', 20), ('humanoid', 1), ('humanoid', 20)]
+)
 def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
     """One message with 1e6 rad/s would put full torque on all joints, and no fault would say so."""
     robot_file, told = load_robot(robot), []
@@ -123,12 +124,14 @@ def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
             measurement.angular_velocity[1] = 1e6
             told.append(measurement.stamp)
         return measurement
+
     monkeypatch.setattr(Injection, 'spoil', lie)
     run = run_demo(robot_file, None, None, 0.36).run
     assert len(told) == length
     honest = wc.simulate(robot_file, duration=0.36)
-    change = np.abs(run.columns['effort'] - honest.columns['effort']) \
-        / robot_file.robot.effort_limits
+    change = (
+        np.abs(run.columns['effort'] - honest.columns['effort']) / robot_file.robot.effort_limits
+    )
     faults = run.fault.code if run.fault is not None else ''
     assert faults == ('gyroscope' if length == 20 else '')
     assert change[run.time < (0.3 if length == 20 else 1.0)].max() < 0.1
@@ -136,8 +139,9 @@ def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
 
 def test_noise_delays_and_losses_are_the_same_over_topics():
     """If it failed, what a preset costs in a script would say nothing about ROS 2."""
-    robot_file = load_robot('dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05),
-                                        ('sensors.seed', 5)])
+    robot_file = load_robot(
+        'dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05), ('sensors.seed', 5)]
+    )
     over_ros = run_demo(robot_file, None, None, 3.0).run
     direct = wc.simulate(robot_file, duration=3.0)
     assert len(direct.time) > 100 and over_ros.fault == direct.fault
@@ -179,11 +183,15 @@ def test_real_time_demo_walks():
 @pytest.mark.skipif(not Path('/proc/self/stat').is_file(), reason='children are found in /proc')
 def test_a_killed_demo_leaves_no_controller_behind():
     """It would go on for ever, in everybody's way, and on a robot with the motors on."""
-    with Program(sys.executable, '-m', 'walking_control', 'demo', '--processes', '2',
-                 '--duration', '1000') as demo:
+    with Program(
+        sys.executable, '-m', 'walking_control', 'demo', '--processes', '2', '--duration', '1000'
+    ) as demo:
         demo.wait_for('configured: dribbel')
-        children = [int(path.parent.name) for path in Path('/proc').glob('[0-9]*/stat')
-                    if _parent(path) == demo.pid]
+        children = [
+            int(path.parent.name)
+            for path in Path('/proc').glob('[0-9]*/stat')
+            if _parent(path) == demo.pid
+        ]
         assert children
         os.kill(demo.pid, signal.SIGKILL)
         end = time.monotonic() + 60.0
@@ -240,9 +248,15 @@ def test_gains_change_while_walking(bench):
     node = simulator(bench, duration=16.0)
     controller = bench.controller()
     assert bench.spin_until(lambda: node.plant.time > 4.0, timeout=30.0)
-    assert all(result.successful for result in controller.set_parameters([
-        Parameter('hip_switching.derivative_gain', value=0.5),
-        Parameter('hip_switching.set_point', value=0.4)]))
+    assert all(
+        result.successful
+        for result in controller.set_parameters(
+            [
+                Parameter('hip_switching.derivative_gain', value=0.5),
+                Parameter('hip_switching.set_point', value=0.4),
+            ]
+        )
+    )
     assert bench.spin_until(lambda: node.finished, timeout=60.0)
     run = node.result()
     assert not run.fell, run.fall_reason
@@ -287,8 +301,9 @@ def test_demo_takes_settings_of_its_nodes(dribbel):
         run_demo(dribbel, None, None, 1.0, settings=[('lockstep_timeou', 3)])
     with pytest.raises(ParameterError, match='is no setting'):
         run_demo(dribbel, None, None, 1.0, settings=[('duration', 3)])
-    run = run_demo(dribbel, None, None, 1.0, settings=[('lockstep_timeout', 0.1),
-                                                       ('telemetry_rate', 0)]).run
+    run = run_demo(
+        dribbel, None, None, 1.0, settings=[('lockstep_timeout', 0.1), ('telemetry_rate', 0)]
+    ).run
     assert len(run.time) == 101
 
 
@@ -325,6 +340,7 @@ def test_simulator_says_who_is_silent(bench):
 def test_simulator_drops_bad_commands(bench):
     """As in ros2_control, a command of wrong length or not finite must not reach the robot."""
     from std_msgs.msg import Float64MultiArray
+
     node = simulator(bench)
     for data in ([1.0, 2.0], [], [float('nan')]):
         node._on_effort(Float64MultiArray(data=data))
@@ -333,8 +349,10 @@ def test_simulator_drops_bad_commands(bench):
 
 def test_names_that_are_no_topics(tmp_path):
     """A robot whose links and joints have spaces, dashes or dots would end in a traceback."""
+
     def renamed(text):
         return text.replace('left_', 'left-').replace('right_', '2 right.')
+
     path = write_rabbit(tmp_path, change_urdf=renamed)
     path.write_text(renamed(path.read_text()).replace('stance_', 'stance/'))
     result = run_demo(load_robot(path), None, None, 0.1)

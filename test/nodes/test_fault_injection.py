@@ -14,30 +14,45 @@ from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.injection import INJECTIONS
 
 # the others are proven without ROS, in test/unit/simulation/test_injection.py
-KINDS = ('joint_state', 'stale_joint_state', 'stale_imu', 'stale_contact', 'command',
-         'emergency_stop')
+KINDS = (
+    'joint_state',
+    'stale_joint_state',
+    'stale_imu',
+    'stale_contact',
+    'command',
+    'emergency_stop',
+)
 
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_a_provoked_fault_reaches_the_controller(bench, kind):
     """What the verb promises must happen on the topics, too."""
-    simulator = bench.add(SimulatorNode(parameter_overrides=[
-        Parameter('plant', value='rigid'), Parameter('lockstep_timeout', value=0.5)]))
+    simulator = bench.add(
+        SimulatorNode(
+            parameter_overrides=[
+                Parameter('plant', value='rigid'),
+                Parameter('lockstep_timeout', value=0.5),
+            ]
+        )
+    )
     node = bench.controller(lockstep_timeout=0.5)
     simulator.break_law = lambda kind: break_law(node, kind, False)
     assert bench.spin_until(lambda: simulator.ticks > 5)
     assert simulator.set_parameters([Parameter('fault', value=kind)])[0].successful
     assert bench.spin_until(lambda: node.loop.fault is not None)
     # in lockstep, silence of one is silence of all
-    assert node.loop.fault.code == kind or kind.startswith('stale') \
+    assert (
+        node.loop.fault.code == kind
+        or kind.startswith('stale')
         and node.loop.fault.code == 'stale_joint_state'
+    )
 
 
 def test_what_cannot_be_provoked_is_refused(bench):
     """A request that is accepted and does nothing would look like a fault that goes unnoticed."""
     simulator = bench.add(SimulatorNode())
     for kind, reason in (('nan', 'nan'), ('command', 'another process')):
-        answer, = simulator.set_parameters([Parameter('fault', value=kind)])
+        (answer,) = simulator.set_parameters([Parameter('fault', value=kind)])
         assert not answer.successful and reason in answer.reason
 
 
@@ -49,13 +64,25 @@ def walking_control(*arguments):
 @pytest.mark.long
 def test_verb_finds_the_demo_and_says_what_came_of_it(bench, tmp_path, monkeypatch):
     """Somebody who learns what the robot does in a fault has two shells and no ROS tools."""
-    monkeypatch.setenv('TMPDIR', str(tmp_path))   # other demos of this user are not ours
+    monkeypatch.setenv('TMPDIR', str(tmp_path))  # other demos of this user are not ours
     with walking_control('fault', 'not_finite') as fault:
         assert fault.wait() == 2
         assert 'must be one; walking_control demo' in fault.error
-    with walking_control('demo', '--realtime', '--duration', '60', '--set', 'state_timeout=1.0',
-                         '--set', 'overrun_limit=1000', '--plant', 'rigid') as demo, \
-            contextlib.ExitStack() as stack:
+    with (
+        walking_control(
+            'demo',
+            '--realtime',
+            '--duration',
+            '60',
+            '--set',
+            'state_timeout=1.0',
+            '--set',
+            'overrun_limit=1000',
+            '--plant',
+            'rigid',
+        ) as demo,
+        contextlib.ExitStack() as stack,
+    ):
         demo.wait_for('namespace /demo_')
         fault = stack.enter_context(walking_control('fault', 'not_finite', '--json'))
         assert fault.wait() == 0, fault.error

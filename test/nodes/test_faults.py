@@ -28,7 +28,7 @@ from walking_control.ros.nodes.sensors import CombinedWriter
 from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
-EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
 fault = pytest.mark.fault
 
 
@@ -90,8 +90,14 @@ def check_latched(bench, robot, node, code, stamp):
     assert robot.ask(stamp + 0.01) == pytest.approx(EFFORT)
 
 
-@fault('Measured NaN or infinity', code='not_finite', detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Measured NaN or infinity',
+    code='not_finite',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_not_finite(bench, robot, node):
     """A NaN that reached the law would come out as torque."""
     assert robot.ask(1.01, position=(math.nan, 0.0, 0.0)) == pytest.approx(EFFORT), 'bridged'
@@ -101,29 +107,46 @@ def test_not_finite(bench, robot, node):
     assert node.loop.fault.code == 'not_finite' and 'lock' in node.loop.fault.message
 
 
-@fault('Joint missing from the joint states', code='joint_state', detected='at the tick',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Joint missing from the joint states',
+    code='joint_state',
+    detected='at the tick',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_missing_joint(bench, robot, node):
     """A missing joint must not be read as zero."""
-    assert robot.ask(1.01, names=('hip', 'outer_knee'), position=(0.0, 0.0),
-                     velocity=(0.0, 0.0)) == 0.0
+    assert (
+        robot.ask(1.01, names=('hip', 'outer_knee'), position=(0.0, 0.0), velocity=(0.0, 0.0))
+        == 0.0
+    )
     assert 'inner_knee' in node.loop.fault.message
     check_latched(bench, robot, node, 'joint_state', 1.02)
 
 
-@fault('IMU quaternion not of norm 1', code='orientation',
-       detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'IMU quaternion not of norm 1',
+    code='orientation',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_orientation(bench, robot, node):
     """An IMU that sends zeros before it is up would read as upright."""
     assert insist(robot, 1.01, norm=0.5) == 0.0
     check_latched(bench, robot, node, 'orientation', 1.03)
 
 
-@fault('IMU feels gravity elsewhere: mounted, wired or filtered otherwise than described',
-       code='imu_gravity',
-       detected='once the feet have carried the robot for 0.2 s; later within 1 s',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'IMU feels gravity elsewhere: mounted, wired or filtered otherwise than described',
+    code='imu_gravity',
+    detected='once the feet have carried the robot for 0.2 s; later within 1 s',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_imu_gravity(bench, robot):
     """A robot whose IMU hangs upside down would fall as soon as it is let go."""
     node = bench.controller()
@@ -137,15 +160,21 @@ def test_imu_gravity(bench, robot):
     assert robot.ask(1.21, acceleration=(1.5, 0.0, 9.7)) == pytest.approx(EFFORT)
 
 
-@fault('IMU repeats itself while the joints move', code='imu_frozen',
-       detected='imu_frozen_time (0.1 s) after its last word, once a joint has moved by '
-       'imu_frozen_motion', reaction='damping, then zero', last='zero after damping_time',
-       clears='~/clear_fault')
+@fault(
+    'IMU repeats itself while the joints move',
+    code='imu_frozen',
+    detected='imu_frozen_time (0.1 s) after its last word, once a joint has moved by '
+    'imu_frozen_motion',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_imu_frozen(bench, robot, node):
     """A driver that repeats its last message would look alive to every other check."""
     for tick in range(1, 16):
-        robot.ask(1.0 + 0.01 * tick, position=(-0.3 + 0.02 * tick, 0.0, 0.0),
-                  velocity=(2.0, 0.0, 0.0))
+        robot.ask(
+            1.0 + 0.01 * tick, position=(-0.3 + 0.02 * tick, 0.0, 0.0), velocity=(2.0, 0.0, 0.0)
+        )
         if node.loop.fault is not None:
             break
     assert node.loop.fault.code == 'imu_frozen', node.loop.fault
@@ -153,8 +182,14 @@ def test_imu_frozen(bench, robot, node):
     clear(bench, robot)
 
 
-@fault('Jump of a joint or of the base', code='jump', detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Jump of a joint or of the base',
+    code='jump',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_jump(bench, robot, node):
     """A jump no joint can make is an encoder fault; following it would throw the leg."""
     assert insist(robot, 1.01, position=(0.2, 0.0, 0.0)) == 0.0
@@ -163,19 +198,38 @@ def test_jump(bench, robot, node):
     assert node.loop.fault.code == 'jump' and 'base' in node.loop.fault.message
 
 
-@fault('Base measured turning faster than it can: a spike of the gyroscope', code='gyroscope',
-       detected='once it has lasted for bridge_time', reaction='damping, then zero',
-       last='zero after damping_time',
-       clears='~/clear_fault')
-@fault('Specific force beyond specific_force_limit', code='accelerometer',
-       detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@fault('Foot force beyond foot_force_limit', code='foot_force',
-       detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@pytest.mark.parametrize('code, sensors', [
-    ('gyroscope', {'rate': 1e6}), ('accelerometer', {'acceleration': (0.0, 1e6, 9.81)}),
-    ('foot_force', {'forces': (90.0, 1e300)})])
+@fault(
+    'Base measured turning faster than it can: a spike of the gyroscope',
+    code='gyroscope',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@fault(
+    'Specific force beyond specific_force_limit',
+    code='accelerometer',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@fault(
+    'Foot force beyond foot_force_limit',
+    code='foot_force',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'code, sensors',
+    [
+        ('gyroscope', {'rate': 1e6}),
+        ('accelerometer', {'acceleration': (0.0, 1e6, 9.81)}),
+        ('foot_force', {'forces': (90.0, 1e300)}),
+    ],
+)
 def test_a_number_beyond_its_bound(bench, robot, node, code, sensors):
     """A number that cannot be would come out of the law as the largest torque there is."""
     assert robot.ask(1.01, **sensors) == pytest.approx(EFFORT), 'bridged'
@@ -184,12 +238,18 @@ def test_a_number_beyond_its_bound(bench, robot, node, code, sensors):
     check_latched(bench, robot, node, code, 1.05)
 
 
-@fault('Gyroscope and orientation contradict each other, or velocity and positions of a joint',
-       code='contradiction', detected='once they differ by more than jump_margin within 0.1 s, and '
-       'what lies between two measurements, or a drive\'s low-pass',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@pytest.mark.parametrize('sensors, who', [({'rate': 8.0}, 'base'),
-                                          ({'velocity': (6.0, 0.0, 0.0)}, 'hip')])
+@fault(
+    'Gyroscope and orientation contradict each other, or velocity and positions of a joint',
+    code='contradiction',
+    detected='once they differ by more than jump_margin within 0.1 s, and '
+    "what lies between two measurements, or a drive's low-pass",
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'sensors, who', [({'rate': 8.0}, 'base'), ({'velocity': (6.0, 0.0, 0.0)}, 'hip')]
+)
 def test_contradiction(bench, robot, node, sensors, who):
     """A rate that no angle follows is an error of its sensor, and the law would answer it."""
     for tick in range(1, 12):
@@ -201,11 +261,22 @@ def test_contradiction(bench, robot, node, sensors, who):
     clear(bench, robot)
 
 
-@fault('A lock says engaged while its joint is elsewhere', code='lock',
-       detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@fault('A lock state that is none: 0 is open, 1 engaged', code='lock', detected='at the tick',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'A lock says engaged while its joint is elsewhere',
+    code='lock',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@fault(
+    'A lock state that is none: 0 is open, 1 engaged',
+    code='lock',
+    detected='at the tick',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_lock(bench, robot):
     """A knee that is believed locked would be loaded and fold."""
     node = bench.controller()
@@ -218,8 +289,14 @@ def test_lock(bench, robot):
     assert node.loop.fault.code == 'lock' and 'is 30; 0 is open' in node.loop.fault.message
 
 
-@fault('Joint beyond its limits', code='joint_limit', detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Joint beyond its limits',
+    code='joint_limit',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_joint_limit(bench, robot, node):
     """A knee bent backwards is broken, or its encoder is."""
     assert insist(robot, 1.01, position=(-0.3, 0.3, 0.0)) == 0.0
@@ -230,8 +307,10 @@ def test_degrees_are_named(bench, robot):
     """Whoever brings a driver up in degrees would look for a broken encoder."""
     node = bench.controller()
     robot.wait()
-    for stamp, sensors in ((1.0, {'position': (-17.2, 0.0, 0.0)}),
-                           (1.1, {'velocity': (0.0, 100.0, 0.0)})):
+    for stamp, sensors in (
+        (1.0, {'position': (-17.2, 0.0, 0.0)}),
+        (1.1, {'velocity': (0.0, 100.0, 0.0)}),
+    ):
         assert robot.ask(stamp, **sensors) == 0.0
         assert node.loop.fault.message.endswith('in degrees?')
         clear(bench, robot)
@@ -239,9 +318,14 @@ def test_degrees_are_named(bench, robot):
     assert 'degrees' not in node.loop.fault.message
 
 
-@fault('Joint faster than its limit', code='velocity_limit',
-       detected='once it has lasted for bridge_time',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Joint faster than its limit',
+    code='velocity_limit',
+    detected='once it has lasted for bridge_time',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_velocity_limit(bench, robot, node):
     """A runaway joint must be damped, against its motion."""
     limit = load_robot('dribbel').robot.limits['hip'].velocity
@@ -249,34 +333,53 @@ def test_velocity_limit(bench, robot, node):
     check_latched(bench, robot, node, 'velocity_limit', 1.03)
 
 
-@fault('Effort beyond its limit', code=None, detected='before sending',
-       reaction='clamped to the limit and counted in /diagnostics; walking goes on',
-       last='the clamped effort', clears='nothing to clear')
+@fault(
+    'Effort beyond its limit',
+    code=None,
+    detected='before sending',
+    reaction='clamped to the limit and counted in /diagnostics; walking goes on',
+    last='the clamped effort',
+    clears='nothing to clear',
+)
 def test_effort_limit(bench, robot):
     """More than the amplifier can give must never leave the process."""
     node = bench.controller(hip_switching__proportional_gain=50.0)
     robot.wait()
     assert robot.ask(1.0) == pytest.approx(74 * 0.0302 * 8.0)
-    node.loop.controller.update = lambda state, reference, dt, command: \
-        command.effort.__setitem__(0, 1e6)
+    node.loop.controller.update = lambda state, reference, dt, command: command.effort.__setitem__(
+        0, 1e6
+    )
     assert robot.ask(1.01) == pytest.approx(74 * 0.0302 * 8.0)
     assert node.loop.supervisor.clamped == 1 and node.loop.fault is None
 
 
-@fault('Control law gives NaN', code='command', detected='before sending',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Control law gives NaN',
+    code='command',
+    detected='before sending',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_command_not_finite(bench, robot, node):
     """A non-finite number must never leave the process as a command."""
     update = node.loop.controller.update
-    node.loop.controller.update = lambda state, reference, dt, command: \
-        command.effort.__setitem__(0, math.nan)
+    node.loop.controller.update = lambda state, reference, dt, command: command.effort.__setitem__(
+        0, math.nan
+    )
     assert robot.ask(1.01) == 0.0
     node.loop.controller.update = update
     check_latched(bench, robot, node, 'command', 1.02)
 
 
-@fault('Control law raises an error', code='internal', detected='at the tick',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Control law raises an error',
+    code='internal',
+    detected='at the tick',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_internal(bench, robot, node):
     """An exception must end in a safe command, not in a dead node."""
     update = node.loop.controller.update
@@ -286,8 +389,14 @@ def test_internal(bench, robot, node):
     check_latched(bench, robot, node, 'internal', 1.02)
 
 
-@fault('Fall', code='fall', detected='at the tick',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Fall',
+    code='fall',
+    detected='at the tick',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_fall(bench, robot):
     """A fallen robot must not go on stepping."""
     node = bench.controller()
@@ -296,12 +405,21 @@ def test_fall(bench, robot):
     check_latched(bench, robot, node, 'fall', 1.2)
 
 
-@fault('Stuck contact', code='stuck_contact',
-       detected='after stuck_contact_time (0.1 s) of an impossible contact, or of none',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@pytest.mark.parametrize('sensors', [{'forces': (90.0, 90.0), 'position': (-0.3, 0.0, -0.9),
-                                      'engaged': (1.0, 0.0)},
-                                     {'forces': (0.0, 0.0)}])
+@fault(
+    'Stuck contact',
+    code='stuck_contact',
+    detected='after stuck_contact_time (0.1 s) of an impossible contact, or of none',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'sensors',
+    [
+        {'forces': (90.0, 90.0), 'position': (-0.3, 0.0, -0.9), 'engaged': (1.0, 0.0)},
+        {'forces': (0.0, 0.0)},
+    ],
+)
 def test_stuck_contact(bench, robot, sensors):
     """A switch that always says contact, or never, blinds the stance logic."""
     node = bench.controller()
@@ -314,9 +432,14 @@ def test_stuck_contact(bench, robot, sensors):
     assert robot.ask(2.0) == pytest.approx(EFFORT)
 
 
-@fault('Specific force that no impact holds: 2 g beyond gravity', code='accelerometer',
-       detected='once it has lasted for 0.03 s', reaction='damping, then zero',
-       last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Specific force that no impact holds: 2 g beyond gravity',
+    code='accelerometer',
+    detected='once it has lasted for 0.03 s',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_specific_force_that_lasts(bench, robot):
     """A lie that an impact could be once is added up by a filter to a speed that is not there."""
     node = bench.controller()
@@ -330,10 +453,15 @@ def test_specific_force_that_lasts(bench, robot):
     assert robot.ask(2.0) == pytest.approx(EFFORT)
 
 
-@fault('Foot force that pulls', code='foot_force',
-       detected='3 messages at the earliest, once half of contact_on, downwards, outweighs twice '
-                'contact_noise',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Foot force that pulls',
+    code='foot_force',
+    detected='3 messages at the earliest, once half of contact_on, downwards, outweighs twice '
+    'contact_noise',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_foot_that_is_pulled(bench, robot):
     """No floor pulls: a sensor of the other sign would hide each touchdown."""
     node = bench.controller()
@@ -346,10 +474,14 @@ def test_foot_that_is_pulled(bench, robot):
     assert robot.ask(2.0) == pytest.approx(EFFORT)
 
 
-@fault('Contact flicker', code='contact_flicker',
-       detected='debounced by contact_hold; a fault beyond flicker_limit changes in a second',
-       reaction='none while debouncing helps; then damping, then zero',
-       last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Contact flicker',
+    code='contact_flicker',
+    detected='debounced by contact_hold; a fault beyond flicker_limit changes in a second',
+    reaction='none while debouncing helps; then damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_contact_flicker(bench, robot):
     """A loose wire must be bridged; one that is only noise must be a fault."""
     node = bench.controller(safety__flicker_limit=10, estimator__contact_hold=0.05)
@@ -363,18 +495,29 @@ def test_contact_flicker(bench, robot):
     assert robot.ask(3.0) == pytest.approx(EFFORT)
 
 
-@fault('Stamps run backwards', code='clock_backwards', detected='at the tick',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Stamps run backwards',
+    code='clock_backwards',
+    detected='at the tick',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_clock_backwards(bench, robot, node):
     """A simulation that was reset, or two robots on one topic."""
     assert robot.ask(0.5) == 0.0
     check_latched(bench, robot, node, 'clock_backwards', 1.02)
 
 
-@fault('Stamps stand still', code='clock_stopped',
-       detected='state_timeout after the last new stamp, steady clock; in real time stamps that '
-                'advance by less than a tenth of that stand still, too',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Stamps stand still',
+    code='clock_stopped',
+    detected='state_timeout after the last new stamp, steady clock; in real time stamps that '
+    'advance by less than a tenth of that stand still, too',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_clock_stopped(bench, robot, realtime):
     """Sensors that repeat one stamp are not live, however often they come: zero, and it stays."""
     assert robot.stream_until(lambda: realtime.fault is not None, step=0.0)
@@ -385,10 +528,15 @@ def test_clock_stopped(bench, robot, realtime):
     assert not any(message.data[0] for message in robot.efforts[count:])
 
 
-@fault('Stamps jump ahead', code='clock_jump',
-       detected='at the tick, if they are ahead of the steady clock by more than state_timeout; '
-                'in lockstep as joint states that stop', reaction='zero', last='zero',
-       clears='~/clear_fault')
+@fault(
+    'Stamps jump ahead',
+    code='clock_jump',
+    detected='at the tick, if they are ahead of the steady clock by more than state_timeout; '
+    'in lockstep as joint states that stop',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_clock_jump(bench, robot, realtime):
     """A stamp from the future is no silence: the message must say what is wrong."""
     assert robot.stream_until(lambda: realtime.fault is not None, step=10.0)
@@ -397,12 +545,23 @@ def test_clock_jump(bench, robot, realtime):
     assert robot.stream_until(lambda: resting(robot))
 
 
-@fault('A sensor is never heard', code='sensor_missing',
-       detected='shown as waiting in /diagnostics (WARN); a fault after waiting_timeout (30 s)',
-       reaction='zero', last='zero', clears='~/clear_fault')
-@pytest.mark.parametrize('sensor, topic', [
-    ('imu', topics.IMU), ('outer_foot', topics.foot_wrench('outer_foot')),
-    ('locks', topics.LOCK_STATES), ('joints', topics.JOINT_STATES)])
+@fault(
+    'A sensor is never heard',
+    code='sensor_missing',
+    detected='shown as waiting in /diagnostics (WARN); a fault after waiting_timeout (30 s)',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'sensor, topic',
+    [
+        ('imu', topics.IMU),
+        ('outer_foot', topics.foot_wrench('outer_foot')),
+        ('locks', topics.LOCK_STATES),
+        ('joints', topics.JOINT_STATES),
+    ],
+)
 def test_sensor_missing(bench, robot, sensor, topic):
     """A controller that waits for ever and says that all is well is trusted for nothing."""
     node = bench.controller(realtime=True, waiting_timeout=1.5)
@@ -417,16 +576,26 @@ def test_sensor_missing(bench, robot, sensor, topic):
     assert bench.spin_until(lambda: resting(robot))
 
 
-@fault('A second node publishes our commands', code='second_publisher',
-       detected='refused at activate; while active within a second',
-       reaction='damping, then zero', last='zero after damping_time',
-       clears='~/clear_fault, once it has gone')
-@fault('A second node publishes the IMU, a foot or the commands of the locks',
-       code='second_publisher', detected='refused at activate; while active within a second; '
-       'joint states may come from several devices: a warning', reaction='damping, then zero',
-       last='zero after damping_time', clears='~/clear_fault, once it has gone')
-@pytest.mark.parametrize('kind, topic', [(Float64MultiArray, topics.EFFORT_COMMANDS),
-                                         (Imu, topics.IMU)])
+@fault(
+    'A second node publishes our commands',
+    code='second_publisher',
+    detected='refused at activate; while active within a second',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it has gone',
+)
+@fault(
+    'A second node publishes the IMU, a foot or the commands of the locks',
+    code='second_publisher',
+    detected='refused at activate; while active within a second; '
+    'joint states may come from several devices: a warning',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it has gone',
+)
+@pytest.mark.parametrize(
+    'kind, topic', [(Float64MultiArray, topics.EFFORT_COMMANDS), (Imu, topics.IMU)]
+)
 def test_second_publisher(bench, robot, node, kind, topic):
     """Two laws on one motor, or two sensors in turn, must not go unnoticed."""
     intruder = bench.add(rclpy.create_node('intruder'))
@@ -445,9 +614,14 @@ def test_second_publisher(bench, robot, node, kind, topic):
     assert robot.ask(2.0) == pytest.approx(EFFORT)
 
 
-@fault('robot_description becomes that of another robot', code='description',
-       detected='when it is heard; at configure it refuses', reaction='damping, then zero',
-       last='zero after damping_time', clears='~/clear_fault, once it is ours again')
+@fault(
+    'robot_description becomes that of another robot',
+    code='description',
+    detected='when it is heard; at configure it refuses',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it is ours again',
+)
 def test_description(bench, robot, node):
     """Another robot than the one controlled, and be it a weaker motor, must stop the walk."""
     publisher = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
@@ -465,9 +639,14 @@ def test_description(bench, robot, node):
     assert robot.ask(1.01) == pytest.approx(EFFORT)
 
 
-@fault('A required watchdog is waited for in vain', code='watchdog',
-       detected='zero is sent until it listens; a fault after waiting_timeout', reaction='zero',
-       last='zero', clears='~/clear_fault')
+@fault(
+    'A required watchdog is waited for in vain',
+    code='watchdog',
+    detected='zero is sent until it listens; a fault after waiting_timeout',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_watchdog_waited_for(bench, robot):
     """Nobody may walk a robot whose last effort would stand if the controller died."""
     node = bench.controller(waiting_timeout=1.0)
@@ -484,10 +663,15 @@ def silence_limit(node):
     return 2 * node.loop.period + node.loop.sensor_timeout + 0.25
 
 
-@fault('Joint states stop', code='stale_joint_state',
-       detected='real time: state_timeout (0.06 s) and at most two control periods, steady clock; '
-                'lockstep: lockstep_timeout (2 s)',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Joint states stop',
+    code='stale_joint_state',
+    detected='real time: state_timeout (0.06 s) and at most two control periods, steady clock; '
+    'lockstep: lockstep_timeout (2 s)',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_stale_joint_state(bench, robot, realtime):
     """The last effort must not stand when nobody knows how the joints move."""
     silent = time.monotonic()
@@ -501,26 +685,48 @@ def test_stale_joint_state(bench, robot, realtime):
 
 
 @pytest.mark.parametrize('sensor', ['imu', 'outer_foot', 'locks'])
-@fault('Lock states stop', code='stale_joint_state',
-       detected='state_timeout and at most two control periods', reaction='zero', last='zero',
-       clears='~/clear_fault')
-@fault('IMU stops', code='stale_imu', detected='state_timeout and at most two control periods',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
-@fault('A foot sensor stops', code='stale_contact',
-       detected='state_timeout and at most two control periods',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'Lock states stop',
+    code='stale_joint_state',
+    detected='state_timeout and at most two control periods',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
+@fault(
+    'IMU stops',
+    code='stale_imu',
+    detected='state_timeout and at most two control periods',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@fault(
+    'A foot sensor stops',
+    code='stale_contact',
+    detected='state_timeout and at most two control periods',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_stale_imu_and_contact(bench, robot, realtime, sensor):
     """A frozen IMU or foot sensor would be believed for ever."""
     assert robot.stream_until(lambda: realtime.loop.fault is not None, mute=sensor)
-    assert realtime.loop.fault.code == {'imu': 'stale_imu', 'locks': 'stale_joint_state',
-                                        'outer_foot': 'stale_contact'}[sensor]
+    assert (
+        realtime.loop.fault.code
+        == {'imu': 'stale_imu', 'locks': 'stale_joint_state', 'outer_foot': 'stale_contact'}[sensor]
+    )
     assert bench.spin_until(lambda: resting(robot))
 
 
-@fault('Ticks take longer than the control period', code='tick_overrun',
-       detected='after overrun_limit (5) late ticks in a row that last state_timeout, real time',
-       reaction='fade: the effort fades at fade_rate', last='zero once faded',
-       clears='~/clear_fault')
+@fault(
+    'Ticks take longer than the control period',
+    code='tick_overrun',
+    detected='after overrun_limit (5) late ticks in a row that last state_timeout, real time',
+    reaction='fade: the effort fades at fade_rate',
+    last='zero once faded',
+    clears='~/clear_fault',
+)
 def test_tick_overrun(bench, robot, realtime):
     """A machine that cannot keep up must come to a controlled stop."""
     tick = realtime.loop.tick
@@ -530,9 +736,14 @@ def test_tick_overrun(bench, robot, realtime):
     assert robot.stream_until(lambda: resting(robot))
 
 
-@fault('Emergency stop by service', code='emergency_stop', detected='when it is called',
-       reaction='damping, then zero, at once', last='zero after damping_time',
-       clears='~/clear_fault')
+@fault(
+    'Emergency stop by service',
+    code='emergency_stop',
+    detected='when it is called',
+    reaction='damping, then zero, at once',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_emergency_stop_service(bench, robot, node):
     """The stop must work without waiting for the next sensor."""
     client = robot.node.create_client(Trigger, 'walking_controller/emergency_stop')
@@ -543,23 +754,34 @@ def test_emergency_stop_service(bench, robot, node):
     check_latched(bench, robot, node, 'emergency_stop', 1.01)
 
 
-@fault('Emergency stop by topic', code='emergency_stop', detected='when True is heard',
-       reaction='damping, then zero, at once', last='zero after damping_time',
-       clears='~/clear_fault')
+@fault(
+    'Emergency stop by topic',
+    code='emergency_stop',
+    detected='when True is heard',
+    reaction='damping, then zero, at once',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_emergency_stop_topic(bench, robot, node):
     """A button box publishes; False must not clear what True has stopped."""
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: resting(robot))
     publisher.publish(Bool(data=False))
     check_latched(bench, robot, node, 'emergency_stop', 1.01)
 
 
-@fault('Deactivation while walking', code=None, detected='at the transition',
-       reaction='zero', last='zero, before the node leaves active',
-       clears='activate, if no fault is latched')
+@fault(
+    'Deactivation while walking',
+    code=None,
+    detected='at the transition',
+    reaction='zero',
+    last='zero, before the node leaves active',
+    clears='activate, if no fault is latched',
+)
 def test_deactivation(bench, robot, node):
     """ros2_control holds the last command for ever: it must be zero."""
     node.trigger_deactivate()
@@ -569,23 +791,38 @@ def test_deactivation(bench, robot, node):
     assert not bench.spin_until(lambda: len(robot.efforts) > count, timeout=0.3)
 
 
-@fault('Parameter out of range', code=None, detected='when it is set',
-       reaction='refused with what, value and limit; walking goes on', last='as before',
-       clears='nothing to clear')
+@fault(
+    'Parameter out of range',
+    code=None,
+    detected='when it is set',
+    reaction='refused with what, value and limit; walking goes on',
+    last='as before',
+    clears='nothing to clear',
+)
 def test_parameter_out_of_range(robot, node):
     """A typing error in rqt must not reach the motor."""
-    result, = node.set_parameters([Parameter('hip_switching.set_point', value=3.0)])
+    (result,) = node.set_parameters([Parameter('hip_switching.set_point', value=3.0)])
     assert not result.successful
     assert robot.ask(1.01) == pytest.approx(EFFORT)
 
 
-@fault('Parameter that the node does not have, or of a type that ROS does not know', code=None,
-       detected='at the request', reaction='refused by name, with the names close to it; walking '
-       'goes on', last='as before', clears='nothing to clear')
-@pytest.mark.parametrize('name, kind, words', [
-    ('hip_switching.kp', 3, "'hip_switching.kp' is not known"), ('', 3, "'' is not known"),
-    ('hip_switching.set_point', 200, "'hip_switching.set_point' has type 200; must be 1 to 9"),
-    ('hip_switching.set_point', 0, "'hip_switching.set_point' has type 0; must be 1 to 9")])
+@fault(
+    'Parameter that the node does not have, or of a type that ROS does not know',
+    code=None,
+    detected='at the request',
+    reaction='refused by name, with the names close to it; walking goes on',
+    last='as before',
+    clears='nothing to clear',
+)
+@pytest.mark.parametrize(
+    'name, kind, words',
+    [
+        ('hip_switching.kp', 3, "'hip_switching.kp' is not known"),
+        ('', 3, "'' is not known"),
+        ('hip_switching.set_point', 200, "'hip_switching.set_point' has type 200; must be 1 to 9"),
+        ('hip_switching.set_point', 0, "'hip_switching.set_point' has type 0; must be 1 to 9"),
+    ],
+)
 def test_parameter_of_nobody(bench, robot, node, name, kind, words):
     """One such request would end the controller, or take a parameter away from a walking law."""
     changed = ParameterMessage(name=name, value=ParameterValue(type=kind, double_value=0.3))
@@ -596,7 +833,7 @@ def test_parameter_of_nobody(bench, robot, node, name, kind, words):
         future = client.call_async(service.Request(parameters=[changed]))
         assert bench.spin_until(future.done)
         answer = future.result()
-        result, = answer.results if hasattr(answer, 'results') else [answer.result]
+        (result,) = answer.results if hasattr(answer, 'results') else [answer.result]
         assert not result.successful and words in result.reason
     assert robot.ask(1.01) == pytest.approx(EFFORT)
 
@@ -608,10 +845,14 @@ def test_parameters_that_change_while_running_come_first(bench, node):
     assert sorted(live, reverse=True) == live and 3 < sum(live) < 0.5 * len(live)
 
 
-@fault('A callback of a topic, service or timer raises an error, or a message cannot be taken',
-       code='internal', detected='at once; the other nodes say it in the log and go on',
-       reaction='damping, then zero; a request is refused', last='zero after damping_time',
-       clears='~/clear_fault')
+@fault(
+    'A callback of a topic, service or timer raises an error, or a message cannot be taken',
+    code='internal',
+    detected='at once; the other nodes say it in the log and go on',
+    reaction='damping, then zero; a request is refused',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_broken_callback(bench, robot, node, monkeypatch):
     """The node would end without a last command."""
     described = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
@@ -623,8 +864,14 @@ def test_broken_callback(bench, robot, node, monkeypatch):
     assert node.loop.fault.code == 'internal' and 'ZeroDivisionError' in node.loop.fault.message
 
 
-@fault('Combined state that cannot be read', code='joint_state', detected='at the message',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Combined state that cannot be read',
+    code='joint_state',
+    detected='at the message',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_half_a_message(bench, robot):
     """Half a message would end the controller."""
     node = bench.controller(combined_state='joint_state')
@@ -636,8 +883,9 @@ def test_half_a_message(bench, robot):
     def send(part):
         measurement.stamp += 0.01
         raw = serialize_message(writer.write(measurement))
-        publisher.publish(raw[:int(part * len(raw))])
+        publisher.publish(raw[: int(part * len(raw))])
         return bench.spin_until(lambda: node.loop.fault is not None, 0.1)
+
     for part in (1.0, 0.9, 0.5, 0.02, 1.0):
         send(part)
     assert bench.spin_until(lambda: send(1.0))
@@ -655,18 +903,35 @@ def start(module, *parameters):
 @pytest.fixture
 def process(bench, robot):
     """Return a controller in a process of its own that answers in real time."""
-    with start('controller_node', 'autostart:=true', 'realtime:=true', 'require_watchdog:=false',
-               'safety.state_timeout:=1.0') as process:   # the sensors come from a busy test
+    with start(
+        'controller_node',
+        'autostart:=true',
+        'realtime:=true',
+        'require_watchdog:=false',
+        'safety.state_timeout:=1.0',
+    ) as process:  # the sensors come from a busy test
         robot.wait(timeout=30.0)
         assert robot.stream_until(lambda: moving(robot), timeout=20.0)
         yield process
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@fault('SIGINT', code=None, detected='at the signal', reaction='zero, then the node ends',
-       last='zero', clears='a new start')
-@fault('SIGTERM', code=None, detected='at the signal', reaction='zero, then the node ends',
-       last='zero', clears='a new start')
+@fault(
+    'SIGINT',
+    code=None,
+    detected='at the signal',
+    reaction='zero, then the node ends',
+    last='zero',
+    clears='a new start',
+)
+@fault(
+    'SIGTERM',
+    code=None,
+    detected='at the signal',
+    reaction='zero, then the node ends',
+    last='zero',
+    clears='a new start',
+)
 def test_signals(bench, robot, process, number):
     """Ctrl-C must stop the robot, not only the program."""
     process.send_signal(number)
@@ -678,27 +943,43 @@ def test_signals(bench, robot, process, number):
 
 
 @pytest.mark.long
-@fault('Controller crash, SIGKILL', code=None,
-       detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded '
-                'simulator: command_timeout (0.1 s), or lockstep_timeout',
-       reaction='zero, sent by the watchdog', last='zero, again every quarter of the timeout',
-       clears='a new controller, activated by somebody')
+@fault(
+    'Controller crash, SIGKILL',
+    code=None,
+    detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded '
+    'simulator: command_timeout (0.1 s), or lockstep_timeout',
+    reaction='zero, sent by the watchdog',
+    last='zero, again every quarter of the timeout',
+    clears='a new controller, activated by somebody',
+)
 def test_killed_controller(bench, robot):
     """A killed process sends nothing: without a watchdog the last effort would stand."""
-    with start('watchdog_node'), \
-            start('controller_node', 'autostart:=true', 'realtime:=true',
-                  'watchdog_timeout:=5.0', 'safety.state_timeout:=1.0') as controller:
+    with (
+        start('watchdog_node'),
+        start(
+            'controller_node',
+            'autostart:=true',
+            'realtime:=true',
+            'watchdog_timeout:=5.0',
+            'safety.state_timeout:=1.0',
+        ) as controller,
+    ):
         assert robot.stream_until(lambda: moving(robot), timeout=30.0)
         controller.kill()
         killed = time.monotonic()
         assert bench.spin_until(lambda: resting(robot))
-        assert time.monotonic() - killed < 1.0   # benchmarks/watchdog.py measures it
+        assert time.monotonic() - killed < 1.0  # benchmarks/watchdog.py measures it
 
 
-@fault('Watchdog lost', code='watchdog', detected='watchdog_timeout (0.5 s) after its last '
-       'heartbeat that heard this controller, steady clock; before the first, effort stays zero',
-       reaction='fade: the effort fades at fade_rate', last='zero once faded, and until a watchdog '
-       'listens', clears='~/clear_fault')
+@fault(
+    'Watchdog lost',
+    code='watchdog',
+    detected='watchdog_timeout (0.5 s) after its last '
+    'heartbeat that heard this controller, steady clock; before the first, effort stays zero',
+    reaction='fade: the effort fades at fade_rate',
+    last='zero once faded, and until a watchdog listens',
+    clears='~/clear_fault',
+)
 def test_watchdog_lost(bench, robot):
     """A controller that nobody watches any more may be killed with its torque on."""
     node = bench.controller(realtime=True, safety__state_timeout=1.0, require_watchdog=True)
@@ -714,15 +995,22 @@ def test_watchdog_lost(bench, robot):
     assert robot.stream_until(lambda: moving(robot), timeout=20.0)
 
 
-@fault('Simulator or driver lost', code='stale_joint_state',
-       detected='as joint states that stop', reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Simulator or driver lost',
+    code='stale_joint_state',
+    detected='as joint states that stop',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 @pytest.mark.parametrize('realtime', ['true', pytest.param('false', marks=pytest.mark.long)])
 def test_killed_simulator(bench, realtime):
     """A controller whose robot has gone must not wake up with an old effort."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    node = bench.controller(realtime=realtime == 'true', lockstep_timeout=0.5,
-                            safety__state_timeout=0.3)
-    with start('simulator_node', f'realtime:={realtime}'):   # killed at the end
+    node = bench.controller(
+        realtime=realtime == 'true', lockstep_timeout=0.5, safety__state_timeout=0.3
+    )
+    with start('simulator_node', f'realtime:={realtime}'):  # killed at the end
         assert bench.spin_until(lambda: node.loop.state.steps > 1, timeout=30.0)
     assert bench.spin_until(lambda: node.loop.fault is not None)
     assert node.loop.fault.code == 'stale_joint_state'
@@ -731,8 +1019,9 @@ def test_killed_simulator(bench, realtime):
 
 def test_every_kind_of_fault_has_a_row(request):
     """A fault without a proven row in the table is a promise nobody has checked."""
-    rows = {mark.kwargs['code'] for item in request.session.items
-            for mark in item.iter_markers('fault')}
+    rows = {
+        mark.kwargs['code'] for item in request.session.items for mark in item.iter_markers('fault')
+    }
     if not any(item.name.startswith('test_killed_simulator') for item in request.session.items):
         pytest.skip('only meaningful when this whole file runs')
     assert set(KINDS) <= rows

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 from walking_control.ros.nodes import topics
 from walking_control.safety.machine import allowed, Event
 
-EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
 NODE = 'walking_controller'
 fault = pytest.mark.fault
 
@@ -42,11 +42,17 @@ def test_everything_through_services(bench, robot):
     robot.wait()
     assert robot.ask(1.0) == pytest.approx(EFFORT)
     gain = Parameter('hip_switching.proportional_gain', value=5.0).to_parameter_msg()
-    response = call(bench, robot, SetParameters, 'set_parameters',
-                    SetParameters.Request(parameters=[gain]))
+    response = call(
+        bench, robot, SetParameters, 'set_parameters', SetParameters.Request(parameters=[gain])
+    )
     assert response.results[0].successful
-    response = call(bench, robot, GetParameters, 'get_parameters',
-                    GetParameters.Request(names=['hip_switching.proportional_gain']))
+    response = call(
+        bench,
+        robot,
+        GetParameters,
+        'get_parameters',
+        GetParameters.Request(names=['hip_switching.proportional_gain']),
+    )
     assert response.values[0].double_value == 5.0
     for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
         assert change_state(bench, robot, transition)
@@ -106,8 +112,9 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     node = bench.controller()
     node.trigger_deactivate()
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: node.loop.fault is not None)
     node.trigger_activate()
@@ -115,33 +122,52 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     assert robot.ask(1.0) == 0.0 and node.loop.fault.code == 'emergency_stop'
 
 
-@fault('Transition that is not possible now', code=None, detected='at the request',
-       reaction='refused with success false; walking goes on', last='as before',
-       clears='nothing to clear')
+@fault(
+    'Transition that is not possible now',
+    code=None,
+    detected='at the request',
+    reaction='refused with success false; walking goes on',
+    last='as before',
+    clears='nothing to clear',
+)
 @pytest.mark.parametrize('state', ['unconfigured', 'inactive', 'active'])
 def test_impossible_transitions_are_refused(bench, robot, state):
     """A wrong request must not end the process in mid-step; the table says what is possible."""
     node = bench.controller(activate=state == 'active')
     if state == 'inactive':
         node.trigger_configure()
-    events = {Transition.TRANSITION_CONFIGURE: Event.CONFIGURE,
-              Transition.TRANSITION_ACTIVATE: Event.ACTIVATE,
-              Transition.TRANSITION_DEACTIVATE: Event.DEACTIVATE,
-              Transition.TRANSITION_CLEANUP: Event.CLEANUP}
-    refused = [transition for transition, event in events.items()
-               if not allowed(node._latch.state, event)]
+    events = {
+        Transition.TRANSITION_CONFIGURE: Event.CONFIGURE,
+        Transition.TRANSITION_ACTIVATE: Event.ACTIVATE,
+        Transition.TRANSITION_DEACTIVATE: Event.DEACTIVATE,
+        Transition.TRANSITION_CLEANUP: Event.CLEANUP,
+    }
+    refused = [
+        transition for transition, event in events.items() if not allowed(node._latch.state, event)
+    ]
     for transition in (*refused, 99):
         assert not change_state(bench, robot, transition)
-    answer = call(bench, robot, ChangeState, 'change_state', ChangeState.Request(
-        transition=Transition(label='fly')))
+    answer = call(
+        bench,
+        robot,
+        ChangeState,
+        'change_state',
+        ChangeState.Request(transition=Transition(label='fly')),
+    )
     assert not answer.success and len(refused) == {'inactive': 2}.get(state, 3)
     if state == 'active':
         robot.wait()
         assert robot.ask(1.0) == pytest.approx(EFFORT), 'it walks on'
 
 
-@fault('Clear without a fault', code=None, detected='at the request',
-       reaction='none; walking goes on', last='as before', clears='nothing to clear')
+@fault(
+    'Clear without a fault',
+    code=None,
+    detected='at the request',
+    reaction='none; walking goes on',
+    last='as before',
+    clears='nothing to clear',
+)
 def test_clear_without_a_fault_changes_nothing(bench, robot):
     """A clear in mid-step that forgot the stance foot would make a walker fall."""
     node = bench.controller()
@@ -154,16 +180,26 @@ def test_clear_without_a_fault_changes_nothing(bench, robot):
     assert robot.ask(1.01) == pytest.approx(EFFORT)
 
 
-@fault('Cleanup and configure with a fault latched', code=None, detected='at the transition',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Cleanup and configure with a fault latched',
+    code=None,
+    detected='at the transition',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_a_fault_survives_cleanup(bench, robot):
     """A new session is no clear: whoever configures again may not know of the fault."""
     node = bench.controller()
     robot.wait()
     robot.ask(1.0)
     robot.lose_joints(1.01)
-    for transition in (node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure,
-                       node.trigger_activate):
+    for transition in (
+        node.trigger_deactivate,
+        node.trigger_cleanup,
+        node.trigger_configure,
+        node.trigger_activate,
+    ):
         transition()
     robot.wait()
     assert robot.ask(2.0) == 0.0 and node.fault.code == 'not_finite'
@@ -174,12 +210,14 @@ def test_a_fault_survives_cleanup(bench, robot):
 def test_read_only_while_configured(bench, robot):
     """Rqt must show no slider that refuses, and show it again when it would not."""
     node = bench.controller()
-    request = DescribeParameters.Request(names=['safety.fall_lean', 'robot_file',
-                                                'hip_switching.proportional_gain'])
+    request = DescribeParameters.Request(
+        names=['safety.fall_lean', 'robot_file', 'hip_switching.proportional_gain']
+    )
 
     def read_only():
         answer = call(bench, robot, DescribeParameters, 'describe_parameters', request)
         return [descriptor.read_only for descriptor in answer.descriptors]
+
     assert read_only() == [True, True, False]
     node.trigger_deactivate()
     node.trigger_cleanup()

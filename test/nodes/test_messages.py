@@ -21,8 +21,9 @@ def read(message, joints=('a', 'b', 'c')):
 
 def test_shuffled_names():
     """JointState promises no order: reading by position would swap legs."""
-    message = JointState(name=['c', 'x', 'a', 'b'], position=[3.0, 9.0, 1.0, 2.0],
-                         velocity=[0.3, 0.9, 0.1, 0.2])
+    message = JointState(
+        name=['c', 'x', 'a', 'b'], position=[3.0, 9.0, 1.0, 2.0], velocity=[0.3, 0.9, 0.1, 0.2]
+    )
     assert read(message) == ([1.0, 2.0, 3.0], [0.1, 0.2, 0.3])
 
 
@@ -35,11 +36,17 @@ def test_order_may_change_between_messages():
     assert position.tolist() == [2.0, 1.0]
 
 
-@pytest.mark.parametrize('message, words', [
-    (JointState(name=['a', 'b'], position=[1.0, 2.0], velocity=[0.0, 0.0]), 'lacks the joint c'),
-    (JointState(name=['a', 'b', 'c'], position=[1.0], velocity=[0.0]), 'positions is 1'),
-    (JointState(name=['a', 'b', 'c'], position=[1.0, 2.0, 3.0]), 'velocities is 0'),
-])
+@pytest.mark.parametrize(
+    'message, words',
+    [
+        (
+            JointState(name=['a', 'b'], position=[1.0, 2.0], velocity=[0.0, 0.0]),
+            'lacks the joint c',
+        ),
+        (JointState(name=['a', 'b', 'c'], position=[1.0], velocity=[0.0]), 'positions is 1'),
+        (JointState(name=['a', 'b', 'c'], position=[1.0, 2.0, 3.0]), 'velocities is 0'),
+    ],
+)
 def test_incomplete_joint_state(message, words):
     """A missing joint must be named, not read as zero."""
     with pytest.raises(MeasurementError, match=words):
@@ -59,7 +66,7 @@ def test_work_of_a_step_is_that_of_its_ticks():
     assert work.power == 2.0
     assert work.positive == pytest.approx(5 * 0.01 * 2.0)
     assert work.net == pytest.approx(5 * 0.01 * (2.0 - 1.0))
-    work.add(0.0)   # another walk
+    work.add(0.0)  # another walk
     state.steps += 1
     work.add(0.01)
     assert work.positive == pytest.approx(0.01 * 2.0)

@@ -32,7 +32,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 from walking_control.ros.nodes.monitor_node import FRAMES, MonitorNode  # noqa: E402
 
-NUMBER = 'hip_switching.set_point'   # live, from 0.05 to 0.8 rad
+NUMBER = 'hip_switching.set_point'  # live, from 0.05 to 0.8 rad
 
 
 class Viewer:
@@ -43,13 +43,16 @@ class Viewer:
         self.parameters, self.statuses, self.answers, self.files = {}, [], [], []
         self.time, self.sessions = None, []
         self._stack = contextlib.ExitStack()
-        self._socket = self._stack.enter_context(client.connect(
-            f'ws://127.0.0.1:{port}', max_size=None, subprotocols=['foxglove.sdk.v1']))
+        self._socket = self._stack.enter_context(
+            client.connect(
+                f'ws://127.0.0.1:{port}', max_size=None, subprotocols=['foxglove.sdk.v1']
+            )
+        )
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self):
-        with contextlib.suppress(ConnectionClosed):   # the server, or this viewer, has left
+        with contextlib.suppress(ConnectionClosed):  # the server, or this viewer, has left
             self._read_until_closed()
 
     def _read_until_closed(self):
@@ -61,7 +64,7 @@ class Viewer:
                 topic = next(name for name, each in self.channels.items() if each['id'] == number)
                 self.messages.setdefault(topic, []).append(message[13:])
             elif message[0] == 3:
-                self.answers.append(json.loads(message[13 + len('json'):]))
+                self.answers.append(json.loads(message[13 + len('json') :]))
             elif message[0] == 4:
                 self.files.append(message)
 
@@ -71,8 +74,9 @@ class Viewer:
         elif message['op'] == 'advertiseServices':
             self.services.update({each['name']: each['id'] for each in message['services']})
         elif message['op'] == 'parameterValues':
-            self.parameters.update({each['name']: each.get('value')
-                                    for each in message['parameters']})
+            self.parameters.update(
+                {each['name']: each.get('value') for each in message['parameters']}
+            )
         elif message['op'] == 'serverInfo':
             self.sessions.append(message['sessionId'])
         elif message['op'] == 'status':
@@ -84,9 +88,13 @@ class Viewer:
 
     def subscribe(self, *topics):
         """Ask for topics that are offered."""
-        self.tell('subscribe', subscriptions=[
-            {'id': self.channels[topic]['id'], 'channelId': self.channels[topic]['id']}
-            for topic in topics])
+        self.tell(
+            'subscribe',
+            subscriptions=[
+                {'id': self.channels[topic]['id'], 'channelId': self.channels[topic]['id']}
+                for topic in topics
+            ],
+        )
 
     def press(self, name):
         """Call one of the controller's services."""
@@ -95,8 +103,13 @@ class Viewer:
 
     def set(self, **values):
         """Change parameters; __ stands for a dot."""
-        self.tell('setParameters', id='', parameters=[
-            {'name': name.replace('__', '.'), 'value': value} for name, value in values.items()])
+        self.tell(
+            'setParameters',
+            id='',
+            parameters=[
+                {'name': name.replace('__', '.'), 'value': value} for name, value in values.items()
+            ],
+        )
 
     def fetch(self, uri):
         """Ask for a file."""
@@ -117,6 +130,7 @@ def watch(bench):
         monitor = bench.add(MonitorNode(port=0, **parameters))
         viewers.append(Viewer(monitor.port))
         return viewers[-1]
+
     yield start
     for viewer in viewers:
         viewer.close()
@@ -124,8 +138,15 @@ def watch(bench):
 
 def walk(bench, namespace=''):
     """Start a simulator and its controller."""
-    bench.add(SimulatorNode(namespace=namespace, parameter_overrides=[
-        Parameter('duration', value=600.0), Parameter('lockstep_timeout', value=20.0)]))
+    bench.add(
+        SimulatorNode(
+            namespace=namespace,
+            parameter_overrides=[
+                Parameter('duration', value=600.0),
+                Parameter('lockstep_timeout', value=20.0),
+            ],
+        )
+    )
     return bench.controller(namespace=namespace, lockstep_timeout=20.0)
 
 
@@ -139,27 +160,42 @@ def test_viewer_sees_the_robot_walk(bench, watch):
     controller = walk(bench, '/north')
     viewer = watch(namespace='/north')
     effort = '/walking_controller/telemetry/effort_hip'
-    wanted = ['/joint_states', effort, '/outer_foot_broadcaster/wrench', '/robot_description',
-              '/walking_controller/fault', '/diagnostics', '/odom', FRAMES]
+    wanted = [
+        '/joint_states',
+        effort,
+        '/outer_foot_broadcaster/wrench',
+        '/robot_description',
+        '/walking_controller/fault',
+        '/diagnostics',
+        '/odom',
+        FRAMES,
+    ]
     assert bench.spin_until(lambda: set(wanted) <= set(viewer.channels)), viewer.channels.keys()
     assert viewer.channels[effort]['schemaName'] == 'std_msgs/msg/Float64'
     assert viewer.channels[effort]['schema'].split() == ['float64', 'data']
     viewer.subscribe(*wanted)
-    assert bench.spin_until(lambda: all(len(viewer.messages.get(topic, ())) >= (
-        1 if topic in ('/robot_description', '/walking_controller/fault') else 2)
-        for topic in wanted)), {topic: len(each) for topic, each in viewer.messages.items()}
+    assert bench.spin_until(
+        lambda: all(
+            len(viewer.messages.get(topic, ()))
+            >= (1 if topic in ('/robot_description', '/walking_controller/fault') else 2)
+            for topic in wanted
+        )
+    ), {topic: len(each) for topic, each in viewer.messages.items()}
     assert bench.spin_until(lambda: len(viewer.messages['/joint_states']) > 10)
     positions = [message.position for message in heard(viewer, JointState, '/joint_states')]
     assert np.ptp(positions, axis=0).max() > 0.05
     assert any(message.data for message in heard(viewer, Float64, effort))
-    description, = {message.data for message in heard(viewer, String, '/robot_description')}
+    (description,) = {message.data for message in heard(viewer, String, '/robot_description')}
     assert description == controller.loop.robot.urdf
     assert heard(viewer, String, '/walking_controller/fault')[-1].data == ''
     viewer.press('emergency_stop')
     assert bench.spin_until(lambda: viewer.answers and controller.fault is not None)
     assert viewer.answers == [{'success': True, 'message': 'stopped'}]
-    assert bench.spin_until(lambda: heard(
-        viewer, String, '/walking_controller/fault')[-1].data.startswith('emergency_stop'))
+    assert bench.spin_until(
+        lambda: heard(viewer, String, '/walking_controller/fault')[-1].data.startswith(
+            'emergency_stop'
+        )
+    )
 
 
 def test_another_simulation_is_shown_from_its_beginning(bench, robot, watch):
@@ -170,16 +206,18 @@ def test_another_simulation_is_shown_from_its_beginning(bench, robot, watch):
     latched = '/robot_description', '/walking_controller/fault'
     assert bench.spin_until(lambda: {'/joint_states', *latched} <= set(viewer.channels))
     viewer.subscribe('/joint_states', *latched)
-    for stamp, sessions in ((100.0, 2), (1.0, 3)):   # the first session was that of the wall clock
+    for stamp, sessions in ((100.0, 2), (1.0, 3)):  # the first session was that of the wall clock
         robot.ask(stamp)
 
         def shown():
             robot.send(stamp)
             bench.spin_until(lambda: False, 0.05)
             return viewer.time == round(stamp * 1e9) and len(viewer.sessions) == sessions
+
         assert bench.spin_until(shown), (viewer.time, viewer.sessions)
-    assert bench.spin_until(lambda: all(
-        len(viewer.messages.get(topic, ())) > 1 for topic in latched)), viewer.messages.keys()
+    assert bench.spin_until(
+        lambda: all(len(viewer.messages.get(topic, ())) > 1 for topic in latched)
+    ), viewer.messages.keys()
 
 
 def test_parameters_are_judged_by_the_controller(bench, watch):
@@ -188,18 +226,22 @@ def test_parameters_are_judged_by_the_controller(bench, watch):
     viewer = watch()
     assert bench.spin_until(lambda: len(viewer.services) == len(BUTTONS))
 
-    def asked():   # until the controller is found
+    def asked():  # until the controller is found
         viewer.tell('getParameters', parameterNames=[], id='all')
         bench.spin_until(lambda: viewer.parameters, 1.0)
         return viewer.parameters
+
     assert bench.spin_until(asked)
     assert viewer.parameters[NUMBER] == controller.get_parameter(NUMBER).value
     viewer.set(hip_switching__set_point=0.3)
     assert bench.spin_until(lambda: viewer.parameters[NUMBER] == 0.3)
     assert controller.get_parameter(NUMBER).value == 0.3
-    for name, value, reason in ((NUMBER, 7, 'range'), (NUMBER, 'fast', ''),
-                                ('robot_file', 'compass', 'unconfigured'),
-                                ('nonsense', 1.0, '')):
+    for name, value, reason in (
+        (NUMBER, 7, 'range'),
+        (NUMBER, 'fast', ''),
+        ('robot_file', 'compass', 'unconfigured'),
+        ('nonsense', 1.0, ''),
+    ):
         viewer.statuses.clear()
         viewer.set(**{name.replace('.', '__'): value})
         assert bench.spin_until(lambda: viewer.statuses), (name, value)
@@ -226,8 +268,9 @@ def test_nobody_there_is_said(bench, watch):
 
 def test_sensors_are_left_alone_until_a_controller_hears_them(bench, watch):
     """If it failed, a simulator would take the monitor for its controller and start without one."""
-    simulator = bench.add(SimulatorNode(parameter_overrides=[
-        Parameter('discovery_timeout', value=60.0)]))
+    simulator = bench.add(
+        SimulatorNode(parameter_overrides=[Parameter('discovery_timeout', value=60.0)])
+    )
     viewer = watch()
     assert bench.spin_until(lambda: '/joint_states' in viewer.channels)
     viewer.subscribe('/joint_states')
@@ -253,8 +296,12 @@ def test_no_file_but_the_robots_meshes_is_served(bench, watch, tmp_path):
 def connects(port, origin=None, path=''):
     """Return whether a viewer whose page is of an origin is let through."""
     try:
-        with client.connect(f'ws://127.0.0.1:{port}/{path}', origin=origin, max_size=None,
-                            subprotocols=['foxglove.sdk.v1']) as viewer:
+        with client.connect(
+            f'ws://127.0.0.1:{port}/{path}',
+            origin=origin,
+            max_size=None,
+            subprotocols=['foxglove.sdk.v1'],
+        ) as viewer:
             return json.loads(viewer.recv(10.0))['op'] == 'serverInfo'
     except InvalidStatus as refused:
         assert refused.response.status_code == 403
@@ -264,15 +311,30 @@ def connects(port, origin=None, path=''):
 def test_pages_of_others_are_refused(bench):
     """If it failed, any page that somebody opens could stop or retune a robot on his network."""
     port = bench.add(MonitorNode(port=0, origins=['https://viewer.example'])).port
-    for origin in (None, 'http://localhost:8080', 'http://127.0.0.1', 'https://app.foxglove.dev',
-                   'https://viewer.example', 'file://'):
+    for origin in (
+        None,
+        'http://localhost:8080',
+        'http://127.0.0.1',
+        'https://app.foxglove.dev',
+        'https://viewer.example',
+        'file://',
+    ):
         assert connects(port, origin), origin
-    for origin in ('https://evil.example', 'http://viewer.example', 'https://viewer.example.evil',
-                   'http://localhost.evil.example', 'null', 'http://[', 'https://app.foxglove.dev.'):
+    for origin in (
+        'https://evil.example',
+        'http://viewer.example',
+        'https://viewer.example.evil',
+        'http://localhost.evil.example',
+        'null',
+        'http://[',
+        'https://app.foxglove.dev.',
+    ):
         assert not connects(port, origin), origin
     for request in (b'GET / HTTP/1.1\r\n\r\n', b'\0\r\n\r\n', b'x' * 100_000 + b'\r\n\r\n'):
-        with socket.create_connection(('127.0.0.1', port)) as page, contextlib.suppress(
-                ConnectionResetError, BrokenPipeError):
+        with (
+            socket.create_connection(('127.0.0.1', port)) as page,
+            contextlib.suppress(ConnectionResetError, BrokenPipeError),
+        ):
             page.sendall(request)
             assert page.recv(12) in (b'HTTP/1.1 403', b''), request[:20]
     assert connects(port)
@@ -301,16 +363,20 @@ def test_frames_are_those_of_the_model():
     pin.framesForwardKinematics(model, data, q)
     names = list(model.names)[1:]
     order = [2, 0, 1]
-    frames = {child: (parent, pin.SE3(pin.Quaternion(turn).matrix(), place))
-              for parent, child, place, turn in RobotFrames(urdf).transforms(
-                  ['of_another', *(names[i] for i in order)], [9.0, *q[order]])}
+    frames = {
+        child: (parent, pin.SE3(pin.Quaternion(turn).matrix(), place))
+        for parent, child, place, turn in RobotFrames(urdf).transforms(
+            ['of_another', *(names[i] for i in order)], [9.0, *q[order]]
+        )
+    }
     assert len(frames) == len(ElementTree.fromstring(urdf).findall('joint'))
 
     def place_of(link):
-        if link not in frames:   # the root
+        if link not in frames:  # the root
             return pin.SE3.Identity()
         parent, pose = frames[link]
         return place_of(parent) * pose
+
     for link in frames:
         assert place_of(link).isApprox(data.oMf[model.getFrameId(link, pin.BODY)]), link
 
@@ -329,8 +395,10 @@ def test_taken_port_is_one_line(capsys):
 
 def test_missing_package_is_one_line():
     """If it failed, who has not installed the extra would see a traceback instead of the remedy."""
-    code = ("import sys; sys.modules['foxglove'] = None; from walking_control.cli import main; "
-            "sys.exit(main(['monitor', '--port', '0']))")
+    code = (
+        "import sys; sys.modules['foxglove'] = None; from walking_control.cli import main; "
+        "sys.exit(main(['monitor', '--port', '0']))"
+    )
     done = run(sys.executable, '-c', code)
     assert done.returncode == 2
     assert done.stderr.startswith('error: monitor') and done.stderr.count('\n') == 1
@@ -349,18 +417,25 @@ def test_layouts_show_what_there_is(bench):
         else:
             collect(part['first'])
             collect(part['second'])
+
     collect(panels['layout'])
     assert sorted(placed) == sorted(panels['configById'])
-    assert {each['serviceName'] for each in panels['configById'].values()
-            if 'serviceName' in each} == {f'/walking_controller/{name}' for name in BUTTONS}
+    assert {
+        each['serviceName'] for each in panels['configById'].values() if 'serviceName' in each
+    } == {f'/walking_controller/{name}' for name in BUTTONS}
     walk(bench)
-    drawn = {path['value'] for each in panels['configById'].values()
-             for path in each.get('paths', ())}
+    drawn = {
+        path['value'] for each in panels['configById'].values() for path in each.get('paths', ())
+    }
     drawn = {value.partition('.')[0] for value in drawn}
-    curves = [curve.get('name') for curve in ElementTree.parse(
-        config / 'plotjuggler' / 'walk.xml').iter('curve')]
-    drawn |= {'/odom' if name.startswith('/odom') else name.removesuffix('/data')
-              for name in curves}
+    curves = [
+        curve.get('name')
+        for curve in ElementTree.parse(config / 'plotjuggler' / 'walk.xml').iter('curve')
+    ]
+    drawn |= {
+        '/odom' if name.startswith('/odom') else name.removesuffix('/data') for name in curves
+    }
     node = bench.nodes[-1]
-    assert bench.spin_until(lambda: all(node.count_publishers(topic) for topic in drawn)), \
-        [topic for topic in drawn if not node.count_publishers(topic)]
+    assert bench.spin_until(lambda: all(node.count_publishers(topic) for topic in drawn)), [
+        topic for topic in drawn if not node.count_publishers(topic)
+    ]

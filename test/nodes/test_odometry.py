@@ -75,7 +75,7 @@ def test_message_carries_what_is_known(declared):
     if not declared:
         assert not pose.any() and not twist.any()
         return
-    own = [0, 2, 4]   # along x and z, about y
+    own = [0, 2, 4]  # along x and z, about y
     assert np.all(np.diag(pose)[own[:2]] > 0.0) and np.all(np.diag(twist)[own] > 0.0)
     assert np.diag(twist)[4] >= 1e-4, 'the gyroscope'
     assert not np.delete(np.diag(pose), own).any() and not np.delete(np.diag(twist), own).any()
@@ -83,8 +83,7 @@ def test_message_carries_what_is_known(declared):
 
 def parameters(**values):
     """Return parameter overrides of a node."""
-    return {'parameter_overrides': [Parameter(name, value=value)
-                                    for name, value in values.items()]}
+    return {'parameter_overrides': [Parameter(name, value=value) for name, value in values.items()]}
 
 
 def hear_odometry(bench):
@@ -100,15 +99,23 @@ def test_a_walk_is_followed_beside_a_controller(bench):
     """Who uses another controller would not know where the robot is, nor how surely."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     odometry = bench.add(OdometryNode(**parameters(robot_file='walker3d', use_sim_time=True)))
-    simulator = bench.add(SimulatorNode(**parameters(
-        robot_file='walker3d', lockstep_timeout=40.0, duration=2.5)))
-    bench.controller(robot_file='walker3d', odometry_rate=0.0, lockstep_timeout=40.0,
-                     controller='stepping', stepping__speed=0.4)
+    simulator = bench.add(
+        SimulatorNode(**parameters(robot_file='walker3d', lockstep_timeout=40.0, duration=2.5))
+    )
+    bench.controller(
+        robot_file='walker3d',
+        odometry_rate=0.0,
+        lockstep_timeout=40.0,
+        controller='stepping',
+        stepping__speed=0.4,
+    )
     heard = hear_odometry(bench)
     assert bench.spin_until(lambda: simulator.finished, 120.0)
     assert simulator.fault is None and odometry.operation.fault is None
-    begin, end = (np.array([pose.position.x, pose.position.y]) for pose in (
-        message.pose.pose for message in (heard[0], heard[-1])))
+    begin, end = (
+        np.array([pose.position.x, pose.position.y])
+        for pose in (message.pose.pose for message in (heard[0], heard[-1]))
+    )
     way = simulator.plant.truth.q[:2] - [simulator._origin, 0.0]
     assert way[0] > 0.4
     assert np.abs(end - begin - way).max() < 0.03
@@ -121,8 +128,8 @@ def test_the_way_goes_on_after_a_silent_sensor(bench, robot):
     odometry = bench.add(OdometryNode(**parameters(robot_file='dribbel', rate=1000.0)))
     heard = hear_odometry(bench)
     assert robot.stream_until(lambda: len(heard) > 5, 60.0)
-    odometry._odometry._message.pose.pose.position.x = 3.0   # as if it had walked there
-    assert bench.spin_until(lambda: odometry._told is not None, 30.0)   # silence
+    odometry._odometry._message.pose.pose.position.x = 3.0  # as if it had walked there
+    assert bench.spin_until(lambda: odometry._told is not None, 30.0)  # silence
     count = len(heard)
     assert robot.stream_until(lambda: len(heard) > count, 60.0)
     assert heard[count].pose.pose.position.x == pytest.approx(3.0, abs=0.01)

@@ -42,8 +42,8 @@ from walking_control.ros.ros2_control.launching import (  # noqa: E402
 )
 from walking_control.ros.ros2_control.tags import HARDWARE, tags, with_tags  # noqa: E402
 
-PATIENCE = 60.0   # s for anything to come up; nothing is asserted about it
-BUSY = 0.5        # s that a busy machine may be silent
+PATIENCE = 60.0  # s for anything to come up; nothing is asserted about it
+BUSY = 0.5  # s that a busy machine may be silent
 
 
 def need(*packages):
@@ -51,9 +51,11 @@ def need(*packages):
     for package in packages:
         try:
             get_package_prefix(package)
-        except (PackageNotFoundError, OSError):   # the latter where no ROS 2 is sourced
-            pytest.skip(f'{package} is missing: sudo apt install ros-$ROS_DISTRO-'
-                        + package.replace('_', '-'))
+        except (PackageNotFoundError, OSError):  # the latter where no ROS 2 is sourced
+            pytest.skip(
+                f'{package} is missing: sudo apt install ros-$ROS_DISTRO-'
+                + package.replace('_', '-')
+            )
 
 
 class Rig:
@@ -71,19 +73,30 @@ class Rig:
         self.node.stop = lambda: None
         self.efforts, self.faults, self.forces = [], [], {}
         listen = self.node.create_subscription
-        listen(Float64MultiArray, topics.EFFORT_COMMANDS,
-               lambda message: self.efforts.append((time.monotonic(), list(message.data))), 10)
-        listen(String, topics.FAULT, lambda message: self.faults.append(message.data),
-               topics.LATCHED)
+        listen(
+            Float64MultiArray,
+            topics.EFFORT_COMMANDS,
+            lambda message: self.efforts.append((time.monotonic(), list(message.data))),
+            10,
+        )
+        listen(
+            String, topics.FAULT, lambda message: self.faults.append(message.data), topics.LATCHED
+        )
         for foot in place.wiring.robot.feet:
-            listen(WrenchStamped, topics.foot_wrench(foot),
-                   lambda message, foot=foot: self.forces.__setitem__(
-                       foot, message.wrench.force.z), qos_profile_sensor_data)
+            listen(
+                WrenchStamped,
+                topics.foot_wrench(foot),
+                lambda message, foot=foot: self.forces.__setitem__(foot, message.wrench.force.z),
+                qos_profile_sensor_data,
+            )
 
     def start(self, step):
         """Start a `Process` of the tables; our own nodes by this Python."""
-        words = [sys.executable, '-m', f'walking_control.ros.nodes.{step.executable}'] \
-            if step.package == US else ['ros2', 'run', step.package, step.executable]
+        words = (
+            [sys.executable, '-m', f'walking_control.ros.nodes.{step.executable}']
+            if step.package == US
+            else ['ros2', 'run', step.package, step.executable]
+        )
         words += [*step.arguments, '--ros-args']
         for number, parameters in enumerate(step.parameters):
             if not isinstance(parameters, str):
@@ -94,8 +107,14 @@ class Rig:
         for old, new in step.remappings:
             words += ['-r', f'{old}:={new}']
         if step.key == 'controller':
-            words += ['-p', 'autostart:=true', '-p', f'safety.state_timeout:={BUSY}',
-                      '-p', 'safety.overrun_limit:=10000']
+            words += [
+                '-p',
+                'autostart:=true',
+                '-p',
+                f'safety.state_timeout:={BUSY}',
+                '-p',
+                'safety.overrun_limit:=10000',
+            ]
         return self._stack.enter_context(Program(*words))
 
     def do(self, *words):
@@ -133,15 +152,21 @@ def mock_rig(bench, scratch, **words):
         rig = Rig(bench, place, scratch, stack)
         path = str(shipped_folder('dribbel') / CONTROLLERS[HARDWARE])
         description = with_tags(place.wiring.robot.urdf, tags(place.wiring, HARDWARE))
-        rig.start(Process('description', 'robot_state_publisher', 'robot_state_publisher',
-                          parameters=({'robot_description': description},)))
-        rig.start(Process('manager', 'controller_manager', 'ros2_control_node',
-                          parameters=(path,)))
+        rig.start(
+            Process(
+                'description',
+                'robot_state_publisher',
+                'robot_state_publisher',
+                parameters=({'robot_description': description},),
+            )
+        )
+        rig.start(Process('manager', 'controller_manager', 'ros2_control_node', parameters=(path,)))
         steps = {step.key: step for step in plan_hardware(place)}
         for key in ('sensors', 'load'):
             if key in steps:
-                rig.do('ros2', 'run', steps[key].package, steps[key].executable,
-                       *steps[key].arguments)
+                rig.do(
+                    'ros2', 'run', steps[key].package, steps[key].executable, *steps[key].arguments
+                )
         rig.watchdog, rig.controller = rig.start(steps['watchdog']), rig.start(steps['controller'])
         yield rig, steps
 
@@ -160,8 +185,12 @@ def test_a_dry_run_moves_nothing(bench, tmp_path):
     """If it failed, whoever wants to see the commands first would move the robot by them."""
     shadows = []
     with mock_rig(bench, tmp_path, dry_run='true') as (rig, _):
-        rig.node.create_subscription(Float64MultiArray, f'dry_run/{topics.EFFORT_COMMANDS}',
-                                     lambda message: shadows.append(any(message.data)), 10)
+        rig.node.create_subscription(
+            Float64MultiArray,
+            f'dry_run/{topics.EFFORT_COMMANDS}',
+            lambda message: shadows.append(any(message.data)),
+            10,
+        )
         rig.until(lambda: any(shadows))
         rig.listen(1.0)
         assert not rig.efforts and 'effort_controller' not in rig.active()
@@ -178,7 +207,7 @@ def test_it_walks_on_mock_components(rig):
     assert len(rig.efforts) - begin > 1000 and any(rig.effort)
     assert set(commanding(rig.place.wiring, HARDWARE)) <= rig.active()
     sender = rig.node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
-    sender.publish(Float64MultiArray(data=[math.nan]))   # dropped; it also is a second publisher
+    sender.publish(Float64MultiArray(data=[math.nan]))  # dropped; it also is a second publisher
     rig.listen(1.0)
     assert 'effort_controller' in rig.active()
 
@@ -209,8 +238,13 @@ def test_a_controller_deactivated_under_the_node_can_come_back(rig):
 @pytest.mark.slow
 def test_walker3d_stands_and_steps_in_mujoco(bench, tmp_path):
     """If it failed, the shipped files would not walk in mujoco_ros2_control."""
-    need('mujoco_ros2_control', 'controller_manager', 'ros2_controllers', 'robot_state_publisher',
-         'ros2controlcli')
+    need(
+        'mujoco_ros2_control',
+        'controller_manager',
+        'ros2_controllers',
+        'robot_state_publisher',
+        'ros2controlcli',
+    )
     with contextlib.ExitStack() as stack:
         place = find_place(read_arguments({'robot': 'walker3d', 'headless': 'true'}, MUJOCO))
         rig = Rig(bench, place, tmp_path, stack)

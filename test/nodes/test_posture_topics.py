@@ -19,8 +19,9 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 @pytest.fixture
 def standing(bench):
     """Return simulator, controller and a listener of a humanoid that holds its posture."""
-    simulator = bench.add(SimulatorNode(parameter_overrides=[
-        Parameter('robot_file', value='humanoid')]))
+    simulator = bench.add(
+        SimulatorNode(parameter_overrides=[Parameter('robot_file', value='humanoid')])
+    )
     controller = bench.controller(robot_file='humanoid', static_torque__routine='hold')
     listener = rclpy.create_node('listener')
     listener.stop = lambda: None
@@ -33,14 +34,17 @@ def test_wrenches_carry_the_weight(bench, standing):
     simulator, controller, listener = standing
     heard = {}
     base = 'walking_controller'
-    for kind, topic in ((WrenchStamped, f'{base}/wrench/left_sole'),
-                        (WrenchStamped, f'{base}/wrench/right_sole'),
-                        (MarkerArray, f'{base}/markers'),
-                        (Float64, f'{base}/telemetry/solve_time'),
-                        (Float64, f'{base}/telemetry/feasible'),
-                        (Float64, f'{base}/telemetry/margin_torque_free')):
+    for kind, topic in (
+        (WrenchStamped, f'{base}/wrench/left_sole'),
+        (WrenchStamped, f'{base}/wrench/right_sole'),
+        (MarkerArray, f'{base}/markers'),
+        (Float64, f'{base}/telemetry/solve_time'),
+        (Float64, f'{base}/telemetry/feasible'),
+        (Float64, f'{base}/telemetry/margin_torque_free'),
+    ):
         listener.create_subscription(
-            kind, topic, lambda message, topic=topic: heard.__setitem__(topic, message), 10)
+            kind, topic, lambda message, topic=topic: heard.__setitem__(topic, message), 10
+        )
     assert bench.spin_until(lambda: len(heard) == 6 and simulator.plant.time > 0.5, timeout=60.0)
     weight = controller.loop.controller.dynamics.weight
     loads = [heard[f'{base}/wrench/{side}_sole'].wrench.force.z for side in ('left', 'right')]
@@ -57,10 +61,14 @@ def test_posture_and_support_are_taken_or_refused(bench, standing):
     simulator, controller, listener = standing
     postures = listener.create_publisher(JointState, 'posture', 1)
     supports = listener.create_publisher(String, 'support', 1)
-    assert bench.spin_until(lambda: postures.get_subscription_count()
-                            and supports.get_subscription_count()
-                            and simulator.plant.time > 0.2, timeout=60.0), \
-        'the controller listens to no posture, or nobody stands yet'
+    assert bench.spin_until(
+        lambda: (
+            postures.get_subscription_count()
+            and supports.get_subscription_count()
+            and simulator.plant.time > 0.2
+        ),
+        timeout=60.0,
+    ), 'the controller listens to no posture, or nobody stands yet'
     robot = load_robot('humanoid').robot
     held = controller.loop.state.position.copy()
     held[robot.joint_index('waist_yaw')] = 0.1
@@ -70,6 +78,7 @@ def test_posture_and_support_are_taken_or_refused(bench, standing):
         postures.publish(JointState(name=list(names), position=list(values)))
         now = simulator.plant.time
         bench.spin_until(lambda: simulator.plant.time > now + 0.1)
+
     send(robot.joints[:-1], held[:-1])
     assert reference.posture is None, 'a joint is missing'
     send(['finger'], [0.0])

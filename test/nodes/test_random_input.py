@@ -23,8 +23,8 @@ from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
-DURATION = float(os.environ.get('WALKING_CONTROL_SOAK', 4.0))   # s of wall time for a robot
-SHUTDOWNS = (5, 6, 7, 8)   # transitions from which no node comes back: asked for, not a fault
+DURATION = float(os.environ.get('WALKING_CONTROL_SOAK', 4.0))  # s of wall time for a robot
+SHUTDOWNS = (5, 6, 7, 8)  # transitions from which no node comes back: asked for, not a fault
 NUMBERS = (0.0, -1.0, 1e-300, 1e9, 1e300, np.inf, -np.inf, np.nan)
 TEXTS = ('', 'base', '\n', 'ünï', 'x' * 300, '<robot/>', 'internal: x (at y s)')
 
@@ -45,8 +45,11 @@ class Stranger(Node):
     def say(self):
         """Send a message on one of the topics that a node listens to."""
         node = self._any(self.nodes)
-        heard = [(each.topic_name, each.msg_type) for each in node.subscriptions
-                 if each.topic_name not in ('/clock', '/parameter_events')]
+        heard = [
+            (each.topic_name, each.msg_type)
+            for each in node.subscriptions
+            if each.topic_name not in ('/clock', '/parameter_events')
+        ]
         if heard:
             self._publish(*self._any(heard))
 
@@ -55,20 +58,22 @@ class Stranger(Node):
         return choices[self._rng.integers(len(choices))]
 
     def _publish(self, name, kind):
-        publisher = next((each for node in self.nodes for each in node.publishers
-                          if each.topic_name == name), None) or self._publishers_of.get(name)
+        publisher = next(
+            (each for node in self.nodes for each in node.publishers if each.topic_name == name),
+            None,
+        ) or self._publishers_of.get(name)
         if publisher is None:
             publisher = self._publishers_of[name] = self.create_publisher(kind, name, 1)
         content = self._spoil(serialize_message(self._message(kind)))
         try:
             publisher.publish(content)
         except rclpy._rclpy_pybind11.RCLError:
-            pass   # the middleware does not even send it
+            pass  # the middleware does not even send it
 
     def _spoil(self, content):
         content, how = bytearray(content), self._rng.integers(4)
         if how == 1:
-            del content[self._rng.integers(4, len(content) + 1):]
+            del content[self._rng.integers(4, len(content) + 1) :]
         elif how == 2:
             for _ in range(3):
                 content[self._rng.integers(4, len(content))] = self._rng.integers(256)
@@ -86,8 +91,9 @@ class Stranger(Node):
                 client = self._clients_of[name] = self.create_client(service.srv_type, name)
             request = self._message(service.srv_type.Request)
             transition = getattr(request, 'transition', None)
-            end = transition is not None and (transition.id in SHUTDOWNS
-                                              or 'shutdown' in transition.label)
+            end = transition is not None and (
+                transition.id in SHUTDOWNS or 'shutdown' in transition.label
+            )
             if client.service_is_ready() and not end:
                 client.call_async(request)
 
@@ -98,8 +104,10 @@ class Stranger(Node):
         """
         silent = dict(self._clients_of)
         for _ in range(2):
-            asked = {name: client.call_async(client.srv_type.Request())
-                     for name, client in silent.items()}
+            asked = {
+                name: client.call_async(client.srv_type.Request())
+                for name, client in silent.items()
+            }
             self.bench.spin_until(lambda: all(each.done() for each in asked.values()), 60.0)
             silent = {name: silent[name] for name, each in asked.items() if not each.done()}
         return list(silent)
@@ -124,8 +132,11 @@ class Stranger(Node):
     def _one(self, base, kind, name):
         rng = self._rng
         if base in ('double', 'float'):
-            return float(rng.choice(NUMBERS) if rng.random() < 0.5 else rng.normal()) \
-                if base == 'double' else float(rng.normal())
+            return (
+                float(rng.choice(NUMBERS) if rng.random() < 0.5 else rng.normal())
+                if base == 'double'
+                else float(rng.normal())
+            )
         if base == 'boolean':
             return bool(rng.random() < 0.3)
         if base == 'octet':
@@ -151,14 +162,24 @@ def _class_of(text):
 
 def make_nodes(bench, robot):
     """Return a controller in real time, its watchdog and all that listens beside them."""
+
     def add(kind, **parameters):
-        return bench.add(kind(parameter_overrides=[
-            Parameter(name, value=value) for name, value in parameters.items()]))
+        return bench.add(
+            kind(
+                parameter_overrides=[
+                    Parameter(name, value=value) for name, value in parameters.items()
+                ]
+            )
+        )
+
     control = bench.controller(robot_file=robot, realtime=True, waiting_timeout=3600.0)
-    nodes = [control, add(WatchdogNode, priority=0),
-             add(SimulatorNode, robot_file=robot, realtime=True),
-             add(CentroidalMonitorNode, robot_file=robot),
-             add(OdometryNode, robot_file=robot)]
+    nodes = [
+        control,
+        add(WatchdogNode, priority=0),
+        add(SimulatorNode, robot_file=robot, realtime=True),
+        add(CentroidalMonitorNode, robot_file=robot),
+        add(OdometryNode, robot_file=robot),
+    ]
     if control.loop.robot.locks:
         nodes.append(add(LockEmulatorNode, robot_file=robot))
     return nodes
@@ -166,8 +187,10 @@ def make_nodes(bench, robot):
 
 def revive(control):
     """Bring the controller back to answering."""
-    for state, transition in (('unconfigured', control.trigger_configure),
-                              ('inactive', control.trigger_activate)):
+    for state, transition in (
+        ('unconfigured', control.trigger_configure),
+        ('inactive', control.trigger_activate),
+    ):
         if control._state_machine.current_state[1] == state:
             transition()
     if control._session is not None:
@@ -200,9 +223,9 @@ def test_nothing_that_is_said_ends_a_node(bench, robot):
             due[revive] = now + 0.3
         return now > end
 
-    spin(bench.executor, until)   # what escapes it ends a node
+    spin(bench.executor, until)  # what escapes it ends a node
     print(codes)
-    for timer in nodes[2].timers:   # the simulator's: no more than what waits is to be done
+    for timer in nodes[2].timers:  # the simulator's: no more than what waits is to be done
         timer.cancel()
     assert codes and set(codes) <= set(KINDS) - {'internal'}, codes
     silent = stranger.deaf()

@@ -15,15 +15,18 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.messages import set_stamp
 from walking_control.safety.machine import State
 
-EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
 NODE = 'walking_controller'
 fault = pytest.mark.fault
-SLOW = {'velocity': (2.0, 0.0, 0.0)}   # damped with -2 N m
-SLACK = 0.25   # s for a loaded machine, on top of what is promised
+SLOW = {'velocity': (2.0, 0.0, 0.0)}  # damped with -2 N m
+SLACK = 0.25  # s for a loaded machine, on top of what is promised
 
 # what the sensors do after the fault: how far each stamp advances, and what else is wrong
 PATHOLOGIES = {
-    'sound': (0.01, {}), 'frozen': (0.0, {}), 'backwards': (-0.01, {}), 'ahead': (5.0, {}),
+    'sound': (0.01, {}),
+    'frozen': (0.0, {}),
+    'backwards': (-0.01, {}),
+    'ahead': (5.0, {}),
     'nan': (0.01, {'velocity': (math.nan, 0.0, 0.0)}),
     'silent': (0.01, {'mute': ('imu', 'locks', 'outer_foot', 'inner_foot', 'joints')}),
     'imu silent': (0.01, {'mute': 'imu'}),
@@ -33,8 +36,12 @@ PATHOLOGIES = {
 @pytest.fixture(params=['damping', 'fade', 'zero'])
 def stopped(request, bench, robot):
     """Return a walking controller whose emergency stop has this reaction, and its bound in s."""
-    node = bench.controller(realtime=True, safety__state_timeout=0.2, safety__damping_time=0.4,
-                            safety__on_emergency_stop=request.param)
+    node = bench.controller(
+        realtime=True,
+        safety__state_timeout=0.2,
+        safety__damping_time=0.4,
+        safety__on_emergency_stop=request.param,
+    )
     client = robot.node.create_client(Trigger, f'{NODE}/emergency_stop')
     assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     robot.wait()
@@ -50,15 +57,20 @@ def stopped(request, bench, robot):
             assert node._session.clear() is None
             assert robot.stream_until(lambda: robot.efforts[-1].data[0])
         raise AssertionError(f'never walked until the stop: {node.fault}')
+
     bound = {'damping': 0.4, 'fade': EFFORT / 50.0, 'zero': 0.0}[request.param]
     return node, stop, bound
 
 
 @pytest.mark.long
-@fault('Sensors freeze, run back, jump, fall silent or say NaN after a stop', code=None,
-       detected='as each of them',
-       reaction='as long as it would have lasted, on the steady clock, or shorter',
-       last='zero, within its time', clears='~/clear_fault')
+@fault(
+    'Sensors freeze, run back, jump, fall silent or say NaN after a stop',
+    code=None,
+    detected='as each of them',
+    reaction='as long as it would have lasted, on the steady clock, or shorter',
+    last='zero, within its time',
+    clears='~/clear_fault',
+)
 @pytest.mark.parametrize('pathology', PATHOLOGIES)
 def test_zero_in_time_whatever_the_sensors_do(robot, stopped, pathology):
     """A torque held for ever is the way a stopped robot hurts somebody."""
@@ -66,14 +78,17 @@ def test_zero_in_time_whatever_the_sensors_do(robot, stopped, pathology):
     step, sensors = PATHOLOGIES[pathology]
     began = stop()
     if pathology == 'imu silent' and node._latch.state is State.FADING:
-        bound += 0.4   # the second fault makes the reaction stronger: damping
-    assert robot.stream_until(lambda: node._latch.state is State.RESTING
-                              and not robot.efforts[-1].data[0], step=step,
-                              **{**SLOW, **sensors})
+        bound += 0.4  # the second fault makes the reaction stronger: damping
+    assert robot.stream_until(
+        lambda: node._latch.state is State.RESTING and not robot.efforts[-1].data[0],
+        step=step,
+        **{**SLOW, **sensors},
+    )
     assert time.monotonic() - began < bound + 2 * node.loop.period + SLACK
     count = len(robot.efforts)
-    assert robot.stream_until(lambda: len(robot.efforts) > count + 10, step=step,
-                              **{**SLOW, **sensors})
+    assert robot.stream_until(
+        lambda: len(robot.efforts) > count + 10, step=step, **{**SLOW, **sensors}
+    )
     assert not any(message.data[0] for message in robot.efforts[count:])
     assert node.fault.code == 'emergency_stop', 'the first fault says why'
 
@@ -92,9 +107,14 @@ def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot, step):
     assert not any(message.data[0] for message in robot.efforts[count:])
 
 
-@fault('IMU stamp older than the joint states', code='stale_imu',
-       detected='at the tick, in real time, beyond state_timeout; a foot likewise',
-       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault(
+    'IMU stamp older than the joint states',
+    code='stale_imu',
+    detected='at the tick, in real time, beyond state_timeout; a foot likewise',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
 def test_an_old_imu_stamp_is_a_fault(bench, robot):
     """An IMU whose data is a second old would be believed."""
     node = bench.controller(realtime=True)
@@ -104,10 +124,15 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
     assert node.fault.code == 'stale_imu' and '1.000 s behind' in node.fault.message
 
 
-@fault('Sensors too rare for state_timeout', code='sensor_missing',
-       detected='before the first command, in real time; shown as waiting with their rate; a fault '
-                'after waiting_timeout',
-       reaction='zero', last='zero', clears='~/clear_fault')
+@fault(
+    'Sensors too rare for state_timeout',
+    code='sensor_missing',
+    detected='before the first command, in real time; shown as waiting with their rate; a fault '
+    'after waiting_timeout',
+    reaction='zero',
+    last='zero',
+    clears='~/clear_fault',
+)
 def test_slow_sensors_are_said_at_the_start(bench, robot):
     """Sensors rarer than state_timeout would stop the walk at its first step, with another word."""
     node = bench.controller(realtime=True, waiting_timeout=1.5, require_watchdog=True)
@@ -118,8 +143,14 @@ def test_slow_sensors_are_said_at_the_start(bench, robot):
     assert not any(message.data[0] for message in robot.efforts)
 
 
-@fault('Joint states of another device, none of our joints', code=None, detected='at the message',
-       reaction='none; walking goes on', last='as before', clears='nothing to clear')
+@fault(
+    'Joint states of another device, none of our joints',
+    code=None,
+    detected='at the message',
+    reaction='none; walking goes on',
+    last='as before',
+    clears='nothing to clear',
+)
 def test_another_device_on_joint_states_is_ignored(bench, robot):
     """A gripper's joints on the same topic must neither stop the walk nor be read."""
     node = bench.controller()
@@ -135,16 +166,21 @@ def test_another_device_on_joint_states_is_ignored(bench, robot):
     assert node.fault is None
 
 
-@fault('Force cell without an axis, NaN from the start', code=None, detected='at its first message',
-       reaction='the axis counts as 0; one that is lost later is `not_finite`', last='as before',
-       clears='nothing to clear')
+@fault(
+    'Force cell without an axis, NaN from the start',
+    code=None,
+    detected='at its first message',
+    reaction='the axis counts as 0; one that is lost later is `not_finite`',
+    last='as before',
+    clears='nothing to clear',
+)
 def test_a_force_cell_with_one_axis_is_usable(bench, robot):
     """A cheap cell measures z alone: NaN in x and y from the start is no broken sensor."""
     node = bench.controller()
     robot.wait()
     assert robot.ask(1.0, force_axes='z') == pytest.approx(EFFORT)
     assert robot.ask(1.01, force_axes='z') == pytest.approx(EFFORT)
-    for stamp in (1.02, 1.03):   # longer than bridge_time
+    for stamp in (1.02, 1.03):  # longer than bridge_time
         robot.ask(stamp, force_axes='z', forces=(math.nan, 0.0))
     assert node.fault.code == 'not_finite', 'an axis that is lost on the way is broken'
 
@@ -152,21 +188,35 @@ def test_a_force_cell_with_one_axis_is_usable(bench, robot):
 RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
 
 
-@fault('Emergency stop while unconfigured or inactive', code='emergency_stop',
-       detected='when True is heard, of any quality of service',
-       reaction='nothing is sent; activating sends zero', last='zero', clears='~/clear_fault')
-@pytest.mark.parametrize('reliability, durability', [
-    (RELIABLE, DurabilityPolicy.VOLATILE), (BEST_EFFORT, DurabilityPolicy.VOLATILE),
-    (BEST_EFFORT, DurabilityPolicy.TRANSIENT_LOCAL)])
-def test_emergency_stop_is_heard_whatever_its_quality_of_service(bench, robot, reliability,
-                                                                durability):
+@fault(
+    'Emergency stop while unconfigured or inactive',
+    code='emergency_stop',
+    detected='when True is heard, of any quality of service',
+    reaction='nothing is sent; activating sends zero',
+    last='zero',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'reliability, durability',
+    [
+        (RELIABLE, DurabilityPolicy.VOLATILE),
+        (BEST_EFFORT, DurabilityPolicy.VOLATILE),
+        (BEST_EFFORT, DurabilityPolicy.TRANSIENT_LOCAL),
+    ],
+)
+def test_emergency_stop_is_heard_whatever_its_quality_of_service(
+    bench, robot, reliability, durability
+):
     """A button box that publishes unreliably must not be pressed in vain."""
     node = bench.controller(activate=False)
     publisher = robot.node.create_publisher(
-        Bool, topics.EMERGENCY_STOP, QoSProfile(depth=1, reliability=reliability,
-                                                durability=durability))
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        Bool,
+        topics.EMERGENCY_STOP,
+        QoSProfile(depth=1, reliability=reliability, durability=durability),
+    )
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: node.fault is not None), 'unconfigured, too, it is heard'
     assert node.fault.code == 'emergency_stop'
@@ -180,24 +230,33 @@ def test_a_button_pressed_before_the_controller_came(bench, robot):
     assert bench.spin_until(lambda: node.fault is not None)
 
 
-@fault('Emergency stop that cannot be heard, of another type', code=None,
-       detected='at activate; while active a warning in /diagnostics',
-       reaction='refused to activate', last='zero', clears='a button of type std_msgs/Bool')
+@fault(
+    'Emergency stop that cannot be heard, of another type',
+    code=None,
+    detected='at activate; while active a warning in /diagnostics',
+    reaction='refused to activate',
+    last='zero',
+    clears='a button of type std_msgs/Bool',
+)
 def test_a_stop_of_another_type_refuses_to_activate(bench):
     """A button that cannot be heard is worse than none."""
     node = bench.controller(activate=False)
     node.trigger_configure()
-    context = rclpy.Context()   # one participant has one type for a topic
+    context = rclpy.Context()  # one participant has one type for a topic
     rclpy.init(context=context)
     try:
         stranger = rclpy.create_node('stranger', context=context)
         stranger.create_publisher(String, topics.EMERGENCY_STOP, 1)
 
-        def kinds():   # as activation reads them: a publisher may be counted before
-            return [(info.node_name, info.topic_type)
-                    for info in node.get_publishers_info_by_topic(topics.EMERGENCY_STOP)]
-        assert bench.spin_until(lambda: ('stranger', 'std_msgs/msg/String') in kinds(), 40.0), \
+        def kinds():  # as activation reads them: a publisher may be counted before
+            return [
+                (info.node_name, info.topic_type)
+                for info in node.get_publishers_info_by_topic(topics.EMERGENCY_STOP)
+            ]
+
+        assert bench.spin_until(lambda: ('stranger', 'std_msgs/msg/String') in kinds(), 40.0), (
             f'nobody publishes the emergency stop: {kinds()}'
+        )
         assert node.trigger_activate().name == 'FAILURE', kinds()
         stranger.destroy_node()
     finally:
@@ -207,6 +266,7 @@ def test_a_stop_of_another_type_refuses_to_activate(bench):
 def test_best_effort_sensors_are_heard(bench):
     """Many drivers publish sensors unreliably: they must not be silence."""
     from conftest import HandDrivenRobot
+
     bench.controller()
     robot = HandDrivenRobot(bench, qos=QoSProfile(depth=1, reliability=BEST_EFFORT))
     robot.wait()
@@ -217,13 +277,13 @@ def test_emergency_stop_within_two_periods(bench, robot):
     """The stop must not wait for sensors, timers or a queue: damped within two control periods."""
     node = bench.controller(realtime=True, safety__state_timeout=0.5)
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     robot.wait()
     delays = []
     for _ in range(40):
-        assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0] > 0.0,
-                                  **SLOW)
+        assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0] > 0.0, **SLOW)
         pressed = time.monotonic()
         publisher.publish(Bool(data=True))
         assert robot.stream_until(lambda: robot.efforts[-1].data[0] < 0.0, **SLOW)
@@ -232,15 +292,21 @@ def test_emergency_stop_within_two_periods(bench, robot):
     assert sorted(delays)[len(delays) // 2] < 2 * node.loop.period
 
 
-@fault('The simulator says that it has ended', code=None,
-       detected='at the message on simulation_end', reaction='deactivation', last='zero',
-       clears='activate')
+@fault(
+    'The simulator says that it has ended',
+    code=None,
+    detected='at the message on simulation_end',
+    reaction='deactivation',
+    last='zero',
+    clears='activate',
+)
 def test_the_end_of_a_simulation_is_no_fault(bench, robot):
     """A run that ended as it was to must not end in an error."""
     node = bench.controller(realtime=True)
     publisher = robot.node.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
+    )
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0])
     publisher.publish(String(data='as long as it was to'))

@@ -19,9 +19,11 @@ def refuse(*given):
     raise PermissionError(1, 'Operation not permitted')
 os.sched_setscheduler = refuse
 """
-DURATION = float(os.environ.get('WALKING_CONTROL_SOAK', 20.0))   # s for a robot
-pytestmark = pytest.mark.skipif(not hasattr(os, 'sched_setscheduler'),
-                                reason='this system has no real-time priorities: needs Linux')
+DURATION = float(os.environ.get('WALKING_CONTROL_SOAK', 20.0))  # s for a robot
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, 'sched_setscheduler'),
+    reason='this system has no real-time priorities: needs Linux',
+)
 
 
 def start(module, *parameters, before=''):
@@ -42,6 +44,7 @@ def said(bench):
         for status in message.status:
             node_name, _, kind = status.name.partition(': ')
             statuses[node_name, kind] = status
+
     node.create_subscription(DiagnosticArray, '/diagnostics', on_diagnostics, 10)
     return statuses
 
@@ -55,10 +58,16 @@ def test_what_is_refused_is_said_with_the_remedy(bench, said, module):
         words += ['autostart:=true', 'require_watchdog:=false']
     with ExitStack() as programs:
         programs.enter_context(start(module, *words, 'cpu_affinity:=[4000]', before=REFUSE))
-        if module == 'simulator_node':   # its robot stands until a controller comes
+        if module == 'simulator_node':  # its robot stands until a controller comes
             bench.controller(realtime=True)
-        name = {'watchdog_node': '/watchdog', 'controller_node': '/walking_controller',
-                'simulator_node': '/simulator'}[module], 'real time'
+        name = (
+            {
+                'watchdog_node': '/watchdog',
+                'controller_node': '/walking_controller',
+                'simulator_node': '/simulator',
+            }[module],
+            'real time',
+        )
         assert bench.spin_until(lambda: name in said, 60.0)
     status = said[name]
     assert status.level == DiagnosticStatus.WARN
@@ -72,8 +81,10 @@ def test_what_is_asked_for_is_done(bench, said):
         assert bench.spin_until(lambda: ('/watchdog', 'real time') in said, 60.0)
         status = said['/watchdog', 'real time']
         assert os.sched_getaffinity(watchdog.pid) == {0}
-        policy, locked = os.sched_getscheduler(watchdog.pid), Path(
-            f'/proc/{watchdog.pid}/status').read_text().partition('VmLck:')[2].split()[0]
+        policy, locked = (
+            os.sched_getscheduler(watchdog.pid),
+            Path(f'/proc/{watchdog.pid}/status').read_text().partition('VmLck:')[2].split()[0],
+        )
         assert (policy == os.SCHED_FIFO) == ('priority' not in status.message)
         assert (int(locked) > 0) == ('lock_memory' not in status.message)
 
@@ -93,14 +104,19 @@ def test_beside_busy_processes_no_time_is_lost(bench, said, robot):
     with ExitStack() as programs:
         for _ in range(2):
             programs.enter_context(Program(sys.executable, '-c', BUSY))
-        simulator = programs.enter_context(start(
-            'simulator_node', *words, 'state_rate:=500.0', f'duration:={DURATION}'))
-        controller = programs.enter_context(start('controller_node', *words, 'autostart:=true',
-                                                  'require_watchdog:=false'))
+        simulator = programs.enter_context(
+            start('simulator_node', *words, 'state_rate:=500.0', f'duration:={DURATION}')
+        )
+        controller = programs.enter_context(
+            start('controller_node', *words, 'autostart:=true', 'require_watchdog:=false')
+        )
         assert bench.spin_until(lambda: simulator.poll() is not None, 90.0 + DURATION)
         error = f'{simulator.error}{controller.error}'
-    refused = [status.message for (_, kind), status in said.items()
-               if kind == 'real time' and 'priority' in status.message]
+    refused = [
+        status.message
+        for (_, kind), status in said.items()
+        if kind == 'real time' and 'priority' in status.message
+    ]
     if refused:
         pytest.skip(f'this user may not raise a priority: {refused[0]}')
     assert simulator.returncode == 0, error

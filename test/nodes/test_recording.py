@@ -49,15 +49,29 @@ def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path, nam
     assert node._latch.state.name == 'INACTIVE'
 
 
-@pytest.mark.parametrize('turn', [
-    0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in range(1, 20))])
+@pytest.mark.parametrize(
+    'turn', [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in range(1, 20))]
+)
 def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path, turn):
     """If it failed, the recording would lose the crash, or the next start would delete it."""
     path = tmp_path / 'walk.mcap'
-    with Program(sys.executable, '-m', 'walking_control.ros.nodes.controller_node', '--ros-args',
-                 '-p', 'realtime:=true', '-p', 'autostart:=true', '-p', 'require_watchdog:=false',
-                 '-p', f'record:={path}', '-p', 'safety.state_timeout:=10.0') as program:
-        robot.wait(180.0)   # a program starts slowly on a busy machine
+    with Program(
+        sys.executable,
+        '-m',
+        'walking_control.ros.nodes.controller_node',
+        '--ros-args',
+        '-p',
+        'realtime:=true',
+        '-p',
+        'autostart:=true',
+        '-p',
+        'require_watchdog:=false',
+        '-p',
+        f'record:={path}',
+        '-p',
+        'safety.state_timeout:=10.0',
+    ) as program:
+        robot.wait(180.0)  # a program starts slowly on a busy machine
         assert robot.stream_until(lambda: len(robot.efforts) > 5, 60.0)
         answered = len(robot.efforts)
         size = path.stat().st_size

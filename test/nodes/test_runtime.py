@@ -16,7 +16,7 @@ from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.runtime import PROFILES
 
 # says which kinds of shared memory its node has open
-SHARED = '''
+SHARED = """
 from pathlib import Path
 import rclpy
 from walking_control.ros.nodes.runtime import avoid_shared_memory
@@ -25,24 +25,30 @@ rclpy.init()
 node = rclpy.create_node('alone')
 print(*{name for name in ('/dev/shm/fastrtps', '/dev/shm/fast_datasharing')
         if name in Path('/proc/self/maps').read_text()})
-'''
+"""
 
 
 @pytest.mark.skipif(not Path('/proc/self/maps').is_file(), reason='shared memory is seen in /proc')
-@pytest.mark.skipif('fastrtps' not in rclpy.get_rmw_implementation_identifier(),
-                    reason='another middleware than Fast DDS')
+@pytest.mark.skipif(
+    'fastrtps' not in rclpy.get_rmw_implementation_identifier(),
+    reason='another middleware than Fast DDS',
+)
 @pytest.mark.parametrize('discovery', ['LOCALHOST', 'SUBNET'])
 def test_nodes_share_no_memory(discovery):
     """What a killed controller leaves there would hold up robot and watchdog."""
     environment = {name: value for name, value in os.environ.items() if name not in PROFILES}
-    done = run(sys.executable, '-c', SHARED,
-               env={**environment, 'ROS_AUTOMATIC_DISCOVERY_RANGE': discovery})
+    done = run(
+        sys.executable,
+        '-c',
+        SHARED,
+        env={**environment, 'ROS_AUTOMATIC_DISCOVERY_RANGE': discovery},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == '\n'
 
 
 # hangs where no handler of Python is reached
-NODE = '''
+NODE = """
 import ctypes, sys
 from rclpy.node import Node
 from walking_control.ros.nodes import runtime
@@ -62,9 +68,11 @@ class Stubborn(Node):
         sys.argv[1] == 'stopping' and hang()
 
 sys.exit(runtime.run_node(Stubborn))
-'''
-MUTEX = 'lock = ctypes.create_string_buffer(64); ' \
+"""
+MUTEX = (
+    'lock = ctypes.create_string_buffer(64); '
     'seize = ctypes.{}(None).pthread_mutex_lock; seize(lock); seize(lock)'
+)
 
 
 def node_that_hangs(library, place):
@@ -86,7 +94,7 @@ def test_asked_twice_it_ends_at_once():
     with node_that_hangs('CDLL', 'ticking') as node:
         node.wait_for('hangs')
         node.send_signal(signal.SIGINT)
-        node.send_signal(signal.SIGINT)   # as a terminal and launch do: no second request
+        node.send_signal(signal.SIGINT)  # as a terminal and launch do: no second request
         time.sleep(0.3)
         assert node.stop() == 128 + signal.SIGINT
 
@@ -95,11 +103,11 @@ def test_a_timer_does_not_sleep_for_what_it_owed(bench):
     """A watchdog would fall silent for as long as a flood of messages had kept it busy."""
     node = GuardedNode('node')
     timer = node.create_timer(60.0, lambda: None, clock=Clock(clock_type=ClockType.STEADY_TIME))
-    for _ in range(5):   # as the events executor does after an overload
+    for _ in range(5):  # as the events executor does after an overload
         timer.handle.call_timer()
         timer.callback()
     assert timer.time_until_next_call() <= 60e9
     node.destroy_timer(timer)
     node.on_broken = pytest.fail
-    timer.callback()   # one that was under way
+    timer.callback()  # one that was under way
     node.destroy_node()

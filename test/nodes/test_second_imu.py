@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sensor that is a row of the table alone: from the plant over its topic into recording and plot.
-"""
+"""A sensor that is a row of the table alone: from the plant over its topic into recording and plot."""
 
 import numpy as np
 import pytest
@@ -27,14 +26,16 @@ def test_another_imu_goes_from_plant_to_plot(tmp_path):
     assert run.fault is None
     bag = open_bag(path)
     robot = recorded_robot(bag).robot
-    felt = np.array([np.concatenate(row.measurement.parts[imu_name(SHANK)])
-                     for row in read_rows(bag, robot)])
+    felt = np.array(
+        [np.concatenate(row.measurement.parts[imu_name(SHANK)]) for row in read_rows(bag, robot)]
+    )
     assert np.abs(np.linalg.norm(felt[:, :4], axis=1) - 1.0).max() < 1e-9
     assert felt[:, 5].std() > 0.1, 'a shank swings'
     assert replay(bag, recorded_robot(bag))['identical']
     unit, labels, values = read_columns(path).groups['angular velocity']
     assert unit == 'rad/s' and labels == tuple(
-        f'{link} {axis}' for link in (robot.imu_link, SHANK) for axis in 'xyz')
+        f'{link} {axis}' for link in (robot.imu_link, SHANK) for axis in 'xyz'
+    )
     assert np.array_equal(values[:, 3:], felt[:, 4:7])
 
 

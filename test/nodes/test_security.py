@@ -20,10 +20,12 @@ from walking_control.ros.ros2_control.security import policy
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
-RIGHTS = {'publish': 'get_publisher_names_and_types_by_node',
-          'subscribe': 'get_subscriber_names_and_types_by_node',
-          'reply': 'get_service_names_and_types_by_node',
-          'request': 'get_client_names_and_types_by_node'}
+RIGHTS = {
+    'publish': 'get_publisher_names_and_types_by_node',
+    'subscribe': 'get_subscriber_names_and_types_by_node',
+    'reply': 'get_service_names_and_types_by_node',
+    'request': 'get_client_names_and_types_by_node',
+}
 
 
 def allowed(robot, namespace=''):
@@ -31,30 +33,45 @@ def allowed(robot, namespace=''):
     found = {}
     for profile in ElementTree.fromstring(policy(robot, namespace)).iter('profile'):
         for rules in profile:
-            (right, verdict), = rules.attrib.items()
+            ((right, verdict),) = rules.attrib.items()
             assert verdict == 'ALLOW'
             found[profile.get('node'), right] = [rule.text for rule in rules]
     return found
 
 
-@pytest.mark.parametrize(('robot', 'namespace', 'given'), [
-    ('dribbel', '', {'record_telemetry': True}), ('walker3d', '/north', {}),
-    ('walker3d', '', {'combined_state': 'joint_state'}),
-    ('humanoid', '', {'static_torque__routine': 'hold'})])
+@pytest.mark.parametrize(
+    ('robot', 'namespace', 'given'),
+    [
+        ('dribbel', '', {'record_telemetry': True}),
+        ('walker3d', '/north', {}),
+        ('walker3d', '', {'combined_state': 'joint_state'}),
+        ('humanoid', '', {'static_torque__routine': 'hold'}),
+    ],
+)
 def test_every_topic_of_every_node_is_allowed(bench, robot, namespace, given):
     """If it failed, a robot with SROS2 would start and some topic of it would stay silent."""
     robot_file = load_robot(robot)
 
     def parameters(**values):
-        return {'namespace': namespace, 'parameter_overrides': [
-            Parameter(name, value=value) for name, value in values.items()]}
-    simulator = bench.add(SimulatorNode(**parameters(
-        robot_file=robot, lockstep_timeout=20.0,
-        record_telemetry=given.get('record_telemetry', False),
-        combined_state=given.get('combined_state', ''))))
-    controller = bench.controller(robot_file=robot, namespace=namespace, lockstep_timeout=20.0,
-                                  require_watchdog=True, **given)
-    bench.add(WatchdogNode(**parameters(priority=0)))   # this process is the tests'
+        return {
+            'namespace': namespace,
+            'parameter_overrides': [Parameter(name, value=value) for name, value in values.items()],
+        }
+
+    simulator = bench.add(
+        SimulatorNode(
+            **parameters(
+                robot_file=robot,
+                lockstep_timeout=20.0,
+                record_telemetry=given.get('record_telemetry', False),
+                combined_state=given.get('combined_state', ''),
+            )
+        )
+    )
+    controller = bench.controller(
+        robot_file=robot, namespace=namespace, lockstep_timeout=20.0, require_watchdog=True, **given
+    )
+    bench.add(WatchdogNode(**parameters(priority=0)))  # this process is the tests'
     others = [Listener(robot_file.robot, namespace)]
     bench.add(OdometryNode(**parameters(robot_file=robot)))
     if robot == 'humanoid':
@@ -70,11 +87,17 @@ def test_every_topic_of_every_node_is_allowed(bench, robot, namespace, given):
     rights = allowed(robot_file.robot, namespace)
     for node in nodes:
         for right, ask in RIGHTS.items():
-            does = [name for name, _ in getattr(controller, ask)(
-                node.get_name(), node.get_namespace())]
+            does = [
+                name for name, _ in getattr(controller, ask)(node.get_name(), node.get_namespace())
+            ]
             assert does or right == 'request'
-            refused = [name for name in does if not any(
-                fnmatchcase(name, rule) for rule in rights.get((node.get_name(), right), ()))]
+            refused = [
+                name
+                for name in does
+                if not any(
+                    fnmatchcase(name, rule) for rule in rights.get((node.get_name(), right), ())
+                )
+            ]
             assert not refused, (node.get_name(), right, refused)
 
 
@@ -82,11 +105,21 @@ def test_nobody_else_moves_the_robot():
     """If it failed, a policy would let whoever watches command the motors."""
     for name in ('dribbel', 'walker3d'):
         rights = allowed(load_robot(name).robot, 'north/')
-        commanding = {node for (node, right), rules in rights.items() if right == 'publish'
-                      for rule in rules if fnmatchcase(f'/north/{names.EFFORT_COMMANDS}', rule)}
+        commanding = {
+            node
+            for (node, right), rules in rights.items()
+            if right == 'publish'
+            for rule in rules
+            if fnmatchcase(f'/north/{names.EFFORT_COMMANDS}', rule)
+        }
         assert commanding == {'walking_controller', 'watchdog'}
-        sensing = {node for (node, right), rules in rights.items() if right == 'publish'
-                   for rule in rules if fnmatchcase(f'/north/{names.IMU}', rule)}
+        sensing = {
+            node
+            for (node, right), rules in rights.items()
+            if right == 'publish'
+            for rule in rules
+            if fnmatchcase(f'/north/{names.IMU}', rule)
+        }
         assert sensing == {'simulator'}
 
 

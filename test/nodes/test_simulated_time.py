@@ -22,8 +22,8 @@ from walking_control.ros.nodes.messages import ArrayWriter, set_stamp
 from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.ros.ros2_control.files import shipped_folder
 
-TICK = {'step': 0.01, 'every': 0.05}   # simulated s, and s of the wall: a fifth of real time
-PAUSE = 0.4   # s, eight times state_timeout
+TICK = {'step': 0.01, 'every': 0.05}  # simulated s, and s of the wall: a fifth of real time
+PAUSE = 0.4  # s, eight times state_timeout
 
 
 class Simulator(HandDrivenRobot):
@@ -126,18 +126,24 @@ def test_a_reset_is_a_fault_to_be_cleared(bench, simulator):
 
 def test_a_watchdog_waits_in_simulated_time(bench, simulator):
     """At a tenth of real time a watchdog would stop every robot, and in every pause."""
-    watchdog = bench.add(WatchdogNode(parameter_overrides=[
-        Parameter('use_sim_time', value=True), Parameter('priority', value=0)]))
+    watchdog = bench.add(
+        WatchdogNode(
+            parameter_overrides=[
+                Parameter('use_sim_time', value=True),
+                Parameter('priority', value=0),
+            ]
+        )
+    )
     law = rclpy.create_node('law')
     law.stop = lambda: None
     bench.add(law)
     commands = law.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
-    assert bench.spin_until(lambda: commands.get_subscription_count() == 2
-                            and simulator.clock.get_subscription_count())
-    for tick in range(10):   # 0.2 s of the wall between two commands, 0.01 s simulated
+    assert bench.spin_until(
+        lambda: commands.get_subscription_count() == 2 and simulator.clock.get_subscription_count()
+    )
+    for tick in range(10):  # 0.2 s of the wall between two commands, 0.01 s simulated
         simulator.tell(5.0 + 0.01 * tick)
-        commands.publish(ArrayWriter(1).write(3.0, topics.tick_number_of(
-            round(5e9 + 1e7 * tick))))
+        commands.publish(ArrayWriter(1).write(3.0, topics.tick_number_of(round(5e9 + 1e7 * tick))))
         rest(bench, 0.2)
         assert not watchdog.trips
     for tick in range(10, 25):
@@ -154,8 +160,10 @@ def clocks(monkeypatch):
     monkeypatch.setattr(time, 'monotonic', lambda: told.wall)
     node = SimpleNamespace(
         get_clock=lambda: SimpleNamespace(
-            now=lambda: SimpleNamespace(nanoseconds=round(1e9 * told.ros))),
-        get_parameter=lambda name: SimpleNamespace(value=True))
+            now=lambda: SimpleNamespace(nanoseconds=round(1e9 * told.ros))
+        ),
+        get_parameter=lambda name: SimpleNamespace(value=True),
+    )
     clock = WatchClock(node)
     clock.begin()
     return clock, told
@@ -165,8 +173,17 @@ def test_simulated_time_never_runs_back(clocks):
     """A reset, or stamps behind a clock, would make what was just heard silent for ages."""
     clock, told = clocks
     times = []
-    for ros, stamp in ((5.0, None), (5.1, 5.15), (5.1, 5.12), (5.2, None), (0.0, 0.0), (0.1, 0.11),
-                       (0.2, None), (90.0, None), (90.1, 17.0)):
+    for ros, stamp in (
+        (5.0, None),
+        (5.1, 5.15),
+        (5.1, 5.12),
+        (5.2, None),
+        (0.0, 0.0),
+        (0.1, 0.11),
+        (0.2, None),
+        (90.0, None),
+        (90.1, 17.0),
+    ):
         told.ros = ros
         times.append(clock.now(stamp))
     assert times == pytest.approx([0.0, 0.15, 0.15, 0.2, 0.2, 0.31, 0.4, 0.4, 0.5])
@@ -202,19 +219,41 @@ PATIENT = {'safety.overrun_limit': 10000}
 
 def walk(name, speed, duration, steps, parameters):
     """Walk a robot beside a simulator, each node in a process of its own."""
+
     def start(module, **values):
         arguments = [word for key, value in values.items() for word in ('-p', f'{key}:={value}')]
-        return stack.enter_context(Program(
-            sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', *arguments))
+        return stack.enter_context(
+            Program(
+                sys.executable,
+                '-m',
+                f'walking_control.ros.nodes.{module}',
+                '--ros-args',
+                *arguments,
+            )
+        )
+
     with contextlib.ExitStack() as stack:
-        simulator = start('simulator_node', robot_file=name, realtime='true', speed=speed,
-                          duration=duration, state_rate=500.0, place='mujoco',
-                          controllers_file=shipped_folder(name) / 'controllers.yaml')
+        simulator = start(
+            'simulator_node',
+            robot_file=name,
+            realtime='true',
+            speed=speed,
+            duration=duration,
+            state_rate=500.0,
+            place='mujoco',
+            controllers_file=shipped_folder(name) / 'controllers.yaml',
+        )
         start('watchdog_node', use_sim_time='true')
-        controller = start('controller_node', robot_file=name, realtime='true',
-                           use_sim_time='true', autostart='true',
-                           # the simulator lets go at the first command, and zero is one
-                           require_watchdog='false', **parameters)
+        controller = start(
+            'controller_node',
+            robot_file=name,
+            realtime='true',
+            use_sim_time='true',
+            autostart='true',
+            # the simulator lets go at the first command, and zero is one
+            require_watchdog='false',
+            **parameters,
+        )
         status = simulator.wait(120.0 + 1.5 * duration / speed)
         words = f'{simulator.error}\n{controller.error}'
         assert status == 0, words

@@ -13,8 +13,10 @@ import rclpy
 from walking_control.ros.nodes import topics
 
 fast_dds = pytest.mark.skipif(
-    not Path('/proc/self/stat').is_file() or 'fastrtps' not in
-    rclpy.get_rmw_implementation_identifier(), reason='processes are known on Linux, by Fast DDS')
+    not Path('/proc/self/stat').is_file()
+    or 'fastrtps' not in rclpy.get_rmw_implementation_identifier(),
+    reason='processes are known on Linux, by Fast DDS',
+)
 # of what a later answer takes: a first step or a first contact may add something
 MUCH = 3
 
@@ -22,18 +24,21 @@ MUCH = 3
 @pytest.fixture
 def calls():
     """Return a function that calls another and returns how many calls that took, however fast."""
+
     def counted(function, *arguments):
         count = 0
 
         def note(frame, event, argument):
             nonlocal count
             count += event in ('call', 'c_call')
+
         sys.setprofile(note)
         try:
             function(*arguments)
         finally:
             sys.setprofile(None)
         return count
+
     return counted
 
 
@@ -114,6 +119,6 @@ def test_what_was_never_seen_alive_counts_as_alive(bench):
     node = bench.controller(activate=False)
     ended = node._neighbours._ended
     assert ended._machines, 'of this middleware nothing would be known'
-    machine, = ended._machines
+    (machine,) = ended._machines
     for gid in (machine + bytes(12), bytes(16), b'1234' + bytes(range(12))):
         assert not ended.has_ended(gid)

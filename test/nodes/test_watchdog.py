@@ -27,11 +27,19 @@ def guard():
     return guard
 
 
-@pytest.mark.parametrize('beat, listens', [
-    ((15, 0.01, RECEIVERS, 0), True), ((20, 0.01, RECEIVERS + 1, 0), True),
-    ((9, 0.01, RECEIVERS, 0), False), ((21, 0.01, RECEIVERS, 0), False),
-    ((0, 0.01, RECEIVERS, 0), False), ((15, 0.6, RECEIVERS, 0), False),
-    ((15, 0.01, RECEIVERS - 1, 0), False), ((float('nan'),) * 4, False)])
+@pytest.mark.parametrize(
+    'beat, listens',
+    [
+        ((15, 0.01, RECEIVERS, 0), True),
+        ((20, 0.01, RECEIVERS + 1, 0), True),
+        ((9, 0.01, RECEIVERS, 0), False),
+        ((21, 0.01, RECEIVERS, 0), False),
+        ((0, 0.01, RECEIVERS, 0), False),
+        ((15, 0.6, RECEIVERS, 0), False),
+        ((15, 0.01, RECEIVERS - 1, 0), False),
+        ((float('nan'),) * 4, False),
+    ],
+)
 def test_only_an_answer_to_own_commands_counts(guard, beat, listens):
     """A watchdog that hears another controller, or reaches no robot, guards nothing."""
     guard._on_heartbeat(HeartbeatWriter().write(*beat))
@@ -41,7 +49,7 @@ def test_only_an_answer_to_own_commands_counts(guard, beat, listens):
 def test_numbers_of_ticks_come_round(guard):
     """Every 72 minutes a tick number starts from 1: the watchdog must not be lost then."""
     guard.begin()
-    for tick in (2 ** 32 - 2, 2 ** 32 - 1, 1, 2):
+    for tick in (2**32 - 2, 2**32 - 1, 1, 2):
         guard.note(tick)
     guard._on_heartbeat(HeartbeatWriter().write(1, 0.01, RECEIVERS, 0))
     assert guard.listens
@@ -75,11 +83,14 @@ def test_watchdog_says_what_it_hears(bench, robot):
     def level():
         own = [report.status[0] for report in reports if 'watchdog' in report.status[0].name]
         return own[-1].level if own else None
+
     assert bench.spin_until(lambda: level() == DiagnosticStatus.WARN)
-    publisher = robot.node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
-                                            topics.LATEST)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 1, 40.0), \
+    publisher = robot.node.create_publisher(
+        Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST
+    )
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 1, 40.0), (
         'robot and watchdog do not both listen to efforts'
+    )
     publisher.publish(Float64MultiArray(data=[3.0]))
     assert bench.spin_until(lambda: level() == DiagnosticStatus.ERROR)
     assert watchdog.trips == 1 and robot.efforts[-1].data[0] == 0.0
@@ -90,12 +101,13 @@ def test_a_controller_that_leaves_is_not_dead(bench, robot):
     watchdog = bench.add(WatchdogNode(parameter_overrides=[Parameter('timeout', value=0.05)]))
     node = bench.controller()
     robot.wait()
-    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2, 40.0), \
+    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2, 40.0), (
         'robot and controller do not both listen to the watchdog'
+    )
     robot.ask(1.0)
     node.trigger_deactivate()
     assert bench.spin_until(lambda: watchdog._size is None and watchdog._heard is not None)
-    trips = watchdog.trips   # a slow machine may have had one before
+    trips = watchdog.trips  # a slow machine may have had one before
     assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)
 
 
@@ -108,27 +120,42 @@ class SwitchController:
         STRICT = 2
 
 
-@pytest.mark.parametrize('ok, outcome', [(True, 'safe_controller activated'),
-                                         (False, 'safe_controller not activated: the controller '
-                                                 'manager refused')])
+@pytest.mark.parametrize(
+    'ok, outcome',
+    [
+        (True, 'safe_controller activated'),
+        (False, 'safe_controller not activated: the controller manager refused'),
+    ],
+)
 def test_fallback_controller_is_asked_for(bench, monkeypatch, ok, outcome):
     """Zero lets a robot fall; one that can stand by itself has a controller for that."""
     services = ModuleType('controller_manager_msgs.srv')
     services.SwitchController = SwitchController
-    monkeypatch.setitem(sys.modules, 'controller_manager_msgs',
-                        ModuleType('controller_manager_msgs'))
+    monkeypatch.setitem(
+        sys.modules, 'controller_manager_msgs', ModuleType('controller_manager_msgs')
+    )
     monkeypatch.setitem(sys.modules, 'controller_manager_msgs.srv', services)
     asked, answer = [], Future()
     answer.set_result(SimpleNamespace(ok=ok))
-    monkeypatch.setattr(WatchdogNode, 'create_client', lambda self, kind, name: SimpleNamespace(
-        service_is_ready=lambda: True,
-        call_async=lambda request: (asked.append((name, request)), answer)[1]))
-    node = bench.add(WatchdogNode(parameter_overrides=[
-        Parameter('timeout', value=0.05),
-        Parameter('fallback_controller', value='safe_controller')]))
+    monkeypatch.setattr(
+        WatchdogNode,
+        'create_client',
+        lambda self, kind, name: SimpleNamespace(
+            service_is_ready=lambda: True,
+            call_async=lambda request: (asked.append((name, request)), answer)[1],
+        ),
+    )
+    node = bench.add(
+        WatchdogNode(
+            parameter_overrides=[
+                Parameter('timeout', value=0.05),
+                Parameter('fallback_controller', value='safe_controller'),
+            ]
+        )
+    )
     node._on_command(Float64MultiArray(data=[1.0]))
     assert bench.spin_until(lambda: node._fallback.outcome == outcome)
-    (name, request), = asked
+    ((name, request),) = asked
     assert name == 'controller_manager/switch_controller'
     assert request.activate_controllers == ['safe_controller']
     assert request.deactivate_controllers == ['effort_controller'] and request.strictness == 2
@@ -136,7 +163,10 @@ def test_fallback_controller_is_asked_for(bench, monkeypatch, ok, outcome):
 
 def test_fallback_without_ros2_control_is_said(bench, monkeypatch):
     """A fallback that cannot be asked for must be known before it is needed."""
-    monkeypatch.setitem(sys.modules, 'controller_manager_msgs', None)   # import fails
-    node = bench.add(WatchdogNode(parameter_overrides=[
-        Parameter('fallback_controller', value='safe_controller')]))
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs', None)  # import fails
+    node = bench.add(
+        WatchdogNode(
+            parameter_overrides=[Parameter('fallback_controller', value='safe_controller')]
+        )
+    )
     assert 'not installed' in node._fallback.outcome

@@ -18,8 +18,10 @@ def numbers(robot_file):
     return step_parameters(robot_file.robot, 9.81, 0.0)
 
 
-@pytest.mark.parametrize('robot, argument', [
-    ('compass', 'leg_mass'), ('compass', 'hip_mass'), ('walker3d_point', 'head_mass')])
+@pytest.mark.parametrize(
+    'robot, argument',
+    [('compass', 'leg_mass'), ('compass', 'hip_mass'), ('walker3d_point', 'head_mass')],
+)
 def test_mass_moves_theta_as_the_xacro_does(robot, argument):
     """A mass the optimiser moves must be the mass the expanded URDF has."""
     robot_file = load_robot(robot)
@@ -45,4 +47,7 @@ def test_bounds_and_start():
     assert (adaptation.start >= adaptation.lower).all()
     assert adaptation.keeps_mass
     assert list(adaptation.name([1.0, 2.0, 3.0])) == [
-        'robot.springs.hip.stiffness', 'robot.xacro_args.leg_mass', 'robot.xacro_args.hip_mass']
+        'robot.springs.hip.stiffness',
+        'robot.xacro_args.leg_mass',
+        'robot.xacro_args.hip_mass',
+    ]

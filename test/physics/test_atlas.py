@@ -39,9 +39,12 @@ def test_goswami_compass_doubles_its_period_where_walks_and_eigenvalues_say_so()
     """If it failed, the first bifurcation of [GTE98] would be off by a thousandth of a degree."""
     low, high = np.radians([4.36, 4.46])
     found = find_atlas(compass, 'slope', (low, high), strides=2)
-    single, double = (branch['cycles'] for branch in found['branches'] if any(
-        cycle['stable'] for cycle in branch['cycles']))
-    doubling, = (cycle['value'] for cycle in single if cycle['event'])
+    single, double = (
+        branch['cycles']
+        for branch in found['branches']
+        if any(cycle['stable'] for cycle in branch['cycles'])
+    )
+    (doubling,) = (cycle['value'] for cycle in single if cycle['event'])
     # eigenvalues along cycles of given slopes, without any continuation
     x = [np.array([0.3, -1.07, 0.72])]
 
@@ -49,6 +52,7 @@ def test_goswami_compass_doubles_its_period_where_walks_and_eigenvalues_say_so()
         section, _ = make_section(compass(slope), 'none')
         x.append(polish(section.stride, x[-1]))
         return judge(section.stride, x[-1]).eigenvalues.real.min() + 1.0
+
     assert np.degrees(doubling) == pytest.approx(np.degrees(brentq(beyond, low, high)), abs=1e-5)
     # steps of walks that have settled differ by the root of how far the slope is above it
     section, _ = make_section(compass(high), 'none')
@@ -68,10 +72,11 @@ def test_goswami_compass_doubles_its_period_where_walks_and_eigenvalues_say_so()
 @pytest.mark.long
 def test_damping_at_the_hip_joins_the_two_gaits_of_the_compass():
     """If it failed, the end of both gaits would be reported as a fall, or somewhere else."""
-    found = find_atlas(lambda damping: load_robot('compass', damping=damping), 'damping',
-                       (0.05, 0.055), strides=1)
+    found = find_atlas(
+        lambda damping: load_robot('compass', damping=damping), 'damping', (0.05, 0.055), strides=1
+    )
     branch = found['branches'][0]
-    fold, = (cycle for cycle in branch['cycles'] if cycle['event'])
+    (fold,) = (cycle for cycle in branch['cycles'] if cycle['event'])
     assert fold['event'] == 'fold' and fold['value'] == pytest.approx(0.0530025, abs=1e-6)
     assert fold['eigenvalues'][0] == pytest.approx(1.0, abs=1e-5)
     ends = [branch['cycles'][i] for i in (0, -1)]
@@ -82,9 +87,26 @@ def test_damping_at_the_hip_joins_the_two_gaits_of_the_compass():
 @pytest.mark.long
 def test_the_verb_draws_and_writes_what_it_finds(capsys, tmp_path):
     """If it failed, nobody could look at an atlas, or read it by a program."""
-    assert main(['gait', 'atlas', 'compass', '--over', 'slope=0.0763:0.077', '--set',
-                 'leg_mass=5.0', '--set', 'hip_mass=10.0', '--strides', '2', '--out',
-                 str(tmp_path)]) == 0
+    assert (
+        main(
+            [
+                'gait',
+                'atlas',
+                'compass',
+                '--over',
+                'slope=0.0763:0.077',
+                '--set',
+                'leg_mass=5.0',
+                '--set',
+                'hip_mass=10.0',
+                '--strides',
+                '2',
+                '--out',
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     assert 'period doubling at 0.0766356' in capsys.readouterr().out
     assert (tmp_path / 'atlas.png').stat().st_size > 10_000
     document = json.loads((tmp_path / 'atlas.json').read_text())
@@ -92,12 +114,16 @@ def test_the_verb_draws_and_writes_what_it_finds(capsys, tmp_path):
     assert sorted(branch['strides'] for branch in document['branches']) == [1, 1, 2]
 
 
-@pytest.mark.parametrize('arguments, said', [
-    (['slope=-0.1:-0.05'], 'limit cycle of compass: none found at'),
-    (['slpe=0.02:0.1'], 'parameter slpe: unknown'),
-    (['slope=0.1:0.02'], 'must rise'),
-    (['leg_length=-1.0:1.0'], 'leg length'),
-    (['slope=0.02:0.1', '--plant', 'mujoco'], 'plant rigid')])
+@pytest.mark.parametrize(
+    'arguments, said',
+    [
+        (['slope=-0.1:-0.05'], 'limit cycle of compass: none found at'),
+        (['slpe=0.02:0.1'], 'parameter slpe: unknown'),
+        (['slope=0.1:0.02'], 'must rise'),
+        (['leg_length=-1.0:1.0'], 'leg length'),
+        (['slope=0.02:0.1', '--plant', 'mujoco'], 'plant rigid'),
+    ],
+)
 def test_bad_input_gets_one_line(capsys, tmp_path, arguments, said):
     """If it failed, a range without a cycle or an unknown parameter would end in a trace."""
     out = tmp_path / 'out'
@@ -110,13 +136,21 @@ def test_bad_input_gets_one_line(capsys, tmp_path, arguments, said):
 def test_robots_of_more_angles_are_followed_from_their_gait():
     """If it failed, five links on four motors could not be continued in slope."""
     from walking_control.gaits.gait_file import load_gait
+
     gait = str(EXAMPLES / 'rabbit_gait.yaml')
     q, v = load_gait(gait, load_robot(EXAMPLES / 'rabbit.yaml')).start
 
     def rabbit(slope):
-        return load_robot(EXAMPLES / 'rabbit.yaml', [
-            ('curve_tracking.gait', gait), ('slope', slope), ('start.q', q.tolist()),
-            ('start.v', v.tolist())])
+        return load_robot(
+            EXAMPLES / 'rabbit.yaml',
+            [
+                ('curve_tracking.gait', gait),
+                ('slope', slope),
+                ('start.q', q.tolist()),
+                ('start.v', v.tolist()),
+            ],
+        )
+
     section, _ = make_section(rabbit(0.0), None)
     start = section.sample(np.random.default_rng(0), 1)[0]
     assert section.state(start)[0] == pytest.approx(q, abs=1e-9)

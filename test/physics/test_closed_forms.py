@@ -38,15 +38,22 @@ def test_compass_mass_matrix_and_gravity(m, m_hip, support):
     for q3, q4 in ((0.2, -0.4), (-0.3, 0.7), (0.05, 1.2)):
         terms = parts(model, [q3, q4], [0, 0], support)
         c = np.cos(q4)
-        printed = [[m_hip + 1.5 * m - m * c, 0.25 * m * (1 - 2 * c)],
-                   [0.25 * m * (1 - 2 * c), 0.25 * m]]
+        printed = [
+            [m_hip + 1.5 * m - m * c, 0.25 * m * (1 - 2 * c)],
+            [0.25 * m * (1 - 2 * c), 0.25 * m],
+        ]
         assert terms['mass'][2:, 2:] == pytest.approx(np.array(printed), abs=1e-12)
         # derivative of (4.7), q1 and q2 first
         total, s = 2 * m + m_hip, np.sin
         swing = 0.5 * m * s(q3 + q4 - SLOPE)
-        gradient = GRAVITY * np.array([
-            -total * s(SLOPE), total * np.cos(SLOPE),
-            -(1.5 * m + m_hip) * s(q3 - SLOPE) + swing, swing])
+        gradient = GRAVITY * np.array(
+            [
+                -total * s(SLOPE),
+                total * np.cos(SLOPE),
+                -(1.5 * m + m_hip) * s(q3 - SLOPE) + swing,
+                swing,
+            ]
+        )
         assert terms['bias'] == pytest.approx(gradient, abs=1e-12 * total * GRAVITY)
 
 
@@ -57,10 +64,12 @@ def test_compass_foot_and_relabelling():
     terms = parts(model, q, [0, 0])
     a, b = q[0], q.sum()
     assert terms['foot'] == pytest.approx(
-        [-np.sin(a) + np.sin(b), np.cos(a) - np.cos(b)], abs=1e-14)
+        [-np.sin(a) + np.sin(b), np.cos(a) - np.cos(b)], abs=1e-14
+    )
     assert terms['jacobian'] == pytest.approx(
         np.array([[np.cos(b) - np.cos(a), np.cos(b)], [np.sin(b) - np.sin(a), np.sin(b)]]),
-        abs=1e-14)
+        abs=1e-14,
+    )
     S = model.relabel(0)
     assert S == pytest.approx(np.array([[1, 1], [0, -1]]), abs=1e-15)
 
@@ -76,11 +85,17 @@ def printed_projection(q3, m, mh):
     """Return the matrix of (4.13): velocities before to velocities after, q4 = -2 q3."""
     c, s = np.cos, np.sin
     D = 3 * m + 4 * mh - 2 * m * c(4 * q3)
-    return np.array([
-        [2 * (m + mh) * (c(5 * q3) - c(q3)), -m * c(3 * q3)],
-        [2 * (2 * mh * c(2 * q3) - m + 2 * (m + mh) * c(4 * q3)) * s(q3), -m * s(3 * q3)],
-        [-m - 2 * m * c(2 * q3) + 4 * (m + mh) * c(4 * q3), -2 * m * c(2 * q3)],
-        [8 * (m + mh) * (1 + 2 * c(2 * q3)) * s(q3) ** 2, -m + 2 * m * c(2 * q3)]]) / D
+    return (
+        np.array(
+            [
+                [2 * (m + mh) * (c(5 * q3) - c(q3)), -m * c(3 * q3)],
+                [2 * (2 * mh * c(2 * q3) - m + 2 * (m + mh) * c(4 * q3)) * s(q3), -m * s(3 * q3)],
+                [-m - 2 * m * c(2 * q3) + 4 * (m + mh) * c(4 * q3), -2 * m * c(2 * q3)],
+                [8 * (m + mh) * (1 + 2 * c(2 * q3)) * s(q3) ** 2, -m + 2 * m * c(2 * q3)],
+            ]
+        )
+        / D
+    )
 
 
 @pytest.mark.parametrize('m, mh', [(1.0, 5.0), (2.0, 1.0)])
@@ -95,9 +110,15 @@ def test_compass_impact_map(m, mh, q3):
     assert columns == pytest.approx(printed_projection(q3, m, mh), abs=1e-12)
     c, s = np.cos, np.sin
     D = -3 * m - 4 * mh + 2 * m * c(4 * q3)
-    reset = np.array([
-        [m - 2 * (m + 2 * mh) * c(2 * q3), m],
-        [8 * (m + mh) * (1 + 2 * c(2 * q3)) * s(q3) ** 2, 2 * m * c(2 * q3) - m]]) / D
+    reset = (
+        np.array(
+            [
+                [m - 2 * (m + 2 * mh) * c(2 * q3), m],
+                [8 * (m + mh) * (1 + 2 * c(2 * q3)) * s(q3) ** 2, 2 * m * c(2 * q3) - m],
+            ]
+        )
+        / D
+    )
     assert model.relabel(0) @ columns[2:] == pytest.approx(reset, abs=1e-12)
     # (4.14): does the old stance foot lift off at once?
     for v in ([-1.0, -0.3], [-1.0, 4.0], [0.5, -3.0]):
@@ -136,7 +157,7 @@ def dribbel_without_rotor():
 def test_dribbel_knee_impact(q5):
     """If it failed, knee strike would not follow (4.27), corrected to cos^2 q5."""
     terms = parts(dribbel_without_rotor(), [-0.1, 0.0, q5, 0.0], np.zeros(4))
-    keep = [2, 4, 5]   # q3, q5, q6: stance knee locked
+    keep = [2, 4, 5]  # q3, q5, q6: stance knee locked
     M = terms['mass'][np.ix_(keep, keep)]
     A = np.array([[0.0], [0.0], [1.0]])
     P = np.array([contact.project_velocity(M, A, e) for e in np.eye(3)]).T
@@ -155,8 +176,9 @@ def test_dribbel_knee_impact_keeps_the_foot_down(q3, q5):
     M = terms['mass'][np.ix_(keep, keep)]
     A = np.eye(5)[:, 4:]
     lift = contact.project_velocity(M, A, np.eye(5)[4])[1]
-    printed = (0.106 * np.sin(q3 - q5) - 0.0378 * np.sin(q3 + q5)) \
-        / (9.391 - 0.488 * np.cos(2 * q5))
+    printed = (0.106 * np.sin(q3 - q5) - 0.0378 * np.sin(q3 + q5)) / (
+        9.391 - 0.488 * np.cos(2 * q5)
+    )
     assert lift == pytest.approx(printed, abs=4e-5)
 
 
@@ -177,7 +199,8 @@ def test_dribbel_relabelling():
     terms = parts(model, q, np.zeros(4))
     assert terms['foot'] == pytest.approx(
         0.9 * np.array([-np.sin(q[0]) + np.sin(q[0] + q[2]), np.cos(q[0]) - np.cos(q[0] + q[2])]),
-        abs=1e-14)
+        abs=1e-14,
+    )
     assert model.relabel(0) @ q == pytest.approx([q[0] + q[2], 0.0, -q[2], 0.0], abs=1e-15)
 
 
@@ -185,9 +208,12 @@ def test_generated_terms_equal_pinocchio():
     """If it failed, sweeps on generated code would walk another robot than the URDF."""
     ca = pytest.importorskip('casadi')
     from walking_control.models.support import symbolic
+
     rng = np.random.default_rng(7)
-    for model in (support_dynamics('compass', ('stiffness', 3.0), ('rest', 0.2), ('damping', 0.5)),
-                  support_dynamics('dribbel')):
+    for model in (
+        support_dynamics('compass', ('stiffness', 3.0), ('rest', 0.2), ('damping', 0.5)),
+        support_dynamics('dribbel'),
+    ):
         n = model.layout.n
         functions, values = symbolic.support_terms(model.dynamics)
         for support, function in enumerate(functions):

@@ -41,22 +41,30 @@ def balance(plant):
 def plain(name, *overrides):
     """Return the plant of a shipped robot by plain Python, for short motions."""
     robot_file = load_robot(name, overrides)
-    return robot_file, Plant(CompliantEngine(
-        robot_file.robot, robot_file.values(World), robot_file.values(CompliantParameters),
-        compiled=False))
+    return robot_file, Plant(
+        CompliantEngine(
+            robot_file.robot,
+            robot_file.values(World),
+            robot_file.values(CompliantParameters),
+            compiled=False,
+        )
+    )
 
 
 def restitution(kind, damping, dissipation, mass=2.0, stiffness=5e4, speed=0.7):
     """Return the speed of a ball after a bounce over that before, without gravity."""
+
     def rates(_, y):
         force = normal_force(kind, stiffness, damping, dissipation, y[0], y[1])
         return y[1], -force / mass
 
     def left(t, y):
         return y[0] if t > 1e-4 else 1.0
+
     left.terminal, left.direction = True, -1.0
-    run = solve_ivp(rates, (0.0, 1.0), (0.0, speed), events=left, rtol=1e-9, atol=1e-13,
-                    max_step=1e-4)
+    run = solve_ivp(
+        rates, (0.0, 1.0), (0.0, speed), events=left, rtol=1e-9, atol=1e-13, max_step=1e-4
+    )
     return -run.y[1, -1] / speed
 
 
@@ -64,9 +72,9 @@ def test_ball_bounces_by_kelvin_voigt():
     """If it failed, the damper of the floor would take another share than a linear one does."""
     mass, stiffness, ratio = 2.0, 5e4, 0.2
     damping = 2.0 * ratio * math.sqrt(stiffness * mass)
-    root = math.sqrt(1.0 - ratio ** 2)
+    root = math.sqrt(1.0 - ratio**2)
     # the contact ends where the force does, before the spring is at its length
-    turn = math.pi - math.atan2(2.0 * ratio * root, 1.0 - 2.0 * ratio ** 2)
+    turn = math.pi - math.atan2(2.0 * ratio * root, 1.0 - 2.0 * ratio**2)
     expected = math.exp(-ratio / root * turn)
     assert restitution(KELVIN_VOIGT, damping, 0.0) == pytest.approx(expected, rel=1e-4)
 
@@ -75,8 +83,9 @@ def test_ball_bounces_by_hunt_and_crossley():
     """If it failed, the rate would not weigh with depth, and slow balls would bounce like fast."""
     a, speed = 0.8, 0.7
 
-    def share(v):   # v dv / (1 + a v) = -(k / m) d dd, integrated
-        return v / a - math.log(1.0 + a * v) / a ** 2
+    def share(v):  # v dv / (1 + a v) = -(k / m) d dd, integrated
+        return v / a - math.log(1.0 + a * v) / a**2
+
     expected = brentq(lambda e: share(speed) - share(-e * speed), 0.1, 1.0)
     assert restitution(HUNT_CROSSLEY, 0.0, a, speed=speed) == pytest.approx(expected, rel=1e-5)
     assert restitution(HUNT_CROSSLEY, 0.0, a, speed=0.07) > expected + 0.1
@@ -98,7 +107,7 @@ def test_foot_sticks_then_slips_and_never_gives_energy():
     force, rate = friction_force(stiffness, damping, 0.0, limit, 0.9e-4, 0.0, 0.0)
     assert (force, rate) == (pytest.approx(9.0), pytest.approx(0.0))
     relieved, rate = friction_force(stiffness, damping, 5.0, limit, 0.9e-4, 0.0, -2.0)
-    assert 0.0 < relieved < 9.0 and rate < 0.0   # rolling, either way, lets the spring relax
+    assert 0.0 < relieved < 9.0 and rate < 0.0  # rolling, either way, lets the spring relax
 
 
 def test_foot_at_rest_sinks_by_weight_over_stiffness():
@@ -108,23 +117,33 @@ def test_foot_at_rest_sinks_by_weight_over_stiffness():
     plant.step(Command(plant.robot), 0.12)
     weight = plant.engine._support.dynamics.weight
     assert plant.truth.foot_force[0, 2] == pytest.approx(weight, rel=1e-3)
-    assert -plant.truth.foot_height[0] * plant.engine.floor.stiffness \
-        == pytest.approx(weight, rel=1e-3)
+    assert -plant.truth.foot_height[0] * plant.engine.floor.stiffness == pytest.approx(
+        weight, rel=1e-3
+    )
 
 
 def test_slope_of_the_floor_is_a_tilt_of_gravity():
     """If it failed, normals of an uneven floor, or forces along them, would be wrong."""
     slope, hips = 0.05235987755982988, []
     falling = tuple(math.tan(slope) * x for x in (5.0, -5.0))
-    for overrides, lean in ([('world.slope', slope)], 0.0), ([
-            ('world.slope', 0.0), ('world.floor_places', (-5.0, 5.0)),
-            ('world.floor_heights', falling)], -slope):
+    for overrides, lean in (
+        ([('world.slope', slope)], 0.0),
+        (
+            [
+                ('world.slope', 0.0),
+                ('world.floor_places', (-5.0, 5.0)),
+                ('world.floor_heights', falling),
+            ],
+            -slope,
+        ),
+    ):
         robot_file, plant = plain('compass', *overrides)
         start = robot_file.start
         plant.reset(Start(start.support, start.q + np.array([lean, 0.0]), start.v))
         plant.step(Command(plant.robot), 0.05)
-        hips.append((plant.truth.q[3], plant.truth.v[3], *np.linalg.norm(
-            plant.truth.foot_force, axis=1)))
+        hips.append(
+            (plant.truth.q[3], plant.truth.v[3], *np.linalg.norm(plant.truth.foot_force, axis=1))
+        )
     assert hips[0] == pytest.approx(hips[1], rel=1e-6)
 
 
@@ -165,10 +184,19 @@ def test_stiff_floors_approach_the_rigid_one():
         rigid.step(command, 0.15)
     for stiffness in (1e5, 1e6, 1e7):
         damping = 0.7 * math.sqrt(stiffness * 9.0)
-        plant = make_plant(load_robot('dribbel', [
-            ('compliant.stiffness', stiffness), ('compliant.damping', damping),
-            ('compliant.sliding_stiffness', stiffness), ('compliant.sliding_damping', damping),
-            ('compliant.timestep', 0.0002)]), 'compliant')
+        plant = make_plant(
+            load_robot(
+                'dribbel',
+                [
+                    ('compliant.stiffness', stiffness),
+                    ('compliant.damping', damping),
+                    ('compliant.sliding_stiffness', stiffness),
+                    ('compliant.sliding_damping', damping),
+                    ('compliant.timestep', 0.0002),
+                ],
+            ),
+            'compliant',
+        )
         plant.reset(robot_file.start)
         for _ in range(2):
             plant.step(command, 0.15)
@@ -205,14 +233,24 @@ def test_round_feet_roll():
     assert plant.engine.energies()['slipped'] == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize('name, overrides, words', [
-    ('dribbel', [('compliant.stiffness', -1.0)], 'stiffness is -1.0: must be from'),
-    ('dribbel', [('compliant.damping', 1e9)], 'damping is 1000000000.0: must be from'),
-    ('dribbel', [('compliant.stiffness', 1e8)], 'timestep is 0.004: too long .* at most 0.00179'),
-    ('dribbel', [('world.floor_places', (0.0, 0.0)), ('world.floor_heights', (0.0, 1.0))],
-     'an upright floor has no normal'),
-    ('dribbel', [('world.floor_places', (0.0,))], 'must have as many entries'),
-])
+@pytest.mark.parametrize(
+    'name, overrides, words',
+    [
+        ('dribbel', [('compliant.stiffness', -1.0)], 'stiffness is -1.0: must be from'),
+        ('dribbel', [('compliant.damping', 1e9)], 'damping is 1000000000.0: must be from'),
+        (
+            'dribbel',
+            [('compliant.stiffness', 1e8)],
+            'timestep is 0.004: too long .* at most 0.00179',
+        ),
+        (
+            'dribbel',
+            [('world.floor_places', (0.0, 0.0)), ('world.floor_heights', (0.0, 1.0))],
+            'an upright floor has no normal',
+        ),
+        ('dribbel', [('world.floor_places', (0.0,))], 'must have as many entries'),
+    ],
+)
 def test_floors_that_cannot_be_are_refused(name, overrides, words):
     """If it failed, a mistaken floor would blow up, or do something else in silence."""
     with pytest.raises(InvalidInput, match=words):
@@ -223,8 +261,10 @@ def test_floors_that_cannot_be_are_refused(name, overrides, words):
 def test_floor_away_from_the_start_is_refused(height, word):
     """If it failed, the robot would begin in the air or inside the floor."""
     with pytest.raises(InvalidInput, match=f'floor {word} the start is {height}'):
-        load_robot('dribbel', [('world.floor_places', (-1.0, 1.0)),
-                               ('world.floor_heights', (height, height))])
+        load_robot(
+            'dribbel',
+            [('world.floor_places', (-1.0, 1.0)), ('world.floor_heights', (height, height))],
+        )
 
 
 def test_dribbel_walks_the_printed_figures_by_the_printed_rule():

@@ -21,8 +21,8 @@ def held(plant, start, command, duration, gain=400.0):
     target = np.array(start.posture)
     driven = [plant.robot.joint_index(joint) for joint in plant.robot.actuators]
     for _ in range(round(duration / 0.002)):
-        away = target - plant.truth.q[base.nq:]
-        command.effort[:] = (gain * away - 0.05 * gain * plant.truth.v[base.nv:])[driven]
+        away = target - plant.truth.q[base.nq :]
+        command.effort[:] = (gain * away - 0.05 * gain * plant.truth.v[base.nv :])[driven]
         plant.step(command, 0.002)
 
 
@@ -50,8 +50,9 @@ def test_what_the_method_takes_falls_with_the_step(kind):
     """If it failed, the ledger would have a hole that no finer step closes."""
     taken = []
     for timestep in (0.001, 0.0001):
-        robot_file = load_robot('walker3d_points', [('compliant.timestep', timestep),
-                                                    ('compliant.kind', kind)])
+        robot_file = load_robot(
+            'walker3d_points', [('compliant.timestep', timestep), ('compliant.kind', kind)]
+        )
         plant = make_plant(robot_file, 'compliant')
         plant.reset(robot_file.start)
         plant.push(2.0, 0.3)
@@ -79,16 +80,23 @@ def test_feet_slip_at_the_cone():
 
 def test_pushes_give_their_impulse():
     """If it failed, a planned push would have another size or side than it is asked for."""
-    robot_file = load_robot('walker3d_points', [('world.friction', 0.01),
-                                                ('compliant.timestep', 0.0015)])
+    robot_file = load_robot(
+        'walker3d_points', [('world.friction', 0.01), ('compliant.timestep', 0.0015)]
+    )
     plant = make_plant(robot_file, 'compliant')
     plant.disturb('side_push', 0.3, 0, How(time=0.0))
     plant.reset(robot_file.start)
     held(plant, robot_file.start, Command(plant.robot), 0.11)
     dynamics = plant.engine._dynamics
-    velocity = pin.computeCentroidalMomentum(
-        dynamics.model, dynamics.data, dynamics.to_pinocchio(plant.truth.q),
-        dynamics.to_pinocchio_velocity(plant.truth.v)).linear / dynamics.mass
+    velocity = (
+        pin.computeCentroidalMomentum(
+            dynamics.model,
+            dynamics.data,
+            dynamics.to_pinocchio(plant.truth.q),
+            dynamics.to_pinocchio_velocity(plant.truth.v),
+        ).linear
+        / dynamics.mass
+    )
     assert velocity[1] == pytest.approx(0.3, rel=0.1) and abs(velocity[0]) < 0.03
 
 
@@ -104,14 +112,22 @@ def test_what_it_cannot_do_is_refused():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('heights, disturb', [
-    ((0.0, 0.01, -0.005, 0.0), []), ((), ['slope_change=0.05@0.05m']), ((), ['step_up=0.004@2']),
-    ((), ['slope_change=0.04@2'])])
+@pytest.mark.parametrize(
+    'heights, disturb',
+    [
+        ((0.0, 0.01, -0.005, 0.0), []),
+        ((), ['slope_change=0.05@0.05m']),
+        ((), ['step_up=0.004@2']),
+        ((), ['slope_change=0.04@2']),
+    ],
+)
 def test_feet_stand_on_the_floor_there_is(heights, disturb):
     """Feet would float over a floor that sinks, or the books of energy miss what it does."""
     places = (0.0, 0.1, 0.2, 0.4) if heights else ()
-    robot_file = load_robot('walker3d_points', [
-        ('stepping.speed', 0.4), ('world.floor_places', places), ('world.floor_heights', heights)])
+    robot_file = load_robot(
+        'walker3d_points',
+        [('stepping.speed', 0.4), ('world.floor_places', places), ('world.floor_heights', heights)],
+    )
     plant = make_plant(robot_file, 'compliant')
     plan_disturbances(plant, disturb)
     run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 1.5)

@@ -17,8 +17,12 @@ def two_link_tip():
     def jacobian(fraction):
         """Columns d(x, y)/dq of the point at a fraction of the second link."""
         a, b = q1, q1 + q2
-        return np.array([[-np.sin(a) - fraction * np.sin(b), -fraction * np.sin(b)],
-                         [np.cos(a) + fraction * np.cos(b), fraction * np.cos(b)]])
+        return np.array(
+            [
+                [-np.sin(a) - fraction * np.sin(b), -fraction * np.sin(b)],
+                [np.cos(a) + fraction * np.cos(b), fraction * np.cos(b)],
+            ]
+        )
 
     # the example measures q1 from the vertical: rotate the picture by a quarter turn
     quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
@@ -99,12 +103,15 @@ def bar(points, push=None):
     return M, contacts, force, [np.zeros(2), np.zeros(2)]
 
 
-@pytest.mark.parametrize('points, push, active', [
-    ((-0.8, 0.8), None, (True, True)),
-    ((-0.8, 0.8), 0.0, (False, False)),
-    ((-0.8, -0.3), None, (False, True)),
-    ((-0.8, -0.3), 1.0, (True, False)),
-])
+@pytest.mark.parametrize(
+    'points, push, active',
+    [
+        ((-0.8, 0.8), None, (True, True)),
+        ((-0.8, 0.8), 0.0, (False, False)),
+        ((-0.8, -0.3), None, (False, True)),
+        ((-0.8, -0.3), 1.0, (True, False)),
+    ],
+)
 def test_bars_on_two_blocks(points, push, active):
     """If it failed, a bar of [DS09] Fig. 3.21 would stay on the wrong blocks."""
     assert choose_contacts(*bar(points, push)) == active
@@ -117,8 +124,12 @@ def random_contact(seed, n=6, m=3):
     """Return a random mass matrix, constraint matrix, velocity and force."""
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
-    return root @ root.T + n * np.eye(n), rng.normal(size=(n, m)), rng.normal(size=n), \
-        rng.normal(size=n)
+    return (
+        root @ root.T + n * np.eye(n),
+        rng.normal(size=(n, m)),
+        rng.normal(size=n),
+        rng.normal(size=n),
+    )
 
 
 @pytest.mark.parametrize('seed', range(5))
@@ -152,8 +163,9 @@ def test_dependent_contacts_share_load_by_compliance():
     after = contact.project_velocity(M, doubled, v)
     assert after == pytest.approx(contact.project_velocity(M, A, v), abs=1e-10)
     single = contact.constraint_forces(M, A, force, np.zeros(3))
-    shared = contact.constraint_forces(M, doubled, force, np.zeros(4),
-                                       compliance=[1.0, 1.0, 1.0, 3.0])
+    shared = contact.constraint_forces(
+        M, doubled, force, np.zeros(4), compliance=[1.0, 1.0, 1.0, 3.0]
+    )
     assert shared[1:3] == pytest.approx(single[1:], abs=1e-10)
     # the stiff one of the pair takes three quarters
     assert shared[[0, 3]] == pytest.approx(single[0] * np.array([0.75, 0.25]), abs=1e-10)

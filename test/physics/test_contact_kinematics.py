@@ -25,8 +25,9 @@ def somewhere(seed):
     """Return a pose over a floor and a twist."""
     rng = np.random.default_rng(seed)
     turned = move(Pose(np.eye(3), np.zeros(3)), Twist(rng.normal(size=3), np.zeros(3)), 1.0)
-    return Pose(turned.rotation, np.array([0.3, -0.2, 1.5])), \
-        Twist(rng.normal(size=3), rng.normal(size=3))
+    return Pose(turned.rotation, np.array([0.3, -0.2, 1.5])), Twist(
+        rng.normal(size=3), rng.normal(size=3)
+    )
 
 
 BODIES = {
@@ -62,17 +63,20 @@ def test_closest_points_are_closest():
     printed = radii * np.cross(y, x) / np.linalg.norm(np.cross(y, x))
     assert found.on_body == pytest.approx(printed, abs=1e-12)
     edge = 0.4 * np.stack((np.cos(turn), np.sin(turn), 0.0 * turn), -1)
-    assert disc_over_plane(pose, twist, 0.4).distance \
-        == pytest.approx((edge @ pose.rotation[2] + 1.5).min(), abs=1e-5)
+    assert disc_over_plane(pose, twist, 0.4).distance == pytest.approx(
+        (edge @ pose.rotation[2] + 1.5).min(), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize('surface', [sine_floor(0.05, 1.0), ellipsoid([0.2, 0.3, 0.4])])
 def test_surfaces_have_their_derivatives(surface):
     """If it failed, the differential kinematics would run along another surface."""
     u, h = np.array([0.13, -0.21]), 1e-6
-    for function, derivative in ((surface.point, surface.tangents),
-                                 (surface.tangents, surface.bends),
-                                 (surface.normal, surface.normal_rates)):
+    for function, derivative in (
+        (surface.point, surface.tangents),
+        (surface.tangents, surface.bends),
+        (surface.normal, surface.normal_rates),
+    ):
         for k in range(2):
             step = h * np.eye(2)[k]
             change = (function(u + step) - function(u - step)) / (2.0 * h)
@@ -86,12 +90,12 @@ def test_gauss_map_of_the_sine_floor_is_the_printed_one():
     floor, wave = sine_floor(A, f), 2.0 * math.pi * f
     slope = A * wave * math.cos(wave * u[1])
     assert floor.normal(u) == pytest.approx(np.array([0.0, -slope, 1.0]) / math.hypot(1.0, slope))
-    factor = 4.0 * math.pi ** 2 * A * f ** 2 / (1.0 + slope ** 2) ** 1.5
+    factor = 4.0 * math.pi**2 * A * f**2 / (1.0 + slope**2) ** 1.5
     # as printed, but for the sign of the first entry, with which the normal would change its length
-    printed = factor * np.array([0.0, math.sin(wave * u[1]),
-                                 math.pi * A * f * math.sin(2.0 * wave * u[1])])
-    assert floor.curvature(u) @ [0.0, 1.0, slope] \
-        == pytest.approx(printed, abs=1e-12)
+    printed = factor * np.array(
+        [0.0, math.sin(wave * u[1]), math.pi * A * f * math.sin(2.0 * wave * u[1])]
+    )
+    assert floor.curvature(u) @ [0.0, 1.0, slope] == pytest.approx(printed, abs=1e-12)
 
 
 @pytest.mark.parametrize('correct, largest', [(True, 1e-6), (False, 1e-4)])
@@ -123,9 +127,13 @@ def test_points_are_followed_into_the_floor():
 
 def test_surfaces_without_an_answer_are_refused():
     """If it failed, a cone's tip or two planes would give a normal or a point by chance."""
-    cone = Surface('cone', lambda u: np.array([*u, math.hypot(*u)]),
-                   lambda u: np.zeros((3, 2)), lambda u: np.zeros((3, 2, 2)),
-                   ((-1.0, 1.0), (-1.0, 1.0)))
+    cone = Surface(
+        'cone',
+        lambda u: np.array([*u, math.hypot(*u)]),
+        lambda u: np.zeros((3, 2)),
+        lambda u: np.zeros((3, 2, 2)),
+        ((-1.0, 1.0), (-1.0, 1.0)),
+    )
     with pytest.raises(InvalidInput, match=r'cone at \[0.0, 0.0\]: has no normal'):
         cone.normal(np.zeros(2))
     down = plane(1.0)
@@ -135,7 +143,8 @@ def test_surfaces_without_an_answer_are_refused():
         ClosestPair(plane(1.0), down).rates(pose, Twist(np.ones(3), np.ones(3)), np.zeros(4))
     with pytest.raises(InvalidInput, match='must be apart'):
         ClosestPair(plane(1.0), ellipsoid([0.2] * 3)).find(
-            Pose(np.eye(3), np.array([0.0, 0.0, 0.1])))
+            Pose(np.eye(3), np.array([0.0, 0.0, 0.1]))
+        )
     with pytest.raises(InvalidInput, match='translation of the contact spring is 0.0'):
         check_spring(SpringModel(0.0, 1.0))
 
@@ -151,8 +160,9 @@ def test_spring_and_transformer_keep_the_power():
     X = deforming_motions(spring, state, twist)
     wrench = contact_wrench(spring, state, np.zeros(6))
     h = 1e-6
-    gained = (spring_energy(spring, deform(spring, state, twist, h))
-              - spring_energy(spring, state)) / h
+    gained = (
+        spring_energy(spring, deform(spring, state, twist, h)) - spring_energy(spring, state)
+    ) / h
     assert wrench @ X @ twist == pytest.approx(gained, rel=1e-4)
     matrix = interconnection(-1e-3)
     assert np.array_equal(matrix, -matrix.T) and not interconnection(1e-3).any()

@@ -29,9 +29,16 @@ from walking_control.models.support.dynamics import SupportDynamics
 ROBOT_FILE = load_robot('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(World)
 SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
-PINNED = {'limiting': 'off', 'tank_initial': 1e6, 'tank_capacity': 1e6, 'attraction': 3.2,
-          'energy_gain': 0.6, 'transfer_gain': 0.1, 'transfer_threshold': 0.01,
-          'damping_rate': 4.0}
+PINNED = {
+    'limiting': 'off',
+    'tank_initial': 1e6,
+    'tank_capacity': 1e6,
+    'attraction': 3.2,
+    'energy_gain': 0.6,
+    'transfer_gain': 0.1,
+    'transfer_threshold': 0.01,
+    'damping_rate': 4.0,
+}
 # transfer at its bound everywhere near the gait
 STIFF = {'transfer_gain': 50.0, 'transfer_threshold': 0.01}
 
@@ -66,6 +73,7 @@ def tick(law, x, dt):
     def rate(y):
         M, h = inertia_and_bias(y[:2], y[2:])
         return np.concatenate((y[2:], np.linalg.solve(M, force - h)))
+
     y, count = x[:4].copy(), max(2, math.ceil(dt / 0.004))
     for _ in range(count):
         step = dt / count
@@ -91,16 +99,16 @@ def errors(law, x):
     parts = SUPPORT.layout.split(SUPPORT.terms(0, x[:2], x[2:4]))
     V = motion.potential(law.parameters, law.spin[0], np.ascontiguousarray(parts['mass'][:2, 2:]))
     speed = math.sqrt(x[2:4] @ M @ x[2:4])
-    energy = 0.5 * speed ** 2 + V
+    energy = 0.5 * speed**2 + V
     wanted = motion.interpolate(curve.knots, law.energy, s)
-    return np.array([across @ (x[:2] - point), side @ M @ x[2:4], energy - wanted,
-                     x[4]])
+    return np.array([across @ (x[:2] - point), side @ M @ x[2:4], energy - wanted, x[4]])
 
 
 def difference(function, x, step=1e-5):
     """Return the Jacobian by central differences."""
-    return np.array([(function(x + h) - function(x - h)) / (2 * step)
-                     for h in step * np.eye(len(x))]).T
+    return np.array(
+        [(function(x + h) - function(x - h)) / (2 * step) for h in step * np.eye(len(x))]
+    ).T
 
 
 def factors(law, q, v, dt, kept):
@@ -122,7 +130,7 @@ def factors(law, q, v, dt, kept):
     return np.abs(np.linalg.eigvals(A)).max()
 
 
-PERIOD = 0.02   # s
+PERIOD = 0.02  # s
 # errors that take part, settings of which each loop's rate is 1 / PERIOD
 GAP, ENERGY, BOTH, ALL = [0, 1], [2], [2, 3], [0, 1, 2, 3]
 LOOPS = {
@@ -131,7 +139,8 @@ LOOPS = {
     'attraction': (GAP, {'bandwidth': 5.0, 'attraction': 45.0, **STIFF}),
     'surface': (GAP, {'field': 'surface', 'bandwidth': 50.0 - 7.32, **STIFF}),
     'energy': (ENERGY, {'energy_gain': 50.0 / 3.339}),
-    'integral': (BOTH, {'energy_gain': 1.0, 'integral_gain': 2500.0 / 3.339})}
+    'integral': (BOTH, {'energy_gain': 1.0, 'integral_gain': 2500.0 / 3.339}),
+}
 
 
 def build_loop(**values):
@@ -151,21 +160,25 @@ def test_errors_shrink_at_the_bound_and_grow_beyond(loop):
     kept, values = LOOPS[loop]
     said, law, q, v = build(rate=5000.0, **{**values, 'integral_gain': 0.0})
     said = SimpleNamespace(**{**vars(said), 'integral_gain': values.get('integral_gain', 0.0)})
-    speed = np.array([math.sqrt(b @ inertia_and_bias(a, b)[0] @ b)
-                      for a, b in zip(q, v, strict=True)])
+    speed = np.array(
+        [math.sqrt(b @ inertia_and_bias(a, b)[0] @ b) for a, b in zip(q, v, strict=True)]
+    )
     rates = loop_rates(said, speed, closing_rate(law.field, q, v), 2)
     assert rates.get(loop, rates['direction'])[0] == pytest.approx(1.0 / PERIOD, rel=1e-3)
     law, q, v = build_loop(**values)
     for share, grows in ((0.5, False), (1.0, False), (2.5, True)):
-        largest = max(factors(law, place, rate, share * PERIOD, kept)
-                      for place, rate in zip(q, v, strict=True))
+        largest = max(
+            factors(law, place, rate, share * PERIOD, kept)
+            for place, rate in zip(q, v, strict=True)
+        )
         assert (largest > 1.05) == grows, (share, largest)
 
 
 def test_all_loops_at_their_bounds_together():
     """Loops that are stable one by one must not destabilise each other."""
-    law, q, v = build_loop(bandwidth=46.8, energy_gain=50.0 / 3.339,
-                           integral_gain=2500.0 / 3.339, **STIFF)
+    law, q, v = build_loop(
+        bandwidth=46.8, energy_gain=50.0 / 3.339, integral_gain=2500.0 / 3.339, **STIFF
+    )
     for place, rate in zip(q, v, strict=True):
         assert factors(law, place, rate, PERIOD, ALL) < 1.0
 
@@ -195,20 +208,27 @@ def test_closing_rate_of_a_bend():
     assert closing_rate(field, q[1:-1], v[1:-1]) == pytest.approx(3.0, rel=1e-4)
 
 
-@pytest.mark.parametrize('values, name', [
-    ({'bandwidth': 600.0}, 'bandwidth'),
-    ({'bandwidth': 600.0, 'field': 'surface'}, 'bandwidth'),
-    ({'method': 'damping', 'damping_rate': 60.0, 'rate': 50.0}, 'damping_rate'),
-    ({'method': 'damping', 'damping_rate': 60.0, 'bandwidth': 48.0, 'rate': 50.0}, 'bandwidth'),
-    ({'attraction': 95.0, 'bandwidth': 10.0, 'rate': 100.0}, 'attraction'),
-    ({'attraction': 80.0, 'bandwidth': 10.0, 'rate': 60.0, 'field': 'surface'}, 'attraction'),
-    ({'energy_gain': 99.0, 'rate': 200.0}, 'energy_gain'),
-    ({'energy_gain': 3.0, 'integral_gain': 90.0, 'bandwidth': 5.0, 'rate': 15.0},
-     'integral_gain')])
+@pytest.mark.parametrize(
+    'values, name',
+    [
+        ({'bandwidth': 600.0}, 'bandwidth'),
+        ({'bandwidth': 600.0, 'field': 'surface'}, 'bandwidth'),
+        ({'method': 'damping', 'damping_rate': 60.0, 'rate': 50.0}, 'damping_rate'),
+        ({'method': 'damping', 'damping_rate': 60.0, 'bandwidth': 48.0, 'rate': 50.0}, 'bandwidth'),
+        ({'attraction': 95.0, 'bandwidth': 10.0, 'rate': 100.0}, 'attraction'),
+        ({'attraction': 80.0, 'bandwidth': 10.0, 'rate': 60.0, 'field': 'surface'}, 'attraction'),
+        ({'energy_gain': 99.0, 'rate': 200.0}, 'energy_gain'),
+        (
+            {'energy_gain': 3.0, 'integral_gain': 90.0, 'bandwidth': 5.0, 'rate': 15.0},
+            'integral_gain',
+        ),
+    ],
+)
 def test_gain_to_blame_and_the_values_that_do(values, name):
     """The error must name the gain, and both remedies it offers must be accepted."""
-    with pytest.raises(ParameterError, match=f'curve_tracking.{name} .*largest stable period') \
-            as caught:
+    with pytest.raises(
+        ParameterError, match=f'curve_tracking.{name} .*largest stable period'
+    ) as caught:
         build(**values)
     most = float(caught.value.limit.split('at most ')[1].split()[0])
     rate = float(caught.value.remedy.split('set rate to ')[1].split()[0])
@@ -223,11 +243,12 @@ def test_gain_to_blame_and_the_values_that_do(values, name):
 
 def test_free_matrix_counts_from_three_coordinates():
     """The rotation by Z needs a period of its own, where there is a Z at all."""
-    values = CurveTrackingParameters.read({'freedom_rate': 500.0, 'transfer_gain': 0.1,
-                                  'transfer_threshold': 0.01})
+    values = CurveTrackingParameters.read(
+        {'freedom_rate': 500.0, 'transfer_gain': 0.1, 'transfer_threshold': 0.01}
+    )
     loops = {n: loop_rates(values, np.array([2.0, 3.0]), 3.0, n)['free matrix'] for n in (2, 3)}
     assert loops[2][0] == 0.0
-    assert loops[3][0] == pytest.approx(500.0 ** 2 / 40.0) and loops[3][1] == 'freedom_rate'
+    assert loops[3][0] == pytest.approx(500.0**2 / 40.0) and loops[3][1] == 'freedom_rate'
     assert loops[3][2] == pytest.approx(math.sqrt(40.0 * 500.0))
 
 

@@ -10,9 +10,13 @@ from systems import Arm, filled, Pinned, PointMass, split
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 
-SYSTEMS = {'mass_2d': lambda: PointMass(2, 1.7), 'mass_3d': lambda: PointMass(3, 0.6),
-           'compass': lambda: Pinned('compass'), 'dribbel': lambda: Pinned('dribbel'),
-           'arm': Arm}
+SYSTEMS = {
+    'mass_2d': lambda: PointMass(2, 1.7),
+    'mass_3d': lambda: PointMass(3, 0.6),
+    'compass': lambda: Pinned('compass'),
+    'dribbel': lambda: Pinned('dribbel'),
+    'arm': Arm,
+}
 
 
 def smooth_field(n, seed):
@@ -20,8 +24,10 @@ def smooth_field(n, seed):
     rng = np.random.default_rng(seed)
     A, c = rng.normal(size=(n, n)), rng.normal(size=n)
     c *= 3.0 / np.linalg.norm(c)
-    return lambda q: c + np.sin(A @ q) / np.sqrt(n), \
-        lambda q, v: np.cos(A @ q) * (A @ v) / np.sqrt(n)
+    return (
+        lambda q: c + np.sin(A @ q) / np.sqrt(n),
+        lambda q, v: np.cos(A @ q) * (A @ v) / np.sqrt(n),
+    )
 
 
 @pytest.fixture(params=sorted(SYSTEMS))
@@ -36,8 +42,11 @@ def case(request):
 
 def difference(function, q, step=1e-6):
     """Return the Jacobian of a function by central differences, derivatives in the last axis."""
-    return np.moveaxis(np.array([(function(q + h) - function(q - h)) / (2 * step)
-                                 for h in step * np.eye(len(q))]), 0, -1)
+    return np.moveaxis(
+        np.array([(function(q + h) - function(q - h)) / (2 * step) for h in step * np.eye(len(q))]),
+        0,
+        -1,
+    )
 
 
 def test_frame_has_constant_diagonal_mass(case):
@@ -66,6 +75,7 @@ def test_free_motion_in_momentum_coordinates(case):
 
         def momenta(x, rate):
             return np.linalg.solve(frame(x).T, system.inertia(x) @ rate)
+
         S, M, alpha = frame(q), system.inertia(q), momenta(q, v)
         assert (S @ w(q))[0] > 0.0
         coupling = junction(S, difference(lambda x: frame(x).T @ alpha, q))
@@ -117,6 +127,7 @@ def test_decoupling_is_that_of_the_book(case):
 
         def frame(x):
             return momentum_frame(system.inertia(x), w(x), pole=pole)
+
         S = frame(q)
         alpha = np.linalg.solve(S.T, M @ v)
         coupling = junction(S, difference(lambda x: frame(x).T @ alpha, q))
@@ -145,6 +156,7 @@ def test_free_motion_exchanges_energy_and_decoupling_stops_it(case):
             inertia = system.inertia(x)
             field = w(x)
             return field @ inertia @ rate / np.sqrt(field @ inertia @ field)
+
         step = 1e-5
         ahead, behind = (desired(q + s * v, v + s * acceleration) for s in (step, -step))
         bound = 1e-6 * (1 + nu * nu + rho * rho)
@@ -175,7 +187,7 @@ def test_transfer_moves_energy_one_way(case):
         force = np.zeros(system.n)
         curve_law.asymptotic_force(M, m, r, abs(nu), rho, curve_law.TRANSFER, a, 1.0, force)
         gain, loss = abs(nu) * (e @ force), r @ force
-        assert gain == pytest.approx(a * nu ** 2 * rho ** 2, rel=1e-9)
+        assert gain == pytest.approx(a * nu**2 * rho**2, rel=1e-9)
         assert loss == pytest.approx(-gain, rel=1e-9)
         # backwards along the field the rest is damped instead
         curve_law.asymptotic_force(M, m, r, -abs(nu), rho, curve_law.TRANSFER, a, 2.0, force)
@@ -184,8 +196,8 @@ def test_transfer_moves_energy_one_way(case):
 
 def test_convergence_is_bounded():
     """(5.21) unbounded decays at a0 nu^2 / a1, which a sampled law cannot follow."""
-    assert curve_law.convergence(2.6, 0.0, 0.1, 0.001, 1e9) * 2.6 ** 2 == pytest.approx(676.0)
-    assert curve_law.convergence(2.6, 0.0, 0.1, 0.001, 80.0) * 2.6 ** 2 == pytest.approx(80.0)
+    assert curve_law.convergence(2.6, 0.0, 0.1, 0.001, 1e9) * 2.6**2 == pytest.approx(676.0)
+    assert curve_law.convergence(2.6, 0.0, 0.1, 0.001, 80.0) * 2.6**2 == pytest.approx(80.0)
     assert curve_law.convergence(0.0, 0.0, 0.1, 0.001, 80.0) == pytest.approx(100.0)
 
 
@@ -202,7 +214,7 @@ def test_free_matrix_saves_effort_on_the_arm():
         both = nominal + free
         assert both @ np.linalg.solve(M, both) < nominal @ np.linalg.solve(M, nominal)
         # what is left is only what the two energies need
-        needed = m * (e @ both) + M @ r * (r @ both) / rho ** 2
+        needed = m * (e @ both) + M @ r * (r @ both) / rho**2
         assert both == pytest.approx(needed, abs=1e-10 * np.abs(nominal).max())
         assert [e @ free, r @ free] == pytest.approx([0.0, 0.0], abs=1e-9 * np.abs(free).max())
         # bounded, it turns r (an acceleration across it) at just that rate, the same way
@@ -217,8 +229,9 @@ def test_centripetal_force_of_example_5_6():
     """(5.23), (5.24): a mass on circles must get the centripetal force plus the transfer."""
     mass = PointMass(2)
     q, v, a = np.array([0.9, -0.5]), np.array([0.8, 1.3]), 0.2
-    M, e, m, r, nu, rho, turn, _ = split(mass, q, v, np.array([-q[1], q[0]]),
-                                         np.array([-v[1], v[0]]))
+    M, e, m, r, nu, rho, turn, _ = split(
+        mass, q, v, np.array([-q[1], q[0]]), np.array([-v[1], v[0]])
+    )
     force = filled(curve_law.nominal_force, turn, m, nu, r)
     transfer = np.zeros(2)
     curve_law.asymptotic_force(M, m, r, nu, rho, curve_law.TRANSFER, a, 1.0, transfer)
@@ -240,8 +253,15 @@ def follow(field_of, start, duration, a0=0.5, a1=0.1):
         curve_law.asymptotic_force(M, m, r, nu, rho, curve_law.TRANSFER, a, 1.0, transfer)
         return filled(curve_law.nominal_force, turn, m, nu, r) + transfer, rho
 
-    run = solve_ivp(lambda t, x: np.concatenate((x[n:], force(x)[0])), (0, duration), start,
-                    'DOP853', rtol=1e-11, atol=1e-12, max_step=0.1)
+    run = solve_ivp(
+        lambda t, x: np.concatenate((x[n:], force(x)[0])),
+        (0, duration),
+        start,
+        'DOP853',
+        rtol=1e-11,
+        atol=1e-12,
+        max_step=0.1,
+    )
     for t, x in zip(run.t, run.y.T, strict=True):
         u, rho = force(x)
         record.append((t, 0.5 * x[n:] @ x[n:], u @ x[n:], rho))
@@ -252,13 +272,22 @@ def test_point_mass_comes_to_circle_with_its_energy():
     """Example 5.6: any motion must turn into a circle at constant kinetic energy."""
     times, energy, power, rest = follow(
         lambda q, v: (np.array([-q[1], q[0]]), np.array([-v[1], v[0]])),
-        np.array([1.0, 0.2, 0.9, 0.7]), 12.0)
+        np.array([1.0, 0.2, 0.9, 0.7]),
+        12.0,
+    )
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-9
     assert np.abs(power).max() < 1e-12
     assert rest[0] > 0.5 and rest[-1] < 1e-6
     # the two energies by themselves, (5.19) to (5.21): one equation for rho, whatever the path
-    alone = solve_ivp(lambda t, rho: -0.5 / (rho + 0.1) * (2.0 * energy[0] - rho ** 2) * rho,
-                      (0.0, times[-1]), rest[:1], 'DOP853', times, rtol=1e-11, atol=1e-13)
+    alone = solve_ivp(
+        lambda t, rho: -0.5 / (rho + 0.1) * (2.0 * energy[0] - rho**2) * rho,
+        (0.0, times[-1]),
+        rest[:1],
+        'DOP853',
+        times,
+        rtol=1e-11,
+        atol=1e-13,
+    )
     assert rest == pytest.approx(alone.y[0], abs=1e-9)
 
 
@@ -274,6 +303,7 @@ def test_point_mass_comes_to_a_curve_in_space():
         w, dw = np.zeros(3), np.zeros(3)
         apply_field(field, q, v, np.nan, w, dw)
         return w, dw
+
     start = np.array([1.25, -0.1, 0.2, 0.3, 1.1, -0.2])
     _, energy, power, rest = follow(field_of, start, 9.0)
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-9

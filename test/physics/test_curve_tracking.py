@@ -59,7 +59,7 @@ def test_natural_gait_needs_no_effort(compass):
     """On the passive gait nominal and potential efforts must cancel: 0.01 (N m)^2 s is the
     bound."""
     controller = law(compass)
-    gait, = load_gait(compass.robot, controller.values.gait, compass.values(World)).pieces
+    (gait,) = load_gait(compass.robot, controller.values.gait, compass.values(World)).pieces
     for q, v in zip(gait.q[::5], gait.v[::5], strict=True):
         assert np.abs(tick(controller, compass, q, v)).max() < 1e-3
         parts = controller.parts
@@ -87,6 +87,7 @@ def test_kneed_gait_needs_no_effort_in_any_piece():
         state.position[:], state.velocity[:] = (to_joints @ q)[1:], (to_joints @ v)[1:]
         controller.update(state, Reference(), 0.002, command)
         return abs(command.effort[0])
+
     gait = load_gait(robot, controller.values.gait, dribbel.values(World))
     first = gait.pieces[0]
     i = np.flatnonzero(first.inside)[0]
@@ -123,9 +124,11 @@ def test_energies_add_up(compass):
         base_q, base_v = dynamics.base_from_coordinates('left_foot', q, v)
         report = controller.report
         assert report[tracker.DESIRED] + report[tracker.UNDESIRED] == pytest.approx(
-            dynamics.kinetic_energy(base_q, base_v), rel=1e-9)
-        assert report[tracker.POTENTIAL] == pytest.approx(dynamics.potential_energy(base_q),
-                                                          rel=1e-9)
+            dynamics.kinetic_energy(base_q, base_v), rel=1e-9
+        )
+        assert report[tracker.POTENTIAL] == pytest.approx(
+            dynamics.potential_energy(base_q), rel=1e-9
+        )
         totals.append(report[tracker.ENERGY])
     assert np.ptp(totals) > 0.1
     assert len(read_telemetry(controller, compass.robot)) == len(tracker.TELEMETRY) + 7 * 2
@@ -141,8 +144,11 @@ def fully_actuated(name, slope, **values):
     limits = data.limits._replace(inputs=motors, largest=np.full(len(data.free), 1e9), ankle=-1)
     inputs = np.tile(np.eye(len(robot.coordinates))[:, data.free], (2, 1, 1))
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
-    return lambda q, v, *out: support.layout.split(support.terms(0, q, v, *out)), \
-        data._replace(inputs=inputs, limits=limits), values
+    return (
+        lambda q, v, *out: support.layout.split(support.terms(0, q, v, *out)),
+        data._replace(inputs=inputs, limits=limits),
+        values,
+    )
 
 
 def expected_flows(values, report, integral, M, w, v, gradient):
@@ -153,24 +159,33 @@ def expected_flows(values, report, integral, M, w, v, gradient):
     square = rest @ M @ rest
     a = values.transfer_gain / (np.sqrt(square) + values.transfer_threshold)
     transferred = values.method == 'transfer' and nu > 0.0
-    lost = min(a * nu ** 2 if transferred else values.damping_rate, values.bandwidth) * square
+    lost = min(a * nu**2 if transferred else values.damping_rate, values.bandwidth) * square
     error = report[tracker.WANTED] - report[tracker.POTENTIAL] - 0.5 * nu * abs(nu)
     push = values.energy_gain * error + values.integral_gain * integral - e @ gradient
-    return nu, lost * transferred + nu * push, \
-        -lost - (1.0 - values.potential_share) * (rest @ gradient)
+    return (
+        nu,
+        lost * transferred + nu * push,
+        -lost - (1.0 - values.potential_share) * (rest @ gradient),
+    )
 
 
-FLOWS = {'transfer': {'transfer_gain': 0.5, 'transfer_threshold': 0.2, 'bandwidth': 20.0},
-         'transfer_at_its_bound': {'transfer_gain': 50.0, 'bandwidth': 3.0},
-         'damping': {'method': 'damping', 'damping_rate': 3.0},
-         'surface': {'field': 'surface', 'potential_share': 0.6},
-         'integral': {'integral_gain': 0.7, 'energy': 'gait'},
-         'free_matrix': {'freedom_rate': 0.5}}
+FLOWS = {
+    'transfer': {'transfer_gain': 0.5, 'transfer_threshold': 0.2, 'bandwidth': 20.0},
+    'transfer_at_its_bound': {'transfer_gain': 50.0, 'bandwidth': 3.0},
+    'damping': {'method': 'damping', 'damping_rate': 3.0},
+    'surface': {'field': 'surface', 'potential_share': 0.6},
+    'integral': {'integral_gain': 0.7, 'energy': 'gait'},
+    'free_matrix': {'freedom_rate': 0.5},
+}
 
 
-@pytest.mark.parametrize('name, slope, case', [
-    *(('compass', 3.0, case) for case in FLOWS if case != 'free_matrix'),
-    ('dribbel', 1.5, 'free_matrix')])
+@pytest.mark.parametrize(
+    'name, slope, case',
+    [
+        *(('compass', 3.0, case) for case in FLOWS if case != 'free_matrix'),
+        ('dribbel', 1.5, 'free_matrix'),
+    ],
+)
 def test_energies_flow_as_the_equations_say(name, slope, case):
     """The efforts together would leak energy between the buffers, or feed the wrong one.
 
@@ -184,9 +199,22 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
     def observe(q, v):
         memory, (report, parts) = tracker.make_memory(data), tracker.make_report(data)
         memory.scalars[tracker.INTEGRAL] = integral
-        tracker.track(lambda foot, q, v, _, out: evaluate(q, v, out), data, memory, 0, True, True,
-                      q, v, 0.0, parts[tracker.APPLIED], report, parts)
+        tracker.track(
+            lambda foot, q, v, _, out: evaluate(q, v, out),
+            data,
+            memory,
+            0,
+            True,
+            True,
+            q,
+            v,
+            0.0,
+            parts[tracker.APPLIED],
+            report,
+            parts,
+        )
         return report, parts
+
     while len(nus) < 20:
         q, v, a, w, spare = np.zeros((5, n))
         place = gait[rng.integers(10, len(gait) - 10)]
@@ -208,7 +236,8 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
         assert flow[tracker.UNDESIRED] == pytest.approx(undesired, abs=bound)
         if values.method == 'transfer' and nu > 0.0 and values.potential_share == 1.0:
             assert 2.0 * report[tracker.RATE] * report[tracker.UNDESIRED] == pytest.approx(
-                -undesired)
+                -undesired
+            )
         turn = np.sqrt(parts[tracker.FREEDOM] @ np.linalg.solve(M, parts[tracker.FREEDOM]))
         most = values.freedom_rate * np.sqrt(2.0 * report[tracker.UNDESIRED])
         turns.append(turn / most)
@@ -222,8 +251,12 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
 def test_a_gait_that_needs_work_gets_what_it_takes():
     """If it failed, the energy error alone would drive such a gait: late, slower and at a price."""
     dribbel = load_robot('dribbel')
-    settings = {**dribbel.sections['curve_tracking'], 'limiting': 'off', 'energy': 'gait',
-                'impact_time': 0.0}
+    settings = {
+        **dribbel.sections['curve_tracking'],
+        'limiting': 'off',
+        'energy': 'gait',
+        'impact_time': 0.0,
+    }
     controller, world = law(dribbel, **settings), dribbel.values(World)
     support = SupportDynamics(Dynamics(dribbel.robot, world.gravity, world.slope))
     state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
@@ -232,11 +265,11 @@ def test_a_gait_that_needs_work_gets_what_it_takes():
     to_joints, largest = np.linalg.inv(dribbel.robot.supports[dribbel.robot.feet[0]]), 0.0
     for q, v, a in zip(*phase.motion(np.linspace(0.1, 0.9, 9)), strict=True):
         parts = support.layout.split(support.terms(0, q, v))
-        force = (parts['mass'][2:, 2:] @ a + parts['bias'][2:])[2]   # of the hip
+        force = (parts['mass'][2:, 2:] @ a + parts['bias'][2:])[2]  # of the hip
         state.coordinates[:], state.rates[:] = q, v
         state.position[:], state.velocity[:] = (to_joints @ q)[1:], (to_joints @ v)[1:]
         controller.reset(state)
-        for _ in range(3):   # the knee has to be seen free
+        for _ in range(3):  # the knee has to be seen free
             controller.update(state, Reference(), 0.002, command)
         assert command.effort[0] == pytest.approx(force, abs=0.05)
         largest = max(largest, abs(force))
@@ -269,8 +302,15 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
     and a small tank be spent to its last and no more."""
     object.__setattr__(compass.robot, 'ground_torque', None)
     both, rng, spent = load_robot('compass'), np.random.default_rng(6), 0
-    gentle = {'limiting': 'off', 'along': 1.0, 'attraction': 3.2, 'energy_gain': 0.6,
-              'transfer_gain': 0.1, 'transfer_threshold': 0.01, 'damping_rate': 4.0}
+    gentle = {
+        'limiting': 'off',
+        'along': 1.0,
+        'attraction': 3.2,
+        'energy_gain': 0.6,
+        'transfer_gain': 0.1,
+        'transfer_threshold': 0.01,
+        'damping_rate': 4.0,
+    }
     alone, full = law(compass, **gentle), law(both, **gentle)
     poor = law(compass, **gentle, tank_initial=1e-3)
     world = both.values(World)
@@ -296,12 +336,20 @@ def test_walks_through_the_whole_chain(compass):
     assert summary['squared_effort_per_step'] < 0.5
 
 
-@pytest.mark.parametrize('values, words', [
-    ({'energy_gain': 0.0}, 'energy_gain'), ({'transfer_gain': -1.0}, 'transfer_gain'),
-    ({'bandwidth': 0.0}, 'bandwidth'), ({'attraction': 0.0}, 'attraction'),
-    ({'transfer_threshold': 0.0}, 'transfer_threshold'), ({'damping_rate': -1.0}, 'damping_rate'),
-    ({'integral_gain': -0.1}, 'integral_gain'), ({'energy_gain': float('nan')}, 'energy_gain'),
-    ({'tank_initial': 30.0}, 'tank_capacity')])
+@pytest.mark.parametrize(
+    'values, words',
+    [
+        ({'energy_gain': 0.0}, 'energy_gain'),
+        ({'transfer_gain': -1.0}, 'transfer_gain'),
+        ({'bandwidth': 0.0}, 'bandwidth'),
+        ({'attraction': 0.0}, 'attraction'),
+        ({'transfer_threshold': 0.0}, 'transfer_threshold'),
+        ({'damping_rate': -1.0}, 'damping_rate'),
+        ({'integral_gain': -0.1}, 'integral_gain'),
+        ({'energy_gain': float('nan')}, 'energy_gain'),
+        ({'tank_initial': 30.0}, 'tank_capacity'),
+    ],
+)
 def test_gains_that_are_not_positive_are_refused(values, words):
     """A gain of the wrong sign drives the robot off its path."""
     with pytest.raises(ParameterError, match=words):
@@ -322,7 +370,7 @@ def test_time_pd_is_quiet_on_the_gait(compass):
     world = compass.values(World)
     rival = TimePd(compass, TimePdParameters.read({}))
     gait = load_gait(compass.robot, rival.values.gait, world)
-    piece, = gait.pieces
+    (piece,) = gait.pieces
     state, command = WalkerState(compass.robot), Command(compass.robot)
     rival.reset(state)
     for time, q, v in zip(piece.time, piece.q, piece.v, strict=True):
@@ -345,13 +393,13 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
     rival.reset(state)
     rates = []
     for piece in gait.pieces:
-        for i in np.flatnonzero(piece.inside)[:-1]:   # the last one belongs to the next piece
+        for i in np.flatnonzero(piece.inside)[:-1]:  # the last one belongs to the next piece
             state.stamp = piece.time[i]
             state.coordinates[:], state.rates[:] = piece.q[i], piece.v[i]
             rival.update(state, Reference(), 0.002, command)
             assert np.abs(command.effort).max() < 1e-3
             rates.append(piece.v[i, 3])
-    assert np.abs(np.diff(rates)).max() > 1.0   # the strike is in it
+    assert np.abs(np.diff(rates)).max() > 1.0  # the strike is in it
     state.coordinates[2] += 0.1
     rival.update(state, Reference(), 0.002, command)
     assert abs(command.effort[0]) > 0.5
@@ -360,8 +408,9 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
 def test_survives_the_steps_down_of_the_book(compass):
     """[DS09] 5.2.3: 0.11 m tuned, where the walker alone falls from half of that."""
     pytest.importorskip('numba')
-    tracked = find_first_failure(compass, 'step_down', 'curve_tracking', largest=0.11,
-                                 resolution=0.055)
+    tracked = find_first_failure(
+        compass, 'step_down', 'curve_tracking', largest=0.11, resolution=0.055
+    )
     assert tracked.first_failure is None
     assert tracked['nominal_squared_effort'] < 0.01
     alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
@@ -371,16 +420,24 @@ def test_survives_the_steps_down_of_the_book(compass):
 @pytest.mark.long
 def test_supply_bounds_what_goes_into_the_walker(compass):
     """What is injected must stay below the supply so far, and a full tank must not run over."""
-    robot_file = load_robot('compass', [('world.slope', 0.0), *(
-        (f'curve_tracking.tank_{name}', value)
-        for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0)))])
-    run = run_plant(make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'),
-                   robot_file.start, 2.0)
+    robot_file = load_robot(
+        'compass',
+        [
+            ('world.slope', 0.0),
+            *(
+                (f'curve_tracking.tank_{name}', value)
+                for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0))
+            ),
+        ],
+    )
+    run = run_plant(
+        make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'), robot_file.start, 2.0
+    )
     given = run.telemetry['energy_injected'] - run.telemetry['energy_absorbed']
     assert given.max() > 0.3 and np.all(given <= 2.0 * run.time + 1e-3)
     resting = law(compass, tank_initial=0.0, tank_capacity=0.5, tank_supply=2.0)
     state, command, levels = WalkerState(compass.robot), Command(compass.robot), []
-    resting.reset(state)   # no foot bears: no effort
+    resting.reset(state)  # no foot bears: no effort
     state.contact[1] = True
     for _ in range(200):
         resting.update(state, Reference(), 0.002, command)
@@ -395,7 +452,7 @@ def test_plant_and_tank_keep_the_same_books(compass):
     walker.start(0, np.array(compass.start.q), 0.9 * np.array(compass.start.v))
     assert walker.walk(1.2, False) == DONE and walker.state.mode[STEPS] == 1
     done = float(walker.state.memo[WORK])
-    walker.walk(0.002, False)   # the law books a period at the begin of the next
+    walker.walk(0.002, False)  # the law books a period at the begin of the next
     booked = walker.data.memory[tracker.INJECTED] - walker.data.memory[tracker.ABSORBED]
     assert booked == pytest.approx(done, abs=1e-12)
     assert walker.data.memory[tracker.INJECTED] > 0.01 and abs(done) < 5.0

@@ -50,7 +50,7 @@ def test_passive_gaits_are_cycles_of_gravity(name, degrees):
     robot_file = on_slope(name.partition('_')[0], degrees)
     gait = load_gait(SHIPPED / f'{name}.yaml', robot_file)
     for phase in gait.phases:
-        assert np.abs(accelerations(robot_file, phase)).max() < 1e-5   # rad/s^2
+        assert np.abs(accelerations(robot_file, phase)).max() < 1e-5  # rad/s^2
     assert resimulate(robot_file, gait).follows
 
 
@@ -69,8 +69,10 @@ def test_passive_gait_of_dribbel_is_what_the_command_makes():
     shipped = read_gait(SHIPPED / 'dribbel_passive.yaml')
     robot_file = on_slope('dribbel', 1.5)
     q, v = load_gait(SHIPPED / 'dribbel_passive.yaml', robot_file).start
-    made = gait_of_cycle(make_precise_walker(robot_file, 'none'), {
-        'q': q[[0, 2, 3]], 'v': v[[0, 2, 3]], 'period': shipped['found']['period']})
+    made = gait_of_cycle(
+        make_precise_walker(robot_file, 'none'),
+        {'q': q[[0, 2, 3]], 'v': v[[0, 2, 3]], 'period': shipped['found']['period']},
+    )
     assert made.error_q < 1e-9 and made.error_v < 1e-7
     assert [phase.held for phase in made.gait.phases] == [(1,), (1, 3)]
     for phase, old in zip(made.gait.phases, shipped['phases'], strict=True):
@@ -83,11 +85,14 @@ def test_passive_gait_of_dribbel_is_what_the_command_makes():
 def test_gait_under_a_sampled_law():
     """If it failed, the gait of a law with effort would not be the walk it makes."""
     robot_file = load_robot('dribbel')
-    cycle = {'q': [0.146177586, -0.292355173, 0.0], 'v': [-0.84525676, 0.15552345, 0.0],
-             'period': 0.5685}
+    cycle = {
+        'q': [0.146177586, -0.292355173, 0.0],
+        'v': [-0.84525676, 0.15552345, 0.0],
+        'period': 0.5685,
+    }
     found = gait_of_cycle(make_precise_walker(robot_file, 'hip_switching'), cycle)
     assert [phase.held for phase in found.gait.phases] == [(1,), (1, 3)]
-    assert found.error_q < 2e-5 and found.error_v < 1e-2   # efforts held for 10 ms leave kinks
+    assert found.error_q < 2e-5 and found.error_v < 1e-2  # efforts held for 10 ms leave kinks
     assert found.gait.period == pytest.approx(0.5685, abs=1e-4)
     assert np.abs(accelerations(robot_file, found.gait.phases[0])).max() > 1.0
 
@@ -97,8 +102,16 @@ def test_files_of_cycles(tmp_path):
     robot_file = on_slope('compass', 3.0)
     gait = load_gait(SHIPPED / 'compass.yaml', robot_file)
     q, v = (part.tolist() for part in gait.start)
-    cycle = {'q': q, 'v': v, 'period': gait.period, 'step_length': 0.59, 'speed': 0.75,
-             'stable': True, 'residual': 0.0, 'eigenvalues': [0.5 + 0j]}
+    cycle = {
+        'q': q,
+        'v': v,
+        'period': gait.period,
+        'step_length': 0.59,
+        'speed': 0.75,
+        'stable': True,
+        'residual': 0.0,
+        'eigenvalues': [0.5 + 0j],
+    }
     result = {'controller': 'none', 'cycles': [cycle, {**cycle, 'v': [0.0, 0.0]}]}
     written = save_cycles(robot_file, result, tmp_path)
     assert written == [str(tmp_path / 'cycle_0.yaml')] and result['cycles'][1]['file'] is None

@@ -44,11 +44,12 @@ def test_newton_on_a_known_map():
 
     def stride(x):
         z = x - [0.3, -0.2]
-        return Stride(np.array([0.3, -0.2]) + turn @ z + 0.1 * z ** 3, 2.0, 0.5)
+        return Stride(np.array([0.3, -0.2]) + turn @ z + 0.1 * z**3, 2.0, 0.5)
 
     shares = []
-    cycles = find_cycles(stride, np.random.default_rng(0).uniform(-1, 1, (50, 2)),
-                         progress=shares.append)
+    cycles = find_cycles(
+        stride, np.random.default_rng(0).uniform(-1, 1, (50, 2)), progress=shares.append
+    )
     assert len(shares) > 60 and shares == sorted(shares) and shares[-1] == 1.0
     assert cycles[0].x == pytest.approx([0.3, -0.2], abs=1e-10)
     assert cycles[0].eigenvalues == pytest.approx(0.6 * np.exp([1j, -1j]), abs=1e-8)
@@ -92,13 +93,14 @@ def test_simplest_walking_model():
     # expansions in the slope, their Table 1: angle, time and rate over angle; without the second
     # term of the long gait's angle: see doc/errata.md
     for theta0, theta1, tau0, tau1, alpha, tolerance in (
-            (0.970956, 0.0, 3.812092, 1.579129, -1.045203, 3e-5),
-            (0.943976, -0.264561, math.pi, -0.907496, -1.090331, 3e-6)):
+        (0.970956, 0.0, 3.812092, 1.579129, -1.045203, 3e-5),
+        (0.943976, -0.264561, math.pi, -0.907496, -1.090331, 3e-6),
+    ):
         guess = theta0 * cube
         rate = alpha * guess
         cycle = branch([guess, rate, -rate * (1 - math.cos(2 * guess))], [gamma], *limit)[0]
         assert cycle.x[0] == pytest.approx(theta0 * cube + theta1 * gamma, abs=tolerance)
-        assert cycle.period == pytest.approx(tau0 + tau1 * cube ** 2, abs=1e-4)
+        assert cycle.period == pytest.approx(tau0 + tau1 * cube**2, abs=1e-4)
     # their numerical fixed point on 0.009, to the digits a foot mass of a millionth leaves
     cycle = branch([0.2, -0.2, 0.016], [0.009], *limit)[0]
     assert cycle.x[:2] == pytest.approx([0.200310900544287, -0.199832473004977], abs=3e-7)
@@ -111,8 +113,9 @@ def test_simplest_walking_model():
 
 def test_goswami_compass_doubles_its_period():
     """If it failed, heavy legs at mid-length would not bifurcate near 4.4 degrees."""
-    below, above = branch([0.3, -1.07, 0.72], np.radians([4.35, 4.45]),
-                          ('leg_mass', 5.0), ('hip_mass', 10.0))
+    below, above = branch(
+        [0.3, -1.07, 0.72], np.radians([4.35, 4.45]), ('leg_mass', 5.0), ('hip_mass', 10.0)
+    )
     assert below.stable
     assert above.eigenvalues[0].real < -1.0 and abs(above.eigenvalues[0].imag) < 1e-9
 
@@ -149,9 +152,13 @@ def test_push_and_bad_disturbances():
     """If it failed, a tiny push would fell the walker or nonsense would be accepted."""
     result = find_first_failure(load('compass'), 'push', largest=0.02, resolution=0.01)
     assert result.first_failure is None and result.largest_survived == pytest.approx(0.02)
-    for kind, largest, resolution in (('earthquake', 1.0, 0.1), ('push', 0.0, 0.1),
-                                      ('push', math.nan, 0.1), ('push', 1.0, -0.1),
-                                      ('push', 0.1, 0.2)):
+    for kind, largest, resolution in (
+        ('earthquake', 1.0, 0.1),
+        ('push', 0.0, 0.1),
+        ('push', math.nan, 0.1),
+        ('push', 1.0, -0.1),
+        ('push', 0.1, 0.2),
+    ):
         with pytest.raises(InvalidInput):
             find_first_failure(load('compass'), kind, largest=largest, resolution=resolution)
 

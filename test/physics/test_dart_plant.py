@@ -35,9 +35,15 @@ def dart():
 
 def rotor_compass(inertia):
     """Return the robot file of a compass whose legs and hip motor have inertia."""
-    robot_file = load_robot('compass', [('robot.xacro_args.leg_inertia', 0.02),
-                                        ('robot.actuators.hip.rotor_inertia', inertia),
-                                        ('dart.timestep', 1e-5), ('world.friction', 10.0)])
+    robot_file = load_robot(
+        'compass',
+        [
+            ('robot.xacro_args.leg_inertia', 0.02),
+            ('robot.actuators.hip.rotor_inertia', inertia),
+            ('dart.timestep', 1e-5),
+            ('world.friction', 10.0),
+        ],
+    )
     return replace(robot_file, robot=replace(robot_file.robot, ground_torque=None))
 
 
@@ -53,7 +59,7 @@ def test_rotors_take_part_in_impacts(dart, inertia):
     world = plant.world
     dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
     q, v = dynamics.base_from_coordinates('left_foot', np.array([0.2, -0.5]), np.zeros(2))
-    q[1] -= 1e-7   # the foot touches
+    q[1] -= 1e-7  # the foot touches
     v[:] = [0.3, -0.5, -0.4, 1.5]
     plant.engine._set_state(q, v)
     command = Command(robot_file.robot)
@@ -150,7 +156,8 @@ def test_a_push_is_an_impulse_on_the_base(dart, name):
     impulse = np.zeros(dynamics.nv)
     impulse[0] = 2.0
     assert plant.truth.v - v == pytest.approx(
-        np.linalg.solve(dynamics.mass_matrix(q), impulse), rel=1e-4, abs=1e-6)
+        np.linalg.solve(dynamics.mass_matrix(q), impulse), rel=1e-4, abs=1e-6
+    )
 
 
 def test_a_biped_in_space_walks_alike(dart):
@@ -187,7 +194,7 @@ def test_friction_stops_the_turning_of_a_foot_and_holds_it(dart):
         torsion.follow(np.array([10.0]))
         rates.append(links.getVelocities()[2])
     assert rates[200] == pytest.approx(1.0 - 0.03 / 0.02 * 0.2, rel=0.02)
-    assert min(rates) > -0.0016   # one step of the torque that friction gives up
+    assert min(rates) > -0.0016  # one step of the torque that friction gives up
     assert np.abs(rates[-20:]).max() < 1e-6
 
 
@@ -195,5 +202,5 @@ def test_verbs_know_the_plant(dart, capsys):
     """A user would not find DART among the plants of a verb."""
     assert main(['simulate', 'dribbel', '--plant', 'dart', '--duration', '0.3']) == 0
     assert main(['check', 'dribbel']) == 0
-    plants, = [line for line in capsys.readouterr().out.splitlines() if 'plants:' in line]
+    (plants,) = [line for line in capsys.readouterr().out.splitlines() if 'plants:' in line]
     assert 'dart' in plants

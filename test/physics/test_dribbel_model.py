@@ -28,7 +28,7 @@ def test_table_4_1_gives_the_rounded_model(dribbel):
 def test_motor(dribbel):
     """Reflected inertia N^2 J, torque N kt i, copper loss R i^2."""
     motor = dribbel.robot.actuators['hip']
-    assert motor.armature == pytest.approx(74 ** 2 * 1.57e-5)
+    assert motor.armature == pytest.approx(74**2 * 1.57e-5)
     assert motor.effort_limit == pytest.approx(74 * 0.0302 * 8.0)
     effort = 74 * 0.0302 * 2.0
     assert motor.current(effort) == pytest.approx(2.0)
@@ -45,6 +45,7 @@ def plant(dribbel):
 def test_mujoco_has_the_same_mass_matrix_and_bias(plant, dribbel):
     """Two dynamics of one URDF that differ would make every comparison of plants worthless."""
     import mujoco
+
     dynamics = Dynamics(dribbel.robot)
     rng = np.random.default_rng(2)
     engine = plant.engine
@@ -72,12 +73,14 @@ def test_energy_is_conserved_in_free_fall(dribbel):
     engine.data.qpos[engine._qpos[1]] = 10.0
     engine.data.qpos[engine._qpos[4:]] = -0.5
     engine.data.qvel[engine._dof] = [0.3, 0.0, 1.0, -2.0, 1.5, -1.0]
-    command = Command(robot_file.robot)   # nothing locked, no torque
+    command = Command(robot_file.robot)  # nothing locked, no torque
     plant.step(command, 1e-5)
     energies = []
     for _ in range(2):
-        energies.append(dynamics.kinetic_energy(plant.truth.q, plant.truth.v)
-                        + dynamics.potential_energy(plant.truth.q))
+        energies.append(
+            dynamics.kinetic_energy(plant.truth.q, plant.truth.v)
+            + dynamics.potential_energy(plant.truth.q)
+        )
         plant.step(command, 0.2)
     moving = dynamics.kinetic_energy(plant.truth.q, plant.truth.v)
     assert abs(energies[1] - energies[0]) < 1e-4 * moving
@@ -137,6 +140,7 @@ def test_sensors_on_a_slope(dribbel):
     """On a slope the IMU must count from gravity and feel its pull."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     from walking_control.models.signals import Measurement
+
     robot_file = load_robot('dribbel', [('slope', 0.1)])
     plant = make_plant(robot_file, 'mujoco')
     robot_file.start.q[:] = 0.0

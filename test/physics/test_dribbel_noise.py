@@ -10,12 +10,18 @@ from walking_control.simulation.disturbance import plan_disturbances, rough_floo
 from walking_control.simulation.registry import make_fast_plant
 from walking_control.simulation.simulate import run_plant
 
-FORCE = {'sensors.force_noise': 10.0}   # N
-ENCODERS = {'sensors.position_noise': 1e-3, 'sensors.velocity_cutoff': 1e4,
-            'sensors.gyro_noise': 0.02}   # rad, Hz, rad/s
+FORCE = {'sensors.force_noise': 10.0}  # N
+ENCODERS = {
+    'sensors.position_noise': 1e-3,
+    'sensors.velocity_cutoff': 1e4,
+    'sensors.gyro_noise': 0.02,
+}  # rad, Hz, rad/s
 # between the legs' spread it gives and the damping that holds it, footholds matter least
-STEADY = {'hip_switching.set_point': 0.515, 'hip_switching.derivative_gain': 0.83,
-          'hip_switching.proportional_gain': 15.0}
+STEADY = {
+    'hip_switching.set_point': 0.515,
+    'hip_switching.derivative_gain': 0.83,
+    'hip_switching.proportional_gain': 15.0,
+}
 
 
 def walk(law, duration, overrides, floor=()):
@@ -50,8 +56,11 @@ def test_walks_where_no_foothold_is_as_high_as_the_last():
 @pytest.mark.long
 def test_a_leading_swing_leg_walks_on_a_rough_floor():
     """The gait and settings that ship for rough floors would serve no better than the others."""
-    rough, = (variant for variant in read_variants(variants_path('dribbel'))
-              if variant.name == 'curve_tracking, rough floor')
+    (rough,) = (
+        variant
+        for variant in read_variants(variants_path('dribbel'))
+        if variant.name == 'curve_tracking, rough floor'
+    )
     floor = rough_floor(0.004, 0)
     settings = {f'curve_tracking.{name}': value for name, value in rough.settings.items()}
     run = walk('curve_tracking', 7.0, settings, floor)

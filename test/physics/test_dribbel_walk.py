@@ -38,9 +38,15 @@ def test_speed_rises_with_the_set_point():
     assert all(slow < fast for slow, fast in zip(speeds, speeds[1:]))
 
 
-@pytest.mark.parametrize('speed', [
-    0.35, pytest.param(0.40, marks=pytest.mark.long), pytest.param(0.45, marks=pytest.mark.long),
-    0.48])
+@pytest.mark.parametrize(
+    'speed',
+    [
+        0.35,
+        pytest.param(0.40, marks=pytest.mark.long),
+        pytest.param(0.45, marks=pytest.mark.long),
+        0.48,
+    ],
+)
 def test_speed_command_is_followed(speed):
     """A speed asked for must be walked, within 5 %."""
     summary = walk(40.0, **{'hip_switching.speed': speed})
@@ -55,8 +61,7 @@ def test_a_backward_start_is_reported_as_a_fall():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('degrees, gait, bound', [
-    (1.5, 'dribbel_passive', 5.0), (0.0, '', 20.0)])
+@pytest.mark.parametrize('degrees, gait, bound', [(1.5, 'dribbel_passive', 5.0), (0.0, '', 20.0)])
 def test_curve_tracking_walks_dribbel_by_its_hip(degrees, gait, bound):
     """From the start of the robot file Dribbel must come to its gait and stay, downhill and level.
 
@@ -66,8 +71,9 @@ def test_curve_tracking_walks_dribbel_by_its_hip(degrees, gait, bound):
     settings = [('world.slope', np.radians(degrees)), ('curve_tracking.gait', gait)]
     robot_file = load_robot('dribbel', settings)
     for name, falls in (('none', True), ('curve_tracking', False)):
-        run = run_plant(make_plant(robot_file), ControlLoop(robot_file, name), robot_file.start,
-                       10.0)
+        run = run_plant(
+            make_plant(robot_file), ControlLoop(robot_file, name), robot_file.start, 10.0
+        )
         assert run.fell == falls
     summary = summarize(run)
     assert summary['steps'] >= 10 and summary['squared_effort_per_step'] < bound

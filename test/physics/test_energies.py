@@ -57,6 +57,7 @@ def test_telemetry_is_recorded_as_said():
         command = tick(measurement)
         said.append(read_telemetry(loop.controller, loop.robot))
         return command
+
     loop.tick = listen
     run = walk('curve_tracking', 0.9, ['push=0.1@1'], loop)
     fields = CurveTracking.telemetry_fields(run.robot)
@@ -89,7 +90,8 @@ def test_energies_are_those_of_physics(alone, tracked):
         kinetic = [dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)]
         potential = [dynamics.potential_energy(q) for q in run.q]
         assert energies['potential_energy'] == pytest.approx(
-            potential + dynamics.mass * stance @ gravity, abs=1e-9)
+            potential + dynamics.mass * stance @ gravity, abs=1e-9
+        )
         total = energies['kinetic_energy_desired'] + energies['kinetic_energy_undesired']
         assert total == pytest.approx(kinetic, abs=1e-9)
 
@@ -132,7 +134,7 @@ def test_floor_lies_under_every_foothold(tracked):
     floor = floor_profile(tracked, places)
     assert tracked.disturbances == (Disturbance('step_down', 0.05, 2),)
     ahead, up = np.diff(floor, axis=0).T
-    assert np.flatnonzero(np.abs(up) > 1e-9).tolist() == [5]   # three points a foothold
+    assert np.flatnonzero(np.abs(up) > 1e-9).tolist() == [5]  # three points a foothold
     assert up[5] == pytest.approx(-0.05) and ahead[5] == 0.0
     assert places[1, 0] < floor[5, 0] < places[2, 0]
 
@@ -153,8 +155,11 @@ def test_report_shows_what_a_run_has(tracked, alone):
     """Figures 5.10 and 5.11 of the book would be missing, or drawn of a law that has no parts."""
     pytest.importorskip('matplotlib')
     from walking_control.lab.reports.sections import WALK
-    shown = {run.controller: [name for name, plot, _ in WALK.figures
-                              if plot(run) is not None] for run in (tracked, alone)}
+
+    shown = {
+        run.controller: [name for name, plot, _ in WALK.figures if plot(run) is not None]
+        for run in (tracked, alone)
+    }
     further = {'disturbed_walk', 'energies', 'effort_parts'}
     assert further <= set(shown['curve_tracking'])
     assert further & set(shown['none']) == {'disturbed_walk'}

@@ -13,7 +13,7 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
-TILT, VELOCITY = math.radians(0.5), 0.05   # rms, rad and m/s
+TILT, VELOCITY = math.radians(0.5), 0.05  # rms, rad and m/s
 
 
 def noisy_run(name, duration, seed, pushes=(), settings=()):
@@ -26,6 +26,7 @@ def noisy_run(name, duration, seed, pushes=(), settings=()):
         if waiting and plant.time >= waiting[0][0] - 1e-9:
             plant.push(*waiting.pop(0)[1:])
         step(command, span)
+
     plant.step = pushed_step
     run = run_plant(plant, ControlLoop(robot_file), robot_file.start, duration)
     assert run.fault is None and not waiting
@@ -41,8 +42,13 @@ def walk(request):
 @pytest.fixture(scope='module')
 def pushed():
     """Return a humanoid that stands on both feet and is pushed to the front and to the left."""
-    return noisy_run('humanoid', 3.0, 1, [(1.0, 3.0, 0.0), (2.0, 2.0, 0.5 * math.pi)],
-                     [('static_torque.routine', 'hold')])
+    return noisy_run(
+        'humanoid',
+        3.0,
+        1,
+        [(1.0, 3.0, 0.0), (2.0, 2.0, 0.5 * math.pi)],
+        [('static_torque.routine', 'hold')],
+    )
 
 
 def check(run):
@@ -73,9 +79,10 @@ def test_humanoid_is_pushed(pushed):
 def test_perfect_sensors_need_no_filter():
     """Figures of walks with perfect sensors would change in their last digits."""
     robot_file = load_robot('dribbel')
-    plain, chosen = (run_plant(make_plant(file), ControlLoop(file), file.start, 1.0)
-                     for file in (robot_file, load_robot('dribbel', [('estimator.kind',
-                                                                      'kinematic')])))
+    plain, chosen = (
+        run_plant(make_plant(file), ControlLoop(file), file.start, 1.0)
+        for file in (robot_file, load_robot('dribbel', [('estimator.kind', 'kinematic')]))
+    )
     assert 'covariance' not in plain.columns
     assert np.array_equal(plain.q, chosen.q)
 

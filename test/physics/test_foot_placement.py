@@ -38,15 +38,24 @@ from walking_control.simulation.simulate import run_plant, simulate
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 # [DS09] 5.4.3, and nothing that the book does not have
-PRINTED = {'lateral_gain': 0.3, 'position_gain': 1.0, 'velocity_gain': 1.5, 'largest_rate': 0.3,
-           'pitch_gain': 0.0, 'energy_gain': 0.0, 'leave_out_sway': False, 'longest_step': 0.7}
-START = np.array([-0.3, -0.1, 2.0, 0.3, 0.05])   # q4, q5, their rates, y of the hip
+PRINTED = {
+    'lateral_gain': 0.3,
+    'position_gain': 1.0,
+    'velocity_gain': 1.5,
+    'largest_rate': 0.3,
+    'pitch_gain': 0.0,
+    'energy_gain': 0.0,
+    'leave_out_sway': False,
+    'longest_step': 0.7,
+}
+START = np.array([-0.3, -0.1, 2.0, 0.3, 0.05])  # q4, q5, their rates, y of the hip
 
 
 def robot(controller='foot_placement', **values):
     """Return the robot file with parameters of a controller."""
-    return load_robot('walker3d_point', [(f'{controller}.{name}', value)
-                                         for name, value in values.items()])
+    return load_robot(
+        'walker3d_point', [(f'{controller}.{name}', value) for name, value in values.items()]
+    )
 
 
 def section(controller='foot_placement', **values):
@@ -58,9 +67,16 @@ def section(controller='foot_placement', **values):
 def postures(count):
     """Return random states at touchdown: angles of stance and swing leg and rates of the first."""
     rng = np.random.default_rng(7)
-    return np.column_stack((rng.uniform(0.1, 0.5, count), rng.uniform(-0.3, 0.1, count),
-                            -rng.uniform(0.1, 0.5, count), rng.uniform(-0.1, 0.3, count),
-                            rng.uniform(0.5, 2.5, count), rng.uniform(-0.5, 0.5, count)))
+    return np.column_stack(
+        (
+            rng.uniform(0.1, 0.5, count),
+            rng.uniform(-0.3, 0.1, count),
+            -rng.uniform(0.1, 0.5, count),
+            rng.uniform(-0.1, 0.3, count),
+            rng.uniform(0.5, 2.5, count),
+            rng.uniform(-0.5, 0.5, count),
+        )
+    )
 
 
 def test_push_off_is_the_printed_one_and_keeps_the_energy():
@@ -68,7 +84,7 @@ def test_push_off_is_the_printed_one_and_keeps_the_energy():
     tried = 0
     for q4, q5, q6, q7, dq4, dq5 in postures(300):
         printed = printed_push_off(q4, q5, q6, q7, dq4, dq5)
-        if printed <= 0.0:   # the hip moves away from the new foot
+        if printed <= 0.0:  # the hip moves away from the new foot
             continue
         y, direction, angles, rates = np.zeros(6), np.zeros(3), np.zeros(2), np.zeros(2)
         stand(q4, q5, dq4, dq5, 1.0, y)
@@ -130,12 +146,13 @@ def test_swing_keeps_energy_and_length():
 def test_landing_at_the_end_of_a_tick_is_not_missed():
     """A foot that reaches the floor just where a tick ends would pass through it."""
     walker = make_laws_walker('walker3d_point', 1.0, np.zeros((3, 3)))
-    middle, inputs = nominal_middle(walker.knowledge)   # lands after 0.2 s, twenty pieces of 10 ms
+    middle, inputs = nominal_middle(walker.knowledge)  # lands after 0.2 s, twenty pieces of 10 ms
     assert next_middle(walker.knowledge, middle, inputs) == pytest.approx(middle, abs=1e-9)
     y, after = np.zeros(6), np.zeros(6)
     y[1], y[2], y[3] = middle[0], math.sqrt(1.0 - middle[0] ** 2), middle[1]
-    landing = find_landing(y, GRAVITY, 1.0, True, np.array([-inputs[0], inputs[1]]), np.zeros(2),
-                           0.0, 1.0, after)
+    landing = find_landing(
+        y, GRAVITY, 1.0, True, np.array([-inputs[0], inputs[1]]), np.zeros(2), 0.0, 1.0, after
+    )
     assert landing == pytest.approx(0.2, abs=1e-6)
 
 
@@ -145,7 +162,7 @@ def test_plant_and_law_walk_as_printed():
     x = y = START
     for _ in range(4):
         x, y = printed.stride(x), mine.stride(y).x
-        assert y == pytest.approx(x, abs=2e-5)   # the reference is linear within a tick
+        assert y == pytest.approx(x, abs=2e-5)  # the reference is linear within a tick
 
 
 def test_plant_keeps_the_energy_over_steps():
@@ -184,8 +201,8 @@ def test_eigenvalues_by_two_routes():
     x = polish(mine.stride, np.array([-0.3, -0.1, 2.0, 0.15]))
     first, second = eigenvalues(mine.stride, x), eigenvalues(printed, x)
     assert first == pytest.approx(second, abs=1e-4)
-    assert first[0] > 1.3                                # sideways
-    assert first[1] == pytest.approx(1.0, abs=1e-4)      # energy is what it is
+    assert first[0] > 1.3  # sideways
+    assert first[1] == pytest.approx(1.0, abs=1e-4)  # energy is what it is
 
 
 def test_foot_placement_removes_the_instability():
@@ -200,12 +217,13 @@ def test_foot_placement_removes_the_instability():
 
 def test_reference_must_not_be_frozen():
     """The printed gains would be said to diverge with the reference (5.41) kept up to date."""
+
     def stride_of(walker):
         return lambda x: Stride(walker.stride(x), 1.0, 1.0)
 
     follow = stride_of(PrintedWalker((0.3, 1.0, 1.5)))
     x = settle(follow, START)
-    assert eigenvalues(follow, x)[0] < 1.001             # 1: the energy
+    assert eigenvalues(follow, x)[0] < 1.001  # 1: the energy
     freeze = stride_of(PrintedWalker((0.3, 1.0, 1.5), frozen=True))
     there = polish(freeze, x)
     assert there is None or eigenvalues(freeze, there)[0] > 1.01
@@ -231,8 +249,9 @@ def test_speed_is_held(speed):
     place, time = mine.state.anchor[0], mine.state.memo[TIME]
     for _ in range(10):
         assert mine.walk(2.0, True) == STEPPED
-    assert (mine.state.anchor[0] - place) / (mine.state.memo[TIME] - time) \
-        == pytest.approx(speed, rel=0.02)
+    assert (mine.state.anchor[0] - place) / (mine.state.memo[TIME] - time) == pytest.approx(
+        speed, rel=0.02
+    )
 
 
 def test_plain_and_compiled_walks_are_one(monkeypatch):
@@ -249,19 +268,33 @@ def test_plain_and_compiled_walks_are_one(monkeypatch):
 @pytest.fixture(scope='module')
 def long_walk():
     """A walk with a push, a step aside, a turn by 45 degrees, and a stop."""
-    return simulate(robot(speed=1.8, schedule=[0.0, 12.0, 12.001, 20.0, 20.001, 26.0, 26.001, 60.0],
-                          lateral_schedule=[0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0],
-                          heading_schedule=[0.0, 0.0, 0.0, 0.0, 0.25 * math.pi, 0.25 * math.pi,
-                                            0.25 * math.pi, 0.25 * math.pi],
-                          speed_schedule=[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.8, -1.8]),
-                    duration=30.0, disturb=['side_push=-0.3@10'])
+    return simulate(
+        robot(
+            speed=1.8,
+            schedule=[0.0, 12.0, 12.001, 20.0, 20.001, 26.0, 26.001, 60.0],
+            lateral_schedule=[0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0],
+            heading_schedule=[
+                0.0,
+                0.0,
+                0.0,
+                0.0,
+                0.25 * math.pi,
+                0.25 * math.pi,
+                0.25 * math.pi,
+                0.25 * math.pi,
+            ],
+            speed_schedule=[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.8, -1.8],
+        ),
+        duration=30.0,
+        disturb=['side_push=-0.3@10'],
+    )
 
 
 def test_walk_returns_to_its_line(long_walk):
     """After a push the walker would stay aside, or a step in y would not be followed."""
     run, y = long_walk, long_walk.base.position[:, 1]
     pushed = np.argmax(run.steps >= 10)
-    assert not run.broke_off and y[pushed] - y[pushed:pushed + 400].min() > 0.08
+    assert not run.broke_off and y[pushed] - y[pushed : pushed + 400].min() > 0.08
     assert np.abs(y[(run.time > 10.0) & (run.time < 12.0)]).max() < 0.05
     assert y[(run.time > 18.0) & (run.time < 20.0)] == pytest.approx(0.5, abs=0.05)
 
@@ -278,7 +311,7 @@ def test_walk_stops(long_walk):
     run = long_walk
     begins = 1 + np.flatnonzero(np.diff(run.steps) > 0)
     after = begins[run.time[begins] > 26.0]
-    fourth = run.base.position[after[3]:after[4], :2]
+    fourth = run.base.position[after[3] : after[4], :2]
     pace = np.hypot(*(fourth[-1] - fourth[0])) / (run.time[after[4]] - run.time[after[3]])
     assert pace < 0.1 * 1.8
     assert np.ptp(run.base.position[run.time > 29.0, 0]) < 0.1
@@ -325,12 +358,15 @@ def test_once_per_step_regulators():
     assert not survives(make_laws_walker('walker3d_point', 1.8, np.zeros((3, 3))), 0.02, 3, 40)
 
 
-@pytest.mark.parametrize('values, words', [
-    ({'schedule': [0.0, 1.0], 'speed_schedule': [0.0, 1.0, 2.0]}, 'speed_schedule'),
-    ({'schedule': [1.0, 0.0]}, 'must not fall'),
-    ({'roll': 0.3, 'largest_roll': 0.2}, 'foot_placement.roll'),
-    ({'longest_step': 3.0}, 'longest_step'),
-])
+@pytest.mark.parametrize(
+    'values, words',
+    [
+        ({'schedule': [0.0, 1.0], 'speed_schedule': [0.0, 1.0, 2.0]}, 'speed_schedule'),
+        ({'schedule': [1.0, 0.0]}, 'must not fall'),
+        ({'roll': 0.3, 'largest_roll': 0.2}, 'foot_placement.roll'),
+        ({'longest_step': 3.0}, 'longest_step'),
+    ],
+)
 def test_bad_parameters(values, words):
     """A slip in the robot file would be walked on."""
     with pytest.raises(ParameterError, match=words):
@@ -346,5 +382,6 @@ def test_other_robots_are_refused():
 def test_the_verb_prints_a_cycle_without_a_floor_to_scuff(capsys):
     """A walker whose feet have no depth in the floor ended the verb with a traceback."""
     from walking_control.cli import main
+
     assert main(['gait', 'cycle', 'walker3d_point']) == 0
     assert 'eigenvalues' in capsys.readouterr().out

@@ -20,8 +20,8 @@ from walking_control.simulation.rigid.forces import accelerate
 from walking_control.simulation.simulate import simulate
 
 PLANTS = ['rigid', 'mujoco']
-FADE = 1e-3   # rad/s
-INERTIA = 0.1   # kg m^2, of a leg about the hip, where its mass lies
+FADE = 1e-3  # rad/s
+INERTIA = 0.1  # kg m^2, of a leg about the hip, where its mass lies
 
 
 def balanced_compass(*overrides, com=0.0):
@@ -72,23 +72,34 @@ def test_a_gear_passes_its_share_and_takes_its_toll(name, effort):
     The leg gains the share of what the motor gives beside its rotor; held back, it loses more
     than the motor takes.
     """
-    robot_file = balanced_compass(('actuators.hip.efficiency', 0.8), ('back_efficiency', 0.5),
-                                  ('rotor_inertia', 0.03), ('slope', 0.0), com=0.4)
+    robot_file = balanced_compass(
+        ('actuators.hip.efficiency', 0.8),
+        ('back_efficiency', 0.5),
+        ('rotor_inertia', 0.03),
+        ('slope', 0.0),
+        com=0.4,
+    )
     _, _, hip, energy, work = swing(name, robot_file, effort, 3.0, 0.08)
-    assert (hip > 0.0).all()   # one way all along
-    first = 15   # MuJoCo's floor has given way by then
+    assert (hip > 0.0).all()  # one way all along
+    first = 15  # MuJoCo's floor has given way by then
     rotor = 0.5 * 0.03 * (hip[-1] ** 2 - hip[first] ** 2)
     links = energy[-1] - energy[first] - rotor
-    entered = work[-1] - work[first] - rotor   # past the rotor, into the gear
+    entered = work[-1] - work[first] - rotor  # past the rotor, into the gear
     assert abs(entered) > 0.03
     share = 0.8 if entered > 0.0 else 1.0 / 0.5
     assert links == pytest.approx(share * entered, rel=1e-6 if name == 'rigid' else 0.02)
 
 
-@pytest.mark.parametrize('overrides', [
-    [('hip.coulomb', 0.5)], [('hip.viscous', 0.5), ('outer_knee.viscous', 0.1)],
-    [('inner_knee.coulomb', 0.1)], [('hip.efficiency', 0.5)],
-    [('hip.efficiency', 0.6), ('back_efficiency', 0.4), ('hip.coulomb', 0.5)]])
+@pytest.mark.parametrize(
+    'overrides',
+    [
+        [('hip.coulomb', 0.5)],
+        [('hip.viscous', 0.5), ('outer_knee.viscous', 0.1)],
+        [('inner_knee.coulomb', 0.1)],
+        [('hip.efficiency', 0.5)],
+        [('hip.efficiency', 0.6), ('back_efficiency', 0.4), ('hip.coulomb', 0.5)],
+    ],
+)
 @pytest.mark.parametrize('effort', [2.0, -2.0])
 def test_plants_move_alike(overrides, effort):
     """A passive element would be left out, or be another one, on one of the plants."""
@@ -97,8 +108,9 @@ def test_plants_move_alike(overrides, effort):
     for name, changes in (('rigid', overrides), ('mujoco', overrides), ('rigid', [])):
         robot_file = load_robot('dribbel', changes)
         plant = make_plant(robot_file, name)
-        plant.reset(Start('outer_foot', np.array([0.0, 0.0, 0.5, -0.4]),
-                          np.array([-0.3, 0.0, 1.0, 0.0])))
+        plant.reset(
+            Start('outer_foot', np.array([0.0, 0.0, 0.5, -0.4]), np.array([-0.3, 0.0, 1.0, 0.0]))
+        )
         command = Command(robot_file.robot)
         command.effort[:] = effort
         command.lock[:] = True, False
@@ -106,7 +118,7 @@ def test_plants_move_alike(overrides, effort):
         for _ in range(24):
             plant.step(command, 0.005)
             rates.append(plant.truth.v[3:].copy())
-        runs.append(np.array(rates)[6:])   # MuJoCo's floor has given way by then
+        runs.append(np.array(rates)[6:])  # MuJoCo's floor has given way by then
     effect = np.abs(runs[0] - runs[2]).max()
     assert effect > 0.05
     # where a joint turns back, MuJoCo's friction holds it for a few milliseconds
@@ -119,11 +131,14 @@ def test_power_flows_the_way_the_mode_says():
     1000 random states and efforts of a motor with a heavy rotor: what the links get is what
     enters the gear, by its efficiency.
     """
-    robot_file = load_robot('dribbel', [('hip.efficiency', 0.7), ('back_efficiency', 0.3),
-                                        ('rotor_inertia', 2e-4)])
-    plant, ideal = make_plant(robot_file, 'rigid'), make_plant(
-        load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid')
-    (armature, driving, back), = gear_table(robot_file.robot)
+    robot_file = load_robot(
+        'dribbel', [('hip.efficiency', 0.7), ('back_efficiency', 0.3), ('rotor_inertia', 2e-4)]
+    )
+    plant, ideal = (
+        make_plant(robot_file, 'rigid'),
+        make_plant(load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid'),
+    )
+    ((armature, driving, back),) = gear_table(robot_file.robot)
     engine = plant.engine
     rng, size = np.random.default_rng(5), engine.model.n + 2
     modes = []
@@ -134,8 +149,14 @@ def test_power_flows_the_way_the_mode_says():
         ideal.reset(Start('outer_foot', q, v))
         for effort in rng.normal(0.0, 8.0, 20):
             engine.state.effort[:] = effort
-            accelerate(engine.terms, engine.model, engine.state.y, engine.state.mode,
-                       engine.state.effort, engine._work)
+            accelerate(
+                engine.terms,
+                engine.model,
+                engine.state.y,
+                engine.state.mode,
+                engine.state.effort,
+                engine._work,
+            )
             a = engine._work.acceleration
             entering = effort - armature * a[4]
             leaving = entering * (1.0 + gear_change(driving, back, entering, v[2], FADE))
@@ -143,37 +164,61 @@ def test_power_flows_the_way_the_mode_says():
             # the links alone, without rotor
             terms = ideal.engine._support.layout.split(ideal.engine._support.terms(0, q, v))
             wanted = terms['mass'][2:] @ a + terms['bias'][2:]
-            assert wanted == pytest.approx(np.array([0.0, 0.0, leaving, 0.0]),
-                                           abs=1e-9 * max(1.0, np.abs(terms['bias']).max()))
+            assert wanted == pytest.approx(
+                np.array([0.0, 0.0, leaving, 0.0]), abs=1e-9 * max(1.0, np.abs(terms['bias']).max())
+            )
             assert (leaving - entering) * v[2] <= 0.0
     assert size == 6 and 0.2 < np.mean(modes) < 0.8
 
 
 def test_plant_accelerates_as_the_exact_joints():
     """The plant's search for the modes would end in others than the only ones that fit."""
-    robot_file = load_robot('dribbel', [
-        ('hip.efficiency', 0.7), ('back_efficiency', 0.3), ('rotor_inertia', 2e-4),
-        ('hip.coulomb', 0.4), ('hip.viscous', 0.2), ('inner_knee.coulomb', 0.1)])
-    plant, ideal = make_plant(robot_file, 'rigid'), make_plant(
-        load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid')
+    robot_file = load_robot(
+        'dribbel',
+        [
+            ('hip.efficiency', 0.7),
+            ('back_efficiency', 0.3),
+            ('rotor_inertia', 2e-4),
+            ('hip.coulomb', 0.4),
+            ('hip.viscous', 0.2),
+            ('inner_knee.coulomb', 0.1),
+        ],
+    )
+    plant, ideal = (
+        make_plant(robot_file, 'rigid'),
+        make_plant(load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid'),
+    )
     ((armature, _, _),), rng = gear_table(robot_file.robot), np.random.default_rng(8)
-    joints = GearedJoints(np.array([0.0, 0.0, armature, 0.0]), np.array([1.0, 1.0, 0.7, 1.0]),
-                          np.array([1.0, 1.0, 0.3, 1.0]), np.array([0.0, 0.0, 0.4, 0.1]),
-                          np.array([0.0, 0.0, 0.2, 0.0]))
-    for q, v, effort in zip(rng.normal(0.0, 0.4, (200, 4)), rng.normal(0.0, 2.0, (200, 4)),
-                            rng.normal(0.0, 8.0, 200)):
-        v[2:] += 0.05 * np.sign(v[2:])   # well above the fade
+    joints = GearedJoints(
+        np.array([0.0, 0.0, armature, 0.0]),
+        np.array([1.0, 1.0, 0.7, 1.0]),
+        np.array([1.0, 1.0, 0.3, 1.0]),
+        np.array([0.0, 0.0, 0.4, 0.1]),
+        np.array([0.0, 0.0, 0.2, 0.0]),
+    )
+    for q, v, effort in zip(
+        rng.normal(0.0, 0.4, (200, 4)), rng.normal(0.0, 2.0, (200, 4)), rng.normal(0.0, 8.0, 200)
+    ):
+        v[2:] += 0.05 * np.sign(v[2:])  # well above the fade
         plant.reset(Start('outer_foot', q, v))
         engine = plant.engine
         engine.state.mode[4:] = 0
         engine.state.effort[:] = effort
-        accelerate(engine.terms, engine.model, engine.state.y, engine.state.mode,
-                   engine.state.effort, engine._work)
+        accelerate(
+            engine.terms,
+            engine.model,
+            engine.state.y,
+            engine.state.mode,
+            engine.state.effort,
+            engine._work,
+        )
         terms = ideal.engine._support.layout.split(ideal.engine._support.terms(0, q, v))
-        motion = solve_joints(terms['mass'][2:, 2:], terms['bias'][2:],
-                              np.array([0.0, 0.0, effort, 0.0]), v, joints)
-        assert engine._work.acceleration[2:] == pytest.approx(motion.acceleration, rel=1e-8,
-                                                             abs=1e-8)
+        motion = solve_joints(
+            terms['mass'][2:, 2:], terms['bias'][2:], np.array([0.0, 0.0, effort, 0.0]), v, joints
+        )
+        assert engine._work.acceleration[2:] == pytest.approx(
+            motion.acceleration, rel=1e-8, abs=1e-8
+        )
 
 
 @pytest.mark.parametrize('name', PLANTS)
@@ -200,8 +245,15 @@ def test_plain_and_compiled_agree():
     """Sweeps and cycles would brake joints otherwise than simulate does."""
     pytest.importorskip('casadi')
     pytest.importorskip('numba')
-    robot_file = load_robot('dribbel', [('hip.coulomb', 0.1), ('inner_knee.viscous', 0.02),
-                                        ('outer_knee.viscous', 0.02), ('hip.efficiency', 0.8)])
+    robot_file = load_robot(
+        'dribbel',
+        [
+            ('hip.coulomb', 0.1),
+            ('inner_knee.viscous', 0.02),
+            ('outer_knee.viscous', 0.02),
+            ('hip.efficiency', 0.8),
+        ],
+    )
     states = []
     for walker in (Walker(robot_file, compiled=False), Walker(robot_file)):
         walker.start(0, robot_file.start.q, robot_file.start.v)
@@ -222,12 +274,16 @@ def test_none_is_none():
     assert ends[0] == ends[1]
 
 
-@pytest.mark.parametrize('name, value, words', [
-    ('robot.friction.hip.coulomb', -0.1, 'must be from 0 to'),
-    ('robot.friction.hip.viscous', -1.0, 'must be from 0 to'),
-    ('robot.actuators.hip.efficiency', 0.0, 'must be from 0.01 to 1'),
-    ('robot.actuators.hip.efficiency', 1.2, 'must be from 0.01 to 1'),
-    ('robot.actuators.hip.back_efficiency', -0.5, 'must be from 0.01 to 1')])
+@pytest.mark.parametrize(
+    'name, value, words',
+    [
+        ('robot.friction.hip.coulomb', -0.1, 'must be from 0 to'),
+        ('robot.friction.hip.viscous', -1.0, 'must be from 0 to'),
+        ('robot.actuators.hip.efficiency', 0.0, 'must be from 0.01 to 1'),
+        ('robot.actuators.hip.efficiency', 1.2, 'must be from 0.01 to 1'),
+        ('robot.actuators.hip.back_efficiency', -0.5, 'must be from 0.01 to 1'),
+    ],
+)
 def test_what_would_drive_is_refused(name, value, words):
     """Negative friction or an efficiency above 1 would feed the robot energy."""
     with pytest.raises(InvalidInput, match=words) as caught:
@@ -252,12 +308,14 @@ def test_urdf_dynamics_are_the_default(edited_robot_file, tmp_path):
     """<dynamics> of a URDF would act on MuJoCo alone, or not at all; the robot file comes first."""
     urdf = load_robot('dribbel').robot.urdf.replace(
         '<joint name="hip" type="revolute">',
-        '<joint name="hip" type="revolute"><dynamics damping="0.3" friction="0.2"/>')
+        '<joint name="hip" type="revolute"><dynamics damping="0.3" friction="0.2"/>',
+    )
     (tmp_path / 'rubs.urdf').write_text(urdf)
 
     def load(**friction):
-        path = edited_robot_file(lambda tree: tree['robot'].update(
-            urdf=str(tmp_path / 'rubs.urdf'), friction=friction))
+        path = edited_robot_file(
+            lambda tree: tree['robot'].update(urdf=str(tmp_path / 'rubs.urdf'), friction=friction)
+        )
         return load_robot(path).robot.friction['hip']
 
     assert (load().viscous, load().coulomb) == (0.3, 0.2)
@@ -280,8 +338,9 @@ def test_pinned_step_has_no_gears():
     pytest.importorskip('scipy')
     robot_file = load_robot('walker3d_point')
     motor = replace(load_robot('dribbel').robot.actuators['hip'], efficiency=0.8)
-    robot_file = replace(robot_file, robot=replace(robot_file.robot,
-                                                   actuators={'trunk_pitch': motor}))
+    robot_file = replace(
+        robot_file, robot=replace(robot_file.robot, actuators={'trunk_pitch': motor})
+    )
     with pytest.raises(IncompatiblePlant, match='efficiency'):
         simulate_pinned_step(robot_file, None)
 

@@ -21,6 +21,7 @@ def rabbit(tmp_path_factory):
     """Return the robot file of a RABBIT of 8 cm, whose steps are short, and a gait."""
     pytest.importorskip('casadi')
     from walking_control.lab.experiments.gait_search import find_gait
+
     path = write_rabbit(tmp_path_factory.mktemp('rabbit'), length=0.1)
     robot_file = load_robot(path)
     task = {'speed': 0.2, 'min_step_length': 0.02, 'clearance': 0.002, 'starts': 1}
@@ -45,8 +46,10 @@ def test_error_falls_with_the_square_of_the_tick():
     gait = load_gait(gait_path('dribbel'), robot_file)
     step = gait_check._Step(robot_file, gait)
     q, v = gait.start
-    errors = [max(abs(walked[1] - q).max(), abs(walked[2] - v).max())
-              for walked in (step.walk(0), step.walk(1))]
+    errors = [
+        max(abs(walked[1] - q).max(), abs(walked[2] - v).max())
+        for walked in (step.walk(0), step.walk(1))
+    ]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
     assert resimulate(robot_file, gait).error_v < 1e-6
 
@@ -62,15 +65,24 @@ def test_wrong_torques_do_not_pass(rabbit):
     assert not check.follows and check.reason is not None
 
 
-@pytest.mark.parametrize('converged, follows, name', [
-    (True, True, 'rabbit_gait.yaml'), (True, False, 'rabbit_not_followed.yaml'),
-    (False, False, 'rabbit_not_converged.yaml')])
-def test_name_of_the_file_says_what_the_summary_says(rabbit, tmp_path, monkeypatch, converged,
-                                                     follows, name):
+@pytest.mark.parametrize(
+    'converged, follows, name',
+    [
+        (True, True, 'rabbit_gait.yaml'),
+        (True, False, 'rabbit_not_followed.yaml'),
+        (False, False, 'rabbit_not_converged.yaml'),
+    ],
+)
+def test_name_of_the_file_says_what_the_summary_says(
+    rabbit, tmp_path, monkeypatch, converged, follows, name
+):
     """A file named not_converged would hold a gait whose summary says that it converged."""
     from walking_control.lab.experiments import gait_search
+
     monkeypatch.setattr(gait_search, 'document_of', lambda found: {})
-    found = SimpleNamespace(result=SimpleNamespace(converged=converged),
-                            resimulation=SimpleNamespace(follows=follows),
-                            summary={'robot': 'rabbit', 'reason': None})
+    found = SimpleNamespace(
+        result=SimpleNamespace(converged=converged),
+        resimulation=SimpleNamespace(follows=follows),
+        summary={'robot': 'rabbit', 'reason': None},
+    )
     assert save_gait(found, tmp_path).name == name

@@ -17,9 +17,17 @@ from walking_control.loading import load_robot  # noqa: E402
 
 SLOPE = math.radians(3.0)
 # Table 5.1, nominal: speed, cost, half of the last printed digit
-NOMINAL = [(0.5, 1.4, 0.05), (0.6, 0.44, 0.005), (0.7, 0.032, 5e-4), (0.8, 0.0059, 5e-5),
-           (0.9, 0.025, 5e-4), (1.0, 0.28, 0.005), (1.1, 0.82, 0.005), (1.2, 1.7, 0.05),
-           (1.3, 2.8, 0.05)]
+NOMINAL = [
+    (0.5, 1.4, 0.05),
+    (0.6, 0.44, 0.005),
+    (0.7, 0.032, 5e-4),
+    (0.8, 0.0059, 5e-5),
+    (0.9, 0.025, 5e-4),
+    (1.0, 0.28, 0.005),
+    (1.1, 0.82, 0.005),
+    (1.2, 1.7, 0.05),
+    (1.3, 2.8, 0.05),
+]
 BOOK = {'quadrature': 'riemann', 'landing_speed': 0.5, 'starts': 1}
 
 
@@ -49,8 +57,9 @@ def test_table_5_1_nominal(compass, speed, printed, half_digit):
     assert abs(result.cost_on_nodes - printed) <= share * printed + half_digit
 
 
-@pytest.mark.parametrize('speed, stiffness, damping',
-                         [(0.9, 0.63, 0.038), (1.0, 2.9, 0.034), (1.1, 6.0, 0.030)])
+@pytest.mark.parametrize(
+    'speed, stiffness, damping', [(0.9, 0.63, 0.038), (1.0, 2.9, 0.034), (1.1, 6.0, 0.030)]
+)
 def test_table_5_2_spring_and_damper(compass, speed, stiffness, damping):
     """Spring and damper that differ from the published ones would be built in vain."""
     result = search(compass, values(compass, speed=speed, **BOOK), ('spring', 'damper'))
@@ -63,8 +72,7 @@ def test_printed_spring_at_the_highest_speed_is_not_the_best(compass):
     """The erratum on Table 5.2 at 1.3 m/s must be what this program says."""
     task = values(compass, speed=1.3, **BOOK)
     best = search(compass, task, ('spring', 'damper')).judgement.cost
-    printed = load_robot('compass', [('gravity', 9.8), ('stiffness', 16.0),
-                                          ('damping', 0.022)])
+    printed = load_robot('compass', [('gravity', 9.8), ('stiffness', 16.0), ('damping', 0.022)])
     assert search(printed, task).judgement.cost > 100.0 * best
 
 
@@ -84,7 +92,7 @@ def test_mass_stays_and_moves_as_the_xacro_says(compass):
     assert min(leg, hip) > 0.2 - 1e-6
     # the adapted robot file is expanded anew, so the plant sees the masses by another way
     assert found.resimulation.follows
-    assert found.summary['cost'] < 0.2 * 0.0285   # without: Table 5.1
+    assert found.summary['cost'] < 0.2 * 0.0285  # without: Table 5.1
 
 
 def test_plant_follows_and_power_balances(compass):
@@ -115,7 +123,8 @@ def test_joints_without_a_motor_get_no_torque():
     ankle, hip = found.summary['peak_effort']
     assert ankle < 2e-3 * hip
     assert found.summary['mechanical_power'] == pytest.approx(
-        found.summary['impact_loss_power'], rel=1e-6)
+        found.summary['impact_loss_power'], rel=1e-6
+    )
 
 
 def test_impossible_speed_keeps_the_best_iterate(compass):
@@ -134,11 +143,17 @@ def test_solver_stopped_at_its_limit_is_not_converged(compass):
     assert 'Iteration' in result.status
 
 
-@pytest.mark.parametrize('task, what', [
-    ({'speed': 0.0}, 'search.speed'), ({'speed': 0.4, 'degree': 30, 'nodes': 8}, 'search.nodes'),
-    ({'speed': 0.4, 'effort_cost': (1.0,)}, 'search.effort_cost'),
-    ({'speed': 0.4, 'min_step_length': 3.0}, 'search.min_step_length'),
-    ({'speed': 0.4, 'degree': 2}, 'search.degree'), ({'speed': -1.0}, 'search.speed')])
+@pytest.mark.parametrize(
+    'task, what',
+    [
+        ({'speed': 0.0}, 'search.speed'),
+        ({'speed': 0.4, 'degree': 30, 'nodes': 8}, 'search.nodes'),
+        ({'speed': 0.4, 'effort_cost': (1.0,)}, 'search.effort_cost'),
+        ({'speed': 0.4, 'min_step_length': 3.0}, 'search.min_step_length'),
+        ({'speed': 0.4, 'degree': 2}, 'search.degree'),
+        ({'speed': -1.0}, 'search.speed'),
+    ],
+)
 def test_senseless_tasks_are_refused(task, what):
     """Bad input must be named before the solver burns time on it."""
     level = load_robot('compass', [('slope', 0.0)])
@@ -157,8 +172,10 @@ def test_optimising_what_is_not_there_is_refused(dribbel_on_a_slope):
 @pytest.mark.long
 def test_dribbel_brackets_the_printed_cost(dribbel_on_a_slope):
     """Cost 0.0122 of 4.3.3 must lie between clearances of 15 and 16 mm, both walkable."""
-    cheap, dear = (find_gait(dribbel_on_a_slope, {'clearance': clearance, 'starts': 3})
-                   for clearance in (0.015, 0.016))
+    cheap, dear = (
+        find_gait(dribbel_on_a_slope, {'clearance': clearance, 'starts': 3})
+        for clearance in (0.015, 0.016)
+    )
     assert cheap.summary['reason'] is None and dear.summary['reason'] is None
     assert cheap.summary['cost'] < 0.0122 < dear.summary['cost']
     assert cheap.resimulation.error_q < 1e-4
@@ -192,6 +209,7 @@ def test_friction_costs_what_it_takes(compass):
     Viscous friction is a damper by another name; dry friction is paid for, to the last watt, and a
     plant that has it follows the gait.
     """
+
     def find(*overrides):
         robot_file = load_robot('compass', [('gravity', 9.8), *overrides])
         return robot_file, search(robot_file, values(robot_file, speed=0.8, starts=1))

@@ -63,11 +63,18 @@ class Stand:
 
 def real_plant(file):
     """Return a plant with preset lab, 5 ms of delay, masses 5 % larger and a slippery floor."""
-    worse = dict(sensors=read_preset('lab') | {'measurement_delay': 0.003, 'command_delay': 0.002,
-                                               'seed': 1},
-                 world={**file.sections['world'], 'friction': 0.3})
-    return make_plant(replace(file, sections=file.sections | worse,
-                              robot=replace(file.robot, urdf=scale_masses(file.robot.urdf, 1.05))))
+    worse = dict(
+        sensors=read_preset('lab')
+        | {'measurement_delay': 0.003, 'command_delay': 0.002, 'seed': 1},
+        world={**file.sections['world'], 'friction': 0.3},
+    )
+    return make_plant(
+        replace(
+            file,
+            sections=file.sections | worse,
+            robot=replace(file.robot, urdf=scale_masses(file.robot.urdf, 1.05)),
+        )
+    )
 
 
 def stance(lift):
@@ -76,8 +83,9 @@ def stance(lift):
     dynamics = Dynamics(file.robot)
     contacts = Stand(routine='hold').control.contacts
     over = search_posture(dynamics, file.start.posture, contacts, {BOTH[0]: 1.0, BOTH[1]: 0.0})
-    return over, search_posture(dynamics, over, contacts, {BOTH[0]: 1.0, BOTH[1]: 0.0},
-                                {BOTH[1]: lift})
+    return over, search_posture(
+        dynamics, over, contacts, {BOTH[0]: 1.0, BOTH[1]: 0.0}, {BOTH[1]: lift}
+    )
 
 
 @pytest.mark.long
@@ -120,7 +128,7 @@ def test_push_on_two_legs(direction):
     mass = stand.control.dynamics.weight / 9.81
     stand.plant.push(0.2 * mass, direction)
     stand.run(1.0)
-    assert stand.drift > 0.005   # it was felt
+    assert stand.drift > 0.005  # it was felt
     stand.run(2.0)
     stand.run(1.0)
     assert stand.drift < 0.02 and stand.control.status == 'holding'
@@ -131,11 +139,14 @@ def test_changes_of_support():
     """Shifting the weight and standing on each leg in turn would fail or jerk a joint."""
     stand = Stand()
     stand.run(0.002)
-    stand.torque_step = 0.0   # the first tick counts for two periods
+    stand.torque_step = 0.0  # the first tick counts for two periods
     stand.run(31.0)
-    supports = [support for i, (_, support) in enumerate(stand.states)
-                if i == 0 or support != stand.states[i - 1][1]]
-    single = [support for support in supports if support != BOTH]   # a landing foot may rebound
+    supports = [
+        support
+        for i, (_, support) in enumerate(stand.states)
+        if i == 0 or support != stand.states[i - 1][1]
+    ]
+    single = [support for support in supports if support != BOTH]  # a landing foot may rebound
     assert [s for i, s in enumerate(single) if s not in single[:i]] == [LEFT, ('right_sole',)]
     assert supports[0] == supports[-1] == BOTH and sorted(single, key=single.index) == single
     assert {status for status, _ in stand.states} <= {'holding', 'changing_support'}
@@ -150,7 +161,7 @@ def test_changes_of_support_with_real_sensors():
     file = load_robot('humanoid')
     run = run_plant(real_plant(file), ControlLoop(file), file.start, 9.5)
     assert run.fault is None and not run.broke_off
-    assert (run.contact[-1] == [True, False]).all()   # it stands on one leg
+    assert (run.contact[-1] == [True, False]).all()  # it stands on one leg
 
 
 def test_push_with_real_sensors():
@@ -194,8 +205,10 @@ def test_lean_is_called_impossible_before_it_tips():
     assert stand.control.shortfall.limit == 'centre_of_pressure'
     assert stand.control.solution.torque is None and not stand.control.feasible
     # both soles still lie flat: the base leans by what the leg joints say
-    joints = [stand.file.robot.joints.index(f'left_{name}')
-              for name in ('hip_pitch', 'knee', 'ankle_pitch')]
+    joints = [
+        stand.file.robot.joints.index(f'left_{name}')
+        for name in ('hip_pitch', 'knee', 'ankle_pitch')
+    ]
     bent = float(stand.measurement.position[joints].sum())
     assert abs(bent) > 0.05
     assert stand.loop.state.base.pitch == pytest.approx(-bent, abs=5e-3)

@@ -16,24 +16,45 @@ from walking_control.runs.tables import read_recording, Recording
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-TRUE = {'hip.torque_constant': 0.0302, 'hip.efficiency': 0.8, 'hip.driving_gain': 0.8,
-        'hip.viscous': 0.05, 'hip.coulomb': 0.1, 'outer_knee.viscous': 0.02,
-        'inner_knee.viscous': 0.02, 'outer_knee.coulomb': 0.0, 'inner_knee.coulomb': 0.0}
-LOSSES = [('robot.friction.hip.coulomb', 0.1), ('robot.friction.hip.viscous', 0.05),
-          ('robot.friction.outer_knee.viscous', 0.02), ('robot.friction.inner_knee.viscous', 0.02),
-          ('robot.actuators.hip.efficiency', 0.8)]
+TRUE = {
+    'hip.torque_constant': 0.0302,
+    'hip.efficiency': 0.8,
+    'hip.driving_gain': 0.8,
+    'hip.viscous': 0.05,
+    'hip.coulomb': 0.1,
+    'outer_knee.viscous': 0.02,
+    'inner_knee.viscous': 0.02,
+    'outer_knee.coulomb': 0.0,
+    'inner_knee.coulomb': 0.0,
+}
+LOSSES = [
+    ('robot.friction.hip.coulomb', 0.1),
+    ('robot.friction.hip.viscous', 0.05),
+    ('robot.friction.outer_knee.viscous', 0.02),
+    ('robot.friction.inner_knee.viscous', 0.02),
+    ('robot.actuators.hip.efficiency', 0.8),
+]
 
 
 def recording_of(run):
     """Return the `Recording` of a `Run`."""
-    return Recording(run.time, run.coordinates, run.rates, run.support, run.steps, run.contact,
-                     run.locked, run.effort)
+    return Recording(
+        run.time,
+        run.coordinates,
+        run.rates,
+        run.support,
+        run.steps,
+        run.contact,
+        run.locked,
+        run.effort,
+    )
 
 
 def hits(result):
     """Return which true values lie in their intervals."""
-    return [found['low'] <= TRUE[name] <= found['high']
-            for name, found in result['parameters'].items()]
+    return [
+        found['low'] <= TRUE[name] <= found['high'] for name, found in result['parameters'].items()
+    ]
 
 
 @pytest.fixture(scope='module', params=['mujoco', 'rigid'])
@@ -64,7 +85,7 @@ def test_intervals_hold_what_they_promise(dribbel, run):
         result = identify(dribbel, recording._replace(q=recording.q + noise), model_error=0.0)
         kept += hits(result)
     assert np.mean(kept) >= 0.9
-    assert result['parameters']['hip.driving_gain']['high'] < 0.9   # and are not just wide
+    assert result['parameters']['hip.driving_gain']['high'] < 0.9  # and are not just wide
 
 
 @pytest.mark.long
@@ -113,15 +134,20 @@ def test_verb_reads_what_simulate_writes(capsys, dribbel, folder):
     assert all(hits(result)), result['parameters']
     again = identify(dribbel, read_recording(folder / 'run.csv', dribbel.robot))
     assert again['parameters']['hip.efficiency']['value'] == pytest.approx(
-        result['parameters']['hip.efficiency']['value'], rel=1e-9)
+        result['parameters']['hip.efficiency']['value'], rel=1e-9
+    )
     assert main(['identify', str(folder)]) == 0
     assert 'hip.coulomb' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['--robot', 'compass'], 'is of another robot than compass'),
-    (['--set', 'hip_mass=5.0'], 'another mass'),
-    (['--confidence', '1.5'], 'must be between 0 and 1')])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['--robot', 'compass'], 'is of another robot than compass'),
+        (['--set', 'hip_mass=5.0'], 'another mass'),
+        (['--confidence', '1.5'], 'must be between 0 and 1'),
+    ],
+)
 def test_another_robots_run_is_refused(capsys, folder, arguments, words):
     """A run would be explained by the masses of a robot that did not walk it."""
     assert main(['identify', str(folder), *arguments]) == 2
@@ -132,9 +158,11 @@ def test_another_robots_run_is_refused(capsys, folder, arguments, words):
 def test_tables_of_others_are_refused(capsys, tmp_path, folder):
     """A stranger's table would end in a stack trace."""
     (tmp_path / 'run.csv').write_text('time [s],hop [rad]\n0,1\n1,2\n')
-    for path, robot, words in ((tmp_path, ['--robot', 'dribbel'], 'has no column'),
-                               (tmp_path, [], 'does not say which robot'),
-                               (tmp_path / 'nothing', ['--robot', 'dribbel'], 'cannot be read')):
+    for path, robot, words in (
+        (tmp_path, ['--robot', 'dribbel'], 'has no column'),
+        (tmp_path, [], 'does not say which robot'),
+        (tmp_path / 'nothing', ['--robot', 'dribbel'], 'cannot be read'),
+    ):
         assert main(['identify', str(path), *robot]) == 2
         error = capsys.readouterr().err
         assert words in error and error.count('\n') == 1

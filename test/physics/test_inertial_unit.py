@@ -39,7 +39,7 @@ def test_at_rest_the_accelerometer_carries_the_robot(plant):
     world.measure(measurement)
     up = rotation(measurement) @ measurement.linear_acceleration
     assert up == pytest.approx([0.0, 0.0, 9.81], abs=1e-9)
-    assert abs(measurement.linear_acceleration[0]) > 0.1   # it is felt in the IMU's axes
+    assert abs(measurement.linear_acceleration[0]) > 0.1  # it is felt in the IMU's axes
 
 
 @pytest.mark.parametrize('plant', ['rigid', 'mujoco'])
@@ -65,7 +65,7 @@ def test_sum_of_specific_forces_is_the_motion(plant):
         after = rotation(measurement)
         halfway = before @ pin.exp3(0.5 * pin.log3(before.T @ after))
         gained = (halfway @ measurement.linear_acceleration + gravity) * period
-        if velocity is None:   # the first step says with what velocity it began
+        if velocity is None:  # the first step says with what velocity it began
             velocity = (place() - start) / period - 0.5 * gained
         moved += (velocity + 0.5 * gained) * period
         velocity, before = velocity + gained, after
@@ -77,19 +77,21 @@ def test_sum_of_specific_forces_is_the_motion(plant):
 def test_mujoco_agrees_with_its_own_accelerometer():
     """In smooth motion the average over a step must be MuJoCo's specific force at the link."""
     import mujoco
+
     world, command, measurement = at_start('mujoco', 'dribbel', ('slope', SLOPE))
     engine = world.engine
     link = mujoco.mj_name2id(engine.model, mujoco.mjtObj.mjOBJ_BODY, world.robot.imu_link)
     limits = [world.robot.limits[joint] for joint in world.robot.joints]
     middle = [0.5 * (limit.lower + limit.upper) for limit in limits]
-    engine.data.qpos[engine._qpos[1:]] = 10.0, 0.3, *middle   # in the air, swinging, off the stops
+    engine.data.qpos[engine._qpos[1:]] = 10.0, 0.3, *middle  # in the air, swinging, off the stops
     engine.data.qvel[engine._dof[2:]] = 1.0, -2.0, 0.5, 0.3
 
     def theirs():
         out = np.zeros(6)
         mujoco.mj_rnePostConstraint(engine.model, engine.data)
-        mujoco.mj_objectAcceleration(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link, out,
-                                     1)
+        mujoco.mj_objectAcceleration(
+            engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link, out, 1
+        )
         return out[3:]
 
     command.lock[:] = False
@@ -99,11 +101,11 @@ def test_mujoco_agrees_with_its_own_accelerometer():
         before = theirs()
         world.step(command, 0.002)
         world.measure(measurement)
-        assert measurement.linear_acceleration == pytest.approx(
-            0.5 * (before + theirs()), abs=0.02)
+        assert measurement.linear_acceleration == pytest.approx(0.5 * (before + theirs()), abs=0.02)
         velocity = np.zeros(6)
-        mujoco.mj_objectVelocity(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link,
-                                 velocity, 1)
+        mujoco.mj_objectVelocity(
+            engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link, velocity, 1
+        )
         assert measurement.angular_velocity == pytest.approx(velocity[:3], abs=1e-9)
     assert np.abs(measurement.linear_acceleration).max() > 0.1
 
@@ -130,13 +132,13 @@ def test_a_mounted_imu_measures_in_its_own_axes():
     urdf = robot_file.robot.urdf
     at = urdf.index('child link="imu_link"')
     origin = urdf.index('rpy="', urdf.rindex('<joint', 0, at)) + len('rpy="')
-    turned = f'{urdf[:origin]}0 {math.pi / 2} 0{urdf[urdf.index(chr(34), origin):]}'
+    turned = f'{urdf[:origin]}0 {math.pi / 2} 0{urdf[urdf.index(chr(34), origin) :]}'
     robot = replace(robot_file.robot, urdf=turned)
     measurement = Measurement(robot)
     dynamics = Dynamics(robot)
     q = dynamics.configuration(np.zeros(len(robot.joints)))
     v = np.zeros(dynamics.nv)
-    v[3:6] = 0.0, 0.0, 1.0   # about the base's z axis, which is the IMU's -x
+    v[3:6] = 0.0, 0.0, 1.0  # about the base's z axis, which is the IMU's -x
     unit = InertialUnit(dynamics, 0.0, dynamics.robot.imu_link)
     unit.measure(q, v, 0.0, measurement.parts['imu'])
     assert measurement.linear_acceleration == pytest.approx([-9.81, 0.0, 0.0], abs=1e-9)

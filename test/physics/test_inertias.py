@@ -34,6 +34,7 @@ def swing(model, duration=10.0, dt=0.002):
 def rods():
     """Return the rough model of the example and the one that makes the record."""
     import real_pendulum
+
     true = real_pendulum.rods()
     true.inertias[2] = pin.Inertia(0.7, np.array([0.01, 0.0, -0.13]), np.diag([4e-3, 4e-3, 1e-4]))
     return real_pendulum.rods(), true
@@ -43,9 +44,16 @@ def test_what_a_record_was_made_with_is_found(rods):
     """Inertial parameters would be wrong, impossible, or surer than they are."""
     rough, true = rods
     result = identify_inertias(rough, swing(true))
-    found, told = result['parameters'], dict(zip(
-        ('mass', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz'),
-        true.inertias[2].toDynamicParameters(), strict=True))
+    found, told = (
+        result['parameters'],
+        dict(
+            zip(
+                ('mass', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz'),
+                true.inertias[2].toDynamicParameters(),
+                strict=True,
+            )
+        ),
+    )
     assert result['base_parameters'] == 6 and result['condition'] < 20.0
     for name in 'mx', 'mz', 'Iyy':
         it = found[f'elbow.{name}']
@@ -54,7 +62,7 @@ def test_what_a_record_was_made_with_is_found(rods):
     assert found['elbow.viscous']['value'] == pytest.approx(0.02, abs=0.003)
     assert result['held_out']['identified'] < 0.02 * result['held_out']['effort']
     assert result['held_out']['robot_file'] > 0.2 * result['held_out']['effort']
-    assert not found['elbow.my']['told']   # no equation of joints that turn about y has it
+    assert not found['elbow.my']['told']  # no equation of joints that turn about y has it
     p = np.array([found[f'elbow.{name}']['value'] for name in told])
     assert np.all(np.linalg.eigvalsh(pin.PseudoInertia.FromDynamicParameters(p).toMatrix()) > 0.0)
 
@@ -68,10 +76,13 @@ def test_too_short_a_record_is_refused(rods):
 def test_a_real_pendulum(capsys):
     """Parameters would be found in records that we make ourselves alone."""
     import real_pendulum
+
     path = DATA / 'double_pendulum' / '20220812-055640-PM.csv'
     if not path.is_file():
-        pytest.skip('measurements of real robots are not here: set WALKING_CONTROL_DATA; the double'
-                    ' pendulum is in dfki-ric-underactuated-lab/double_pendulum')
+        pytest.skip(
+            'measurements of real robots are not here: set WALKING_CONTROL_DATA; the double'
+            ' pendulum is in dfki-ric-underactuated-lab/double_pendulum'
+        )
     found = real_pendulum.main(path)
     held_out, authors = found['held_out'], real_pendulum.AUTHORS
     assert held_out['identified'] < 0.1 * held_out['effort'] < 0.2 * held_out['robot_file']
@@ -86,18 +97,24 @@ def test_a_real_pendulum(capsys):
 def test_a_walker_that_carries_more_than_its_file_says(tmp_path, capsys):
     """A load on a walking robot would not be found, or put where it is not."""
     pytest.importorskip('mujoco')
-    run = simulate(load_robot('walker3d', [('mass', 11.0), ('stepping.speed', 0.5)]), 'stepping',
-                   duration=8.0)
+    run = simulate(
+        load_robot('walker3d', [('mass', 11.0), ('stepping.speed', 0.5)]), 'stepping', duration=8.0
+    )
     write_run_table(run, tmp_path / 'run.csv')
     result = identify_inertias(*read_motion(tmp_path, load_robot('walker3d')), window=0.15)
     found, held_out = result['parameters'], result['held_out']
-    assert found['root_joint.mass']['value'] == pytest.approx(9.35, rel=0.02)   # the file: 8.5
+    assert found['root_joint.mass']['value'] == pytest.approx(9.35, rel=0.02)  # the file: 8.5
     assert 100.0 * held_out['identified'] < held_out['effort'] < 50.0 * held_out['robot_file']
     assert result['seen'] < result['base_parameters'] == 94
-    true = [inertia.toDynamicParameters() for inertia in
-            Dynamics(load_robot('walker3d', [('mass', 11.0)]).robot).model.inertias][1:]
-    inside = [it['low'] <= value <= it['high'] for value, it in
-              zip(np.concatenate(true), found.values(), strict=False) if it['told']]
+    true = [
+        inertia.toDynamicParameters()
+        for inertia in Dynamics(load_robot('walker3d', [('mass', 11.0)]).robot).model.inertias
+    ][1:]
+    inside = [
+        it['low'] <= value <= it['high']
+        for value, it in zip(np.concatenate(true), found.values(), strict=False)
+        if it['told']
+    ]
     assert np.mean(inside) > 0.8
     capsys.readouterr()
     show(result)

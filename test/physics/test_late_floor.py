@@ -17,14 +17,18 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
 
 FOOT = [('curve_tracking.foot_half_length', 0.1)]
-WITHOUT = [('curve_tracking.continuation', 'free'), ('curve_tracking.lead_lacking', 0.0),
-           ('curve_tracking.lead_excess', 0.0)]
+WITHOUT = [
+    ('curve_tracking.continuation', 'free'),
+    ('curve_tracking.lead_lacking', 0.0),
+    ('curve_tracking.lead_excess', 0.0),
+]
 
 
 def field_of(**settings):
     """Return (field, piece) of the compass gait with settings over those of the robot file."""
-    robot_file = load_robot('compass', [(f'curve_tracking.{name}', value)
-                                        for name, value in settings.items()])
+    robot_file = load_robot(
+        'compass', [(f'curve_tracking.{name}', value) for name, value in settings.items()]
+    )
     world, values = robot_file.values(World), robot_file.values(CurveTrackingParameters)
     support = SupportDynamics(Dynamics(robot_file.robot, world.gravity, world.slope))
     gait = load_gait(robot_file.robot, values.gait, world)
@@ -58,7 +62,7 @@ def test_reach_opens_the_hip_as_the_walker_tips():
     assert -rate[1] / rate[0] == pytest.approx(0.8, abs=0.1)
     assert place(free.curve, piece.end + 0.15)[1][1] < 0.0
     still = 0.5 * (piece.time[1:] + piece.time[:-1])[piece.time[1:] > piece.end]
-    for s in still[::5]:   # what the samples say between each other: rates are those of the path
+    for s in still[::5]:  # what the samples say between each other: rates are those of the path
         after, before = (place(reaching.curve, s + step)[0] for step in (1e-5, -1e-5))
         assert (after - before) / 2e-5 == pytest.approx(place(reaching.curve, s)[1], abs=1e-4)
 
@@ -73,8 +77,10 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     assert down.first_failure is None and up.first_failure is None
     assert down['nominal_squared_effort'] < 1e-11
     plain = load_robot('compass', [*FOOT, *WITHOUT])
-    assert find_first_failure(plain, 'step_down', 'curve_tracking', 'rigid', 0.16,
-                              0.16).first_failure == 0.16
+    assert (
+        find_first_failure(plain, 'step_down', 'curve_tracking', 'rigid', 0.16, 0.16).first_failure
+        == 0.16
+    )
 
 
 @pytest.mark.long
@@ -83,11 +89,17 @@ def test_deep_step_through_the_whole_chain(monkeypatch):
 
     The stance foot carries little while the leg reaches; were it taken for lifted, the law let go.
     """
-    monkeypatch.setattr(robustness, 'make_fast_plant', make_plant)   # nothing to compile
+    monkeypatch.setattr(robustness, 'make_fast_plant', make_plant)  # nothing to compile
     monkeypatch.setattr(robustness, 'SETTLING_STEPS', 1)
     monkeypatch.setattr(robustness, 'FURTHER_STEPS', 3)
-    result = find_first_failure(load_robot('compass', FOOT), 'step_down', 'curve_tracking',
-                                largest=0.2, resolution=0.2, chain=True)
+    result = find_first_failure(
+        load_robot('compass', FOOT),
+        'step_down',
+        'curve_tracking',
+        largest=0.2,
+        resolution=0.2,
+        chain=True,
+    )
     assert result['chain'] and result.samples == [[0.2, True, None]]
 
 

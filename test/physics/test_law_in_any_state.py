@@ -58,8 +58,20 @@ def try_states(function, evaluate, law, rng, count):
             memory.scalars[tracker.TANK] = rng.choice([0.0, 1e-3, 10.0])
         effort, dt = np.zeros(2), rng.choice([0.0, 1e-4, 0.002])
         grounded = rng.uniform() < 0.9
-        function(evaluate, law, memory, int(rng.integers(2)), grounded, rng.uniform() < 0.3, q, v,
-                 dt, effort, report, parts)
+        function(
+            evaluate,
+            law,
+            memory,
+            int(rng.integers(2)),
+            grounded,
+            rng.uniform() < 0.3,
+            q,
+            v,
+            dt,
+            effort,
+            report,
+            parts,
+        )
         assert np.isfinite(effort).all() and np.all(np.abs(effort) <= largest), (q, v, effort)
         assert np.isfinite(memory.effort).all() and np.isfinite(memory.scalars[1:]).all(), (q, v)
         assert grounded or not effort.any()
@@ -70,9 +82,15 @@ def try_states(function, evaluate, law, rng, count):
 
 
 @pytest.mark.filterwarnings('ignore::RuntimeWarning')
-@pytest.mark.parametrize('field, method, limiting', [
-    ('closest', 'transfer', 'project'), ('closest', 'damping', 'scale'),
-    ('surface', 'transfer', 'project'), ('surface', 'damping', 'off')])
+@pytest.mark.parametrize(
+    'field, method, limiting',
+    [
+        ('closest', 'transfer', 'project'),
+        ('closest', 'damping', 'scale'),
+        ('surface', 'transfer', 'project'),
+        ('surface', 'damping', 'off'),
+    ],
+)
 def test_no_state_gives_an_effort_out_of_bounds(field, method, limiting):
     """A number that is not finite, or beyond the motor, must never leave the law."""
     law = build(field=field, method=method, limiting=limiting, integral_gain=0.3)
@@ -85,8 +103,10 @@ def test_field_without_direction_gives_no_effort():
     closest, surface = build(), build(field='surface')
     curve = closest.field.curve
     still = curve._replace(coefficients=curve.coefficients * np.eye(6)[0][:, None])
-    for law in (surface._replace(field=surface.field._replace(surface=np.full(15, np.nan))),
-                closest._replace(field=closest.field._replace(curve=still))):
+    for law in (
+        surface._replace(field=surface.field._replace(surface=np.full(15, np.nan))),
+        closest._replace(field=closest.field._replace(curve=still)),
+    ):
         q, v, effort = np.array([0.05, 0.1]), np.array([-0.7, 1.9]), np.zeros(2)
         memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
         with np.errstate(all='ignore'):
@@ -109,7 +129,7 @@ def test_fields_and_margins_meet_in_no_gap():
 def test_law_fades_out_as_its_trust(monkeypatch):
     """Towards the end of the field's domain every effort must go as the trust does, without a
     jump."""
-    law = build(limiting='off', integral_gain=0.3, metric=())   # ones: margins by hand
+    law = build(limiting='off', integral_gain=0.3, metric=())  # ones: margins by hand
     curve = law.field.curve
     for knot, margin in itertools.product((10, 25, 40), (0.35, 0.25, 0.12, 0.05)):
         point, first, half = curve.coefficients[knot, :3]
@@ -120,9 +140,10 @@ def test_law_fades_out_as_its_trust(monkeypatch):
             monkeypatch.setattr(tracker, 'trust_of', trust_by)
             memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
             memory.scalars[tracker.PHASE] = curve.knots[knot]
-            tracker.track(terms, law, memory, 0, True, False, q, 0.8 * first, 0.0, np.zeros(2),
-                          report, parts)
-            taken.append((report[tracker.TRUST], parts[:tracker.APPLIED]))
+            tracker.track(
+                terms, law, memory, 0, True, False, q, 0.8 * first, 0.0, np.zeros(2), report, parts
+            )
+            taken.append((report[tracker.TRUST], parts[: tracker.APPLIED]))
         (trust, faded), (_, full) = taken
         assert trust == pytest.approx(np.interp(margin, [NONE, FULL], [0.0, 1.0]), abs=1e-6)
         assert faded == pytest.approx(trust * full, rel=1e-6) and np.abs(full).max() > 0.1
@@ -161,9 +182,14 @@ def test_integral_waits_while_its_effort_is_withheld():
     assert integral_after(law, slow) > 1e-4
     unlimited = build(integral_gain=0.3, limiting='off')
     weak = law._replace(limits=law.limits._replace(largest=np.array([1e-3, 1e-3])))
-    for held in (integral_after(law, slow, tank=0.0), integral_after(law, slow, tank=-0.1),
-                 integral_after(law, slow, grounded=False), integral_after(weak, slow),
-                 integral_after(law, -slow), integral_after(unlimited, -0.1 * slow)):
+    for held in (
+        integral_after(law, slow, tank=0.0),
+        integral_after(law, slow, tank=-0.1),
+        integral_after(law, slow, grounded=False),
+        integral_after(weak, slow),
+        integral_after(law, -slow),
+        integral_after(unlimited, -0.1 * slow),
+    ):
         assert held == 0.0
     assert -1.0 < integral_after(weak, slow, integral=-1.0)
     assert -1.0 < integral_after(law, slow, integral=-1.0, tank=0.0)
@@ -190,8 +216,20 @@ def test_touchdown_does_not_change_the_books_of_the_hip():
     memory.q[:], memory.effort[:] = q, [7.0, 0.0]
     renamed = law.relabel[0] @ q
     effort, (report, parts) = np.zeros(2), tracker.make_report(law)
-    tracker.track(terms, law, memory, 1, True, True, renamed, np.array([-0.7, 0.5]), 0.002, effort,
-                  report, parts)
+    tracker.track(
+        terms,
+        law,
+        memory,
+        1,
+        True,
+        True,
+        renamed,
+        np.array([-0.7, 0.5]),
+        0.002,
+        effort,
+        report,
+        parts,
+    )
     assert memory.scalars[tracker.INJECTED] == pytest.approx(0.0, abs=1e-12)
     assert memory.scalars[tracker.ABSORBED] == pytest.approx(0.0, abs=1e-12)
 
@@ -218,8 +256,9 @@ def test_no_effort_while_an_impact_lasts():
     memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
     effort, given = np.zeros(2), []
     for tick in range(12):
-        tracker.track(terms, law, memory, 0, True, tick in (0, 7), q, v, 0.002, effort, report,
-                      parts)
+        tracker.track(
+            terms, law, memory, 0, True, tick in (0, 7), q, v, 0.002, effort, report, parts
+        )
         given.append(bool(np.abs(effort).max() > 0.1))
         assert given[-1] == (report[tracker.TRUST] > 0.0)
     assert given == [False] * 5 + [True] * 2 + [False] * 5

@@ -18,7 +18,7 @@ from walking_control.ros.ros2_control.tags import MUJOCO
 from walking_control.ros.ros2_control.wiring import wire
 from walking_control.simulation.lock_emulation import LockEmulator
 
-TICK = 0.001   # s, of controller manager and emulator
+TICK = 0.001  # s, of controller manager and emulator
 
 
 class Bench:
@@ -43,8 +43,10 @@ class Bench:
         self.emulator = LockEmulator(self.robot)
         self._imu, self._forces = wiring.imu, wiring.forces
         told = controllers_of(wiring, MUJOCO)
-        self._signs = {foot: told[wrench_broadcaster(foot)][1]['multiplier']['force']['z']
-                       for foot in self.robot.feet}
+        self._signs = {
+            foot: told[wrench_broadcaster(foot)][1]['multiplier']['force']['z']
+            for foot in self.robot.feet
+        }
         self._under_way = deque([np.zeros(3)] * delay)
         self.carried, self.weight = 0.0, robot_file.scale.mass * wiring.gravity
 
@@ -59,8 +61,9 @@ class Bench:
         measurement.angular_velocity[:] = data.sensor(f'{self._imu}_gyro').data
         measurement.linear_acceleration[:] = data.sensor(f'{self._imu}_accel').data
         for i, (foot, sensor) in enumerate(self._forces.items()):
-            measurement.foot_force[i] = self._signs[foot] * HANDED_ON * data.sensor(
-                f'{sensor}_force').data
+            measurement.foot_force[i] = (
+                self._signs[foot] * HANDED_ON * data.sensor(f'{sensor}_force').data
+            )
 
     def walk(self, duration):
         """Walk; the first ticks only hear the sensors, as a node does."""
@@ -69,15 +72,15 @@ class Bench:
             self.measure(tick)
             measurement = self.measurement
             self.carried += measurement.foot_force[:, 2].sum() / ticks
-            locked = self.emulator.update(measurement.position, measurement.velocity,
-                                          self.loop.command.lock)
+            locked = self.emulator.update(
+                measurement.position, measurement.velocity, self.loop.command.lock
+            )
             measurement.locked[:] = self.emulator.engaged
             command = self.loop.tick(measurement) if tick >= 6 else self.loop.command
             if self.loop.fault is not None:
                 return
             self._under_way.append(np.concatenate([command.effort, locked]))
-            for name, effort in zip(('hip', 'outer_knee', 'inner_knee'),
-                                    self._under_way.popleft()):
+            for name, effort in zip(('hip', 'outer_knee', 'inner_knee'), self._under_way.popleft()):
                 self.data.actuator(name).ctrl[0] = effort
             mujoco.mj_step(self.model, self.data, 2)
 
@@ -90,7 +93,7 @@ def test_dribbel_walks_on_played_locks(delay):
     assert bench.loop.fault is None
     assert bench.loop.state.steps >= 5
     assert bench.data.joint('root_x').qpos[0] > 1.2
-    assert bench.carried == pytest.approx(bench.weight, rel=0.1)   # by the floor, upward
+    assert bench.carried == pytest.approx(bench.weight, rel=0.1)  # by the floor, upward
 
 
 def test_locks_are_captured_and_let_go():
@@ -100,8 +103,9 @@ def test_locks_are_captured_and_let_go():
     armed, rest = np.array([True, True]), np.zeros(3)
     effort = emulator.update(np.array([0.0, -0.02, -0.005]), rest, armed)
     assert emulator.engaged.tolist() == [False, True]
-    assert effort[0] == 0.0 and effort[1] > 0.0   # towards the angle it holds
+    assert effort[0] == 0.0 and effort[1] > 0.0  # towards the angle it holds
     effort = emulator.update(np.array([0.0, -0.02, -0.02]), rest, armed)
     assert emulator.engaged[1] and effort[1] == pytest.approx(
-        4.0 * emulator.update(np.array([0.0, -0.02, -0.005]), rest, armed)[1])
+        4.0 * emulator.update(np.array([0.0, -0.02, -0.005]), rest, armed)[1]
+    )
     assert not emulator.update(np.zeros(3), rest, ~armed).any() and not emulator.engaged.any()

@@ -52,6 +52,7 @@ def built(monkeypatch):
         plant = make_plant(robot_file, name, robot)
         seen.append((plant.robot, plant.world, getattr(plant._wires, '_values', None)))
         return plant
+
     run = Run(load_robot('humanoid').robot, 'none', 'mujoco', None)
     monkeypatch.setattr(margins, 'make_fast_plant', make)
     monkeypatch.setattr(margins, 'run_plant', lambda *_: run)
@@ -71,43 +72,54 @@ def test_the_plant_gets_the_error_and_the_controller_does_not(dribbel, built):
     assert [world.friction for _, world, _ in built] == pytest.approx([1.0, 0.6, 0.2])
     built.clear()
     find_margin(dribbel, 'friction', resolution=0.5, largest=0.5)
-    assert [[joint.coulomb for joint in robot.friction.values()] for robot, _, _ in built] == \
-        [[0.0] * 3, [0.5] * 3]
+    assert [[joint.coulomb for joint in robot.friction.values()] for robot, _, _ in built] == [
+        [0.0] * 3,
+        [0.5] * 3,
+    ]
     assert not loop.robot.friction
     built.clear()
     result = find_margin(dribbel, 'noise', resolution=1.0, largest=2.0, seeds=3)
-    assert [(values.scale, values.seed) for *_, values in built if values] == \
-        [(size, seed) for size in (0.0, 1.0, 2.0) for seed in range(3)]
+    assert [(values.scale, values.seed) for *_, values in built if values] == [
+        (size, seed) for size in (0.0, 1.0, 2.0) for seed in range(3)
+    ]
     assert built[-1][2].force_noise == 5.0 and result['noise'] and result.first_failure is None
     built.clear()
-    noisy = load_robot('dribbel', [*noise_overrides('lab'), ('command_delay', 0.005),
-                                   ('sensors.seed', 7)])
+    noisy = load_robot(
+        'dribbel', [*noise_overrides('lab'), ('command_delay', 0.005), ('sensors.seed', 7)]
+    )
     find_margin(noisy, 'delay', resolution=0.01, largest=0.01, seeds=2)
-    assert [(values.command_delay, values.seed) for *_, values in built] == \
-        [(delay, seed) for delay in (0.005, 0.015) for seed in (7, 8)]
+    assert [(values.command_delay, values.seed) for *_, values in built] == [
+        (delay, seed) for delay in (0.005, 0.015) for seed in (7, 8)
+    ]
 
 
 def test_scaled_masses_scale_the_dynamics(dribbel):
     """If it failed, a heavier robot would have another inertia than its mass says."""
     heavy = scale_masses(dribbel.robot.urdf, 1.3)
-    values = [float(element.get('value')) for urdf in (dribbel.robot.urdf, heavy)
-              for element in ElementTree.fromstring(urdf).iterfind('link/inertial/mass')]
+    values = [
+        float(element.get('value'))
+        for urdf in (dribbel.robot.urdf, heavy)
+        for element in ElementTree.fromstring(urdf).iterfind('link/inertial/mass')
+    ]
     half = len(values) // 2
     assert half and values[half:] == pytest.approx([1.3 * value for value in values[:half]])
     passive = replace(dribbel.robot, actuators={})
     q = np.array([0.0, 0.8, 0.1, 0.3, -0.2, -0.4])
-    light, loaded = (Dynamics(replace(passive, urdf=urdf)).mass_matrix(q)
-                     for urdf in (dribbel.robot.urdf, heavy))
+    light, loaded = (
+        Dynamics(replace(passive, urdf=urdf)).mass_matrix(q) for urdf in (dribbel.robot.urdf, heavy)
+    )
     assert loaded == pytest.approx(1.3 * light, rel=1e-12)
 
 
 def test_a_walk_that_stalls_is_none(dribbel):
     """If it failed, a robot that stands still for ever would count as walking."""
+
     def run(touchdowns, end=6.0):
         record = Run(dribbel.robot, 'none', 'rigid', None)
         time = np.arange(0.0, end, 0.01)
         record.columns = {'time': time, 'steps': np.searchsorted(touchdowns, time)}
         return record
+
     assert why_it_stopped(run(np.arange(0.5, 6.0, 0.5))) is None
     assert 'no further step after 4' in why_it_stopped(run([0.5, 1.0, 1.5, 2.0]))
     assert 'no further step after 0' in why_it_stopped(run([]))
@@ -135,12 +147,12 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
     monkeypatch.setattr(robustness, 'FURTHER_STEPS', 1)
     noisy = load_robot('dribbel', [('sensors.gyro_noise', 0.005)])
     result = find_first_failure(noisy, 'push', largest=1.6, resolution=1.6)
-    (size, survived, reason), = result.samples
+    ((size, survived, reason),) = result.samples
     assert size == 1.6 and survived is False and reason
     assert result['nominal_squared_effort'] > 0.0 and result['foot_depth'] is not None
     heavy = find_first_failure(dribbel, 'push', largest=1.6, resolution=1.6, heavier=0.2)
     assert heavy['chain'] and heavy['heavier'] == 0.2
-    assert heavy['min_normal_force'] > 1.1 * result['min_normal_force']   # the plant's own mass
+    assert heavy['min_normal_force'] > 1.1 * result['min_normal_force']  # the plant's own mass
     with pytest.raises(InvalidInput, match='heavier'):
         find_first_failure(dribbel, 'push', heavier=-1.0)
     lossy = load_robot('dribbel', [('sensors.lost_measurements', 0.9)])
@@ -148,17 +160,20 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
         find_first_failure(lossy, 'push')
 
 
-@pytest.mark.parametrize('options, words', [
-    ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip, rough'),
-    ({'kind': 'grip', 'plant': 'rigid'}, 'do not slip'),
-    ({'kind': 'grip', 'largest': 1.0}, 'below 1'),
-    ({'kind': 'delay', 'largest': 0.1}, 'safety.state_timeout'),
-    ({'kind': 'noise', 'largest': -1.0}, 'at least 0'),
-    ({'kind': 'mass', 'largest': -1.5}, 'at least -0.95'),
-    ({'kind': 'mass', 'largest': 0.0}, 'other than 0'),
-    ({'kind': 'mass', 'resolution': 2.0}, 'sizes up to'),
-    ({'kind': 'noise', 'seeds': 0}, 'at least 1'),
-])
+@pytest.mark.parametrize(
+    'options, words',
+    [
+        ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip, rough'),
+        ({'kind': 'grip', 'plant': 'rigid'}, 'do not slip'),
+        ({'kind': 'grip', 'largest': 1.0}, 'below 1'),
+        ({'kind': 'delay', 'largest': 0.1}, 'safety.state_timeout'),
+        ({'kind': 'noise', 'largest': -1.0}, 'at least 0'),
+        ({'kind': 'mass', 'largest': -1.5}, 'at least -0.95'),
+        ({'kind': 'mass', 'largest': 0.0}, 'other than 0'),
+        ({'kind': 'mass', 'resolution': 2.0}, 'sizes up to'),
+        ({'kind': 'noise', 'seeds': 0}, 'at least 1'),
+    ],
+)
 def test_margins_of_nothing_are_refused(dribbel, options, words):
     """If it failed, a slip would cost minutes and give a figure of something else."""
     with pytest.raises(InvalidInput, match=words):
@@ -167,8 +182,26 @@ def test_margins_of_nothing_are_refused(dribbel, options, words):
 
 def test_verb(capsys, tmp_path):
     """Scripts read the JSON, people the plot."""
-    assert main(['robustness', 'dribbel', '--margin', 'delay', '--resolution', '0.01', '--max',
-                 '0.01', '--duration', '2', '--json', '--out', str(tmp_path)]) == 0
+    assert (
+        main(
+            [
+                'robustness',
+                'dribbel',
+                '--margin',
+                'delay',
+                '--resolution',
+                '0.01',
+                '--max',
+                '0.01',
+                '--duration',
+                '2',
+                '--json',
+                '--out',
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     result = json.loads(capsys.readouterr().out)
     assert result['margin'] == 'delay' and result['unit'] == 's'
     assert result['samples'] == [[0.01, True, None]] and result['first_failure'] is None

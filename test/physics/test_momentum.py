@@ -21,24 +21,32 @@ class Snakeboard:
     @staticmethod
     def constraints(q):
         theta, phi = q[2], q[4]
-        return np.array([
-            [np.sin(theta - phi), -np.cos(theta - phi), R * np.cos(phi), 0, 0],
-            [np.sin(theta + phi), -np.cos(theta + phi), -R * np.cos(phi), 0, 0]]).T
+        return np.array(
+            [
+                [np.sin(theta - phi), -np.cos(theta - phi), R * np.cos(phi), 0, 0],
+                [np.sin(theta + phi), -np.cos(theta + phi), -R * np.cos(phi), 0, 0],
+            ]
+        ).T
 
     @staticmethod
     def basis(q):
         theta, phi = q[2], q[4]
         beta = np.sqrt(M_BODY * R * R - J_TORSO * np.sin(phi) ** 2)
-        first = [M_BODY * R * np.cos(theta) * np.cos(phi) / beta,
-                 M_BODY * R * np.sin(theta) * np.cos(phi) / beta,
-                 (M_BODY * R * R - J_TORSO) * np.sin(phi) / beta, 0, 0]
+        first = [
+            M_BODY * R * np.cos(theta) * np.cos(phi) / beta,
+            M_BODY * R * np.sin(theta) * np.cos(phi) / beta,
+            (M_BODY * R * R - J_TORSO) * np.sin(phi) / beta,
+            0,
+            0,
+        ]
         return np.array([first, [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]).T
 
     @classmethod
     def slope(cls, q, alpha, step=1e-6):
         """d(S alpha)/dq by central differences."""
-        columns = [(cls.basis(q + e) - cls.basis(q - e)) @ alpha / (2 * step)
-                   for e in step * np.eye(5)]
+        columns = [
+            (cls.basis(q + e) - cls.basis(q - e)) @ alpha / (2 * step) for e in step * np.eye(5)
+        ]
         return np.array(columns).T
 
 
@@ -49,11 +57,13 @@ def test_snakeboard_basis_encodes_the_constraints():
         S, A = Snakeboard.basis(q), Snakeboard.constraints(q)
         assert A.T @ np.linalg.solve(Snakeboard.M, S) == pytest.approx(np.zeros((2, 3)), abs=1e-13)
         assert momentum.reduced_mass(Snakeboard.M, S) == pytest.approx(
-            np.diag([1.0, J_TORSO, J_WHEELS]), abs=1e-12)
+            np.diag([1.0, J_TORSO, J_WHEELS]), abs=1e-12
+        )
         general = momentum.compatible_momenta(Snakeboard.M, A)
         assert general.shape == (5, 3)
         assert A.T @ np.linalg.solve(Snakeboard.M, general) == pytest.approx(
-            np.zeros((2, 3)), abs=1e-13)
+            np.zeros((2, 3)), abs=1e-13
+        )
 
 
 def test_snakeboard_equations():
@@ -64,19 +74,31 @@ def test_snakeboard_equations():
         u1, u2 = rng.uniform(-1, 1, 2)
         S = Snakeboard.basis(q)
         dq, dalpha = momentum.momentum_rates(
-            Snakeboard.M, S, Snakeboard.slope(q, alpha), np.zeros(5), alpha,
-            np.array([0, 0, 0, u1, u2]))
+            Snakeboard.M,
+            S,
+            Snakeboard.slope(q, alpha),
+            np.zeros(5),
+            alpha,
+            np.array([0, 0, 0, u1, u2]),
+        )
         theta, phi = q[2], q[4]
         beta = np.sqrt(M_BODY * R * R - J_TORSO * np.sin(phi) ** 2)
         a1, a2, a3 = alpha[0], alpha[1] / J_TORSO, alpha[2] / J_WHEELS
-        assert dq == pytest.approx([
-            R / beta * np.cos(theta) * np.cos(phi) * a1,
-            R / beta * np.sin(theta) * np.cos(phi) * a1,
-            np.sin(phi) / beta * a1, -np.sin(phi) / beta * a1 + a2, a3], abs=1e-12)
+        assert dq == pytest.approx(
+            [
+                R / beta * np.cos(theta) * np.cos(phi) * a1,
+                R / beta * np.sin(theta) * np.cos(phi) * a1,
+                np.sin(phi) / beta * a1,
+                -np.sin(phi) / beta * a1 + a2,
+                a3,
+            ],
+            abs=1e-12,
+        )
         # the sign of the first input follows from the power balance; (2.111) prints it positive
         assert dalpha == pytest.approx([-np.sin(phi) / beta * u1, u1, u2], abs=1e-8)
         assert alpha @ np.diag([1, 1 / J_TORSO, 1 / J_WHEELS]) @ dalpha == pytest.approx(
-            u1 * dq[3] + u2 * dq[4], abs=1e-8)
+            u1 * dq[3] + u2 * dq[4], abs=1e-8
+        )
 
 
 def test_snakeboard_against_constraint_forces():
@@ -88,11 +110,12 @@ def test_snakeboard_against_constraint_forces():
         effort = np.concatenate((np.zeros(3), rng.uniform(-1, 1, 2)))
         S = Snakeboard.basis(q)
         dq, dalpha = momentum.momentum_rates(
-            M, S, Snakeboard.slope(q, alpha), np.zeros(5), alpha, effort)
+            M, S, Snakeboard.slope(q, alpha), np.zeros(5), alpha, effort
+        )
         dp = Snakeboard.slope(q, alpha) @ dq + S @ dalpha
         A = Snakeboard.constraints(q)
         step = 1e-6
-        dA = (Snakeboard.constraints(q + step * dq) - Snakeboard.constraints(q - step * dq))
+        dA = Snakeboard.constraints(q + step * dq) - Snakeboard.constraints(q - step * dq)
         drift = dA.T @ dq / (2 * step)
         forces = contact.constraint_forces(M, A, effort, drift)
         assert dp == pytest.approx(effort + A @ forces, abs=1e-7)
@@ -131,13 +154,15 @@ def test_closed_loop_moves_as_with_constraint_forces():
     alpha, step = np.array([0.4]), 1e-6
 
     def difference(function):
-        return np.array([(function(q + e) - function(q - e)) / (2 * step)
-                         for e in step * np.eye(2)])
+        return np.array(
+            [(function(q + e) - function(q - e)) / (2 * step) for e in step * np.eye(2)]
+        )
 
     M, S = two_link(q)[0], basis(q)
-    slope = difference(lambda x: (basis(x) @ alpha)).T
-    gradient = difference(lambda x: 0.5 * (alpha @ basis(x).T
-                                           @ np.linalg.solve(two_link(x)[0], basis(x) @ alpha)))
+    slope = difference(lambda x: basis(x) @ alpha).T
+    gradient = difference(
+        lambda x: 0.5 * (alpha @ basis(x).T @ np.linalg.solve(two_link(x)[0], basis(x) @ alpha))
+    )
     effort = np.array([0.2, -0.5])
     dq, dalpha = momentum.momentum_rates(M, S, slope, gradient, alpha, effort)
     A = constraint(q)
@@ -159,14 +184,19 @@ def test_rigid_body_in_quasi_velocities_obeys_euler():
     def body_rates(q):
         """V = S(q) dq/dt for roll-pitch-yaw angles."""
         r, p = q[0], q[1]
-        return np.array([[1, 0, -np.sin(p)],
-                         [0, np.cos(r), np.sin(r) * np.cos(p)],
-                         [0, -np.sin(r), np.cos(r) * np.cos(p)]])
+        return np.array(
+            [
+                [1, 0, -np.sin(p)],
+                [0, np.cos(r), np.sin(r) * np.cos(p)],
+                [0, -np.sin(r), np.cos(r) * np.cos(p)],
+            ]
+        )
 
     q, v, u = np.array([0.3, -0.4, 0.7]), np.array([0.5, -1.1, 0.8]), np.array([0.1, 0.2, -0.3])
     p, step = inertia @ v, 1e-6
-    slope = np.array([(body_rates(q + e).T @ p - body_rates(q - e).T @ p) / (2 * step)
-                      for e in step * np.eye(3)]).T
+    slope = np.array(
+        [(body_rates(q + e).T @ p - body_rates(q - e).T @ p) / (2 * step) for e in step * np.eye(3)]
+    ).T
     dq, dp = momentum.quasi_velocity_rates(body_rates(q), slope, np.zeros(3), v, u)
     assert body_rates(q) @ dq == pytest.approx(v, abs=1e-13)
     assert dp == pytest.approx(np.cross(p, v) + u, abs=1e-8)

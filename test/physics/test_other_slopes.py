@@ -34,9 +34,16 @@ pytest.importorskip('numba')
 ROBOT_FILE = load_robot('compass')
 # the gains of the table in doc/controllers/curve_tracking_evidence.md: slower than those shipped,
 # so that the error the integral removes is there
-GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,
-          'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3,
-          'tank_supply': 0.0}
+GENTLE = {
+    'attraction': 3.2,
+    'metric': [0.3, 1.0],
+    'energy_gain': 0.6,
+    'transfer_gain': 0.1,
+    'transfer_threshold': 0.01,
+    'damping_rate': 4.0,
+    'min_normal_force': 0.3,
+    'tank_supply': 0.0,
+}
 PLENTY = {'tank_initial': 1e4, 'tank_capacity': 1e4}
 INTEGRAL = {'integral_gain': 0.3}
 COLUMNS = ('step', 'error', 'energy', 'injected', 'absorbed', 'tank', 'integral', 'power')
@@ -59,8 +66,15 @@ def walk(known, steps, tilt=0.0, **values):
     values = CurveTrackingParameters.read({**GENTLE, **values})
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     terms, parameters = compile_terms(support.dynamics)
-    model, fields = as_record(build_rigid_model(support, world, ROBOT_FILE.values(RigidParameters),
-                                                parameters, ((1, 0.0, math.radians(tilt)),)))
+    model, fields = as_record(
+        build_rigid_model(
+            support,
+            world,
+            ROBOT_FILE.values(RigidParameters),
+            parameters,
+            ((1, 0.0, math.radians(tilt)),),
+        )
+    )
     state, now = as_record(make_state(fields))
     work, _ = as_record(make_workspace(fields, support.layout.size))
     law = build_tracker(robot, values, world, load_gait(robot, values.gait, world), parameters)
@@ -70,13 +84,32 @@ def walk(known, steps, tilt=0.0, **values):
     track, move = compile_law(tracker.track), compile_law(advance)
     while now.mode[STEPS] < steps and len(rows) < steps * 1.6 * values.rate:
         foot = int(now.mode[SUPPORT])
-        track(terms, law, memory, foot, bool(now.mode[STANCE]), foot != last, now.y[2:4].copy(),
-              now.y[6:8].copy(), period, effort, report, parts)
+        track(
+            terms,
+            law,
+            memory,
+            foot,
+            bool(now.mode[STANCE]),
+            foot != last,
+            now.y[2:4].copy(),
+            now.y[6:8].copy(),
+            period,
+            effort,
+            report,
+            parts,
+        )
         last = foot
-        rows.append((now.mode[STEPS], report[tracker.WANTED] - report[tracker.ENERGY],
-                     report[tracker.ENERGY], *memory.scalars[[tracker.INJECTED, tracker.ABSORBED]],
-                     report[tracker.LEVEL], memory.scalars[tracker.INTEGRAL],
-                     report[tracker.POWER]))
+        rows.append(
+            (
+                now.mode[STEPS],
+                report[tracker.WANTED] - report[tracker.ENERGY],
+                report[tracker.ENERGY],
+                *memory.scalars[[tracker.INJECTED, tracker.ABSORBED]],
+                report[tracker.LEVEL],
+                memory.scalars[tracker.INTEGRAL],
+                report[tracker.POWER],
+            )
+        )
         now.effort[:] = effort
         if move(terms, model, state, work, period, False) != DONE:
             break

@@ -26,8 +26,12 @@ pytest.importorskip('mujoco')
 
 def walk(plant, robot_file, controller, duration):
     """Return the summary of a walk."""
-    run = run_plant(make_plant(robot_file, plant), ControlLoop(robot_file, controller),
-                   robot_file.start, duration)
+    run = run_plant(
+        make_plant(robot_file, plant),
+        ControlLoop(robot_file, controller),
+        robot_file.start,
+        duration,
+    )
     return summarize(run)
 
 
@@ -38,12 +42,15 @@ def test_hip_law_on_level_floor():
     rigid, soft = (walk(plant, robot_file, None, 12.0) for plant in ('rigid', 'mujoco'))
     assert rigid['steady']['speed'] == pytest.approx(soft['steady']['speed'], rel=0.03)
     assert rigid['steady']['cost_of_transport'] == pytest.approx(
-        soft['steady']['cost_of_transport'], rel=0.03)
+        soft['steady']['cost_of_transport'], rel=0.03
+    )
     assert rigid['peak_current'] == pytest.approx(soft['peak_current'], rel=0.05)
 
 
-@pytest.mark.parametrize('spring', [JointSpring(20.0, 0.0, 0.1), JointSpring(0.0, 5.0, 0.0),
-                                    JointSpring(20.0, 5.0, -0.2)])
+@pytest.mark.parametrize(
+    'spring',
+    [JointSpring(20.0, 0.0, 0.1), JointSpring(0.0, 5.0, 0.0), JointSpring(20.0, 5.0, -0.2)],
+)
 def test_passive_joints_move_alike(spring):
     """A spring or damper of the robot file would be left out, or be another, in one plant."""
     robot_file = load_robot('dribbel')
@@ -68,8 +75,9 @@ def test_passive_joints_move_alike(spring):
 
 def push_off_stance(name, effort, friction=1.0):
     """Return the plant after 0.03 s of a hip effort on the compass, and its stance foot's force."""
-    robot_file = load_robot('compass', [('robot.xacro_args.leg_inertia', 0.02),
-                                        ('world.friction', friction)])
+    robot_file = load_robot(
+        'compass', [('robot.xacro_args.leg_inertia', 0.02), ('world.friction', friction)]
+    )
     robot_file = replace(robot_file, robot=replace(robot_file.robot, ground_torque=None))
     plant = make_plant(robot_file, name)
     plant.reset(Start('right_foot', np.array([-0.2, 0.6]), np.array([-1.45, -0.3])))
@@ -111,8 +119,9 @@ def test_control_loop_and_array_law_are_one(name):
 def passive_dribbel():
     """Return Dribbel without motor inertia on 3 degrees, on its stable passive cycle."""
     robot_file = load_robot('dribbel', rotor_inertia=1e-12, slope=math.radians(3.0))
-    start = Start('outer_foot', np.array([0.2692, 0.0, -0.5384, 0.0]),
-                  np.array([-1.1448, 0.0, 0.3395, 0.0]))
+    start = Start(
+        'outer_foot', np.array([0.2692, 0.0, -0.5384, 0.0]), np.array([-1.1448, 0.0, 0.3395, 0.0])
+    )
     return replace(robot_file, start=start)
 
 
@@ -138,9 +147,16 @@ def test_passive_gait_lasts_on_the_rigid_floor_too():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('kind, survived', [
-    ('step_down=0.004@4', True), ('step_down=0.02@4', False),
-    ('step_up=0.002@4', True), ('step_up=0.012@4', False), ('push=0.05@4', True)])
+@pytest.mark.parametrize(
+    'kind, survived',
+    [
+        ('step_down=0.004@4', True),
+        ('step_down=0.02@4', False),
+        ('step_up=0.002@4', True),
+        ('step_up=0.012@4', False),
+        ('push=0.05@4', True),
+    ],
+)
 def test_disturbances_come_alike(kind, survived):
     """A step or a push would be another in one plant, or come at another step, or not at all."""
     robot_file, runs = load_robot('dribbel'), []
@@ -209,9 +225,9 @@ def test_what_a_description_only_shows_touches_nothing():
     """A picture below the sole would carry the robot, and its foot would feel no floor."""
     robot_file = load_robot('walker3d')
     shown = robot_file.robot.urdf.replace(
-        '<link name="left_sole">', '<link name="left_sole"><visual><geometry>'
-        '<box size="0.1 0.1 0.1"/></geometry></visual>').replace(
-        '</robot>', '<mujoco><compiler discardvisual="false"/></mujoco></robot>')
+        '<link name="left_sole">',
+        '<link name="left_sole"><visual><geometry><box size="0.1 0.1 0.1"/></geometry></visual>',
+    ).replace('</robot>', '<mujoco><compiler discardvisual="false"/></mujoco></robot>')
     assert shown.count('<visual>') == robot_file.robot.urdf.count('<visual>') + 1
     truths = []
     for urdf in (robot_file.robot.urdf, shown):

@@ -23,9 +23,17 @@ ROBOT, GAIT = EXAMPLES / 'rabbit.yaml', EXAMPLES / 'rabbit_gait.yaml'
 def on_gait(slower=1.0, **values):
     """Return the robot file, started on its gait with rates that are a share of the gait's."""
     q, v = load_polynomials(GAIT, load_robot(ROBOT)).start
-    return load_robot(ROBOT, [('start.q', q.tolist()), ('start.v', (slower * v).tolist()),
-                              *((f'curve_tracking.{name}', value)
-                                for name, value in {'gait': str(GAIT), **values}.items())])
+    return load_robot(
+        ROBOT,
+        [
+            ('start.q', q.tolist()),
+            ('start.v', (slower * v).tolist()),
+            *(
+                (f'curve_tracking.{name}', value)
+                for name, value in {'gait': str(GAIT), **values}.items()
+            ),
+        ],
+    )
 
 
 @pytest.mark.long
@@ -33,6 +41,7 @@ def test_a_blank_robot_file_is_enough_for_a_gait():
     """A stranger would get a gait of torques the robot does not have, its foot in the floor."""
     pytest.importorskip('casadi', reason='gait search needs the package casadi')
     from walking_control.lab.experiments.gait_search import find_gait
+
     robot_file = load_robot(ROBOT)
     assert 'search' not in robot_file.sections
     found = find_gait(robot_file, {'speed': 0.7, 'starts': 1, 'degree': 7, 'nodes': 10})
@@ -58,12 +67,19 @@ def test_walks_by_the_gains_of_its_size():
 
 def test_tank_gets_what_the_gait_takes():
     """Level walking would end when the first joules are spent; a passive gait needs none."""
-    for path, name, degrees, least, most in ((ROBOT, str(GAIT), 0.0, 48.0, 52.0),
-                                             ('dribbel', 'dribbel_passive', 1.5, 0.0, 1e-3)):
-        robot_file = load_robot(path, [('curve_tracking.gait', name),
-                                       ('world.slope', np.radians(degrees)),
-                                       ('curve_tracking.tank_supply', -1.0)])
+    for path, name, degrees, least, most in (
+        (ROBOT, str(GAIT), 0.0, 48.0, 52.0),
+        ('dribbel', 'dribbel_passive', 1.5, 0.0, 1e-3),
+    ):
+        robot_file = load_robot(
+            path,
+            [
+                ('curve_tracking.gait', name),
+                ('world.slope', np.radians(degrees)),
+                ('curve_tracking.tank_supply', -1.0),
+            ],
+        )
         values, world = robot_file.values(CurveTracking.parameters), robot_file.values(World)
         gait = load_gait(robot_file.robot, values.gait, world)
         pieces, _, _ = build_pieces(robot_file.robot, values, world, gait)
-        assert least <= pieces[0].tank.supply <= most   # the gait takes 24.9 W
+        assert least <= pieces[0].tank.supply <= most  # the gait takes 24.9 W

@@ -16,11 +16,19 @@ from walking_control.runs.kinematics import estimation_measures
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-DATA = Path(os.environ.get('WALKING_CONTROL_DATA') or
-            Path(__file__).parents[2].parent / 'shared' / 'data')
-HONEST = {'gyro_sigma': 0.02, 'acceleration_sigma': 0.3, 'position_sigma': 0.005,
-          'velocity_sigma': 0.16, 'foot_motion': 0.02, 'gyro_bias_sigma': 0.008,
-          'acceleration_bias_sigma': 0.3, 'orientation_sigma': 0.01}
+DATA = Path(
+    os.environ.get('WALKING_CONTROL_DATA') or Path(__file__).parents[2].parent / 'shared' / 'data'
+)
+HONEST = {
+    'gyro_sigma': 0.02,
+    'acceleration_sigma': 0.3,
+    'position_sigma': 0.005,
+    'velocity_sigma': 0.16,
+    'foot_motion': 0.02,
+    'gyro_bias_sigma': 0.008,
+    'acceleration_bias_sigma': 0.3,
+    'orientation_sigma': 0.01,
+}
 
 
 @pytest.fixture(scope='module')
@@ -28,8 +36,12 @@ def log(tmp_path_factory):
     """Return the path of a table of a noisy walk, its layout and its `Run`."""
     folder, heard = tmp_path_factory.mktemp('log'), []
     robot_file = load_robot('walker3d', [*noise_overrides('lab'), ('stepping.speed', 0.4)])
-    run = simulate(robot_file, controller='stepping', duration=1.6, listen=lambda measurement, *_:
-                   heard.append((measurement.stamp, measurement.values.copy())))
+    run = simulate(
+        robot_file,
+        controller='stepping',
+        duration=1.6,
+        listen=lambda measurement, *_: heard.append((measurement.stamp, measurement.values.copy())),
+    )
     robot = robot_file.robot
     names, columns, layout = ['t'], [[stamp for stamp, _ in heard]], {'time': {'column': 't'}}
 
@@ -38,21 +50,31 @@ def log(tmp_path_factory):
         names.extend(f'{name}{i}' for i in range(width))
         columns.extend(values.T)
         return {'column': [f'{name}{i}' for i in range(width)], **told}
+
     values = np.array([row for _, row in heard])
     n = len(robot.joints)
     parts = np.split(values, np.cumsum([n, n, 4, 3, 3]), axis=1)
-    layout['joints'] = {'names': list(robot.joints),
-                        'position': add('q', np.degrees(parts[0]), unit='deg'),
-                        'velocity': add('v', parts[1])}
-    layout['imu'] = {'orientation': add('o', parts[2]), 'angular_velocity': add('w', parts[3]),
-                     'linear_acceleration': add('a', parts[4] / 9.80665, unit='g')}
-    layout['feet'] = {foot: add(foot, parts[5][:, 3 * i:3 * i + 3])
-                      for i, foot in enumerate(robot.feet)}
-    layout['truth'] = {'position': add('p', run.base.position),
-                       'orientation': add('r', run.base.orientation)}
+    layout['joints'] = {
+        'names': list(robot.joints),
+        'position': add('q', np.degrees(parts[0]), unit='deg'),
+        'velocity': add('v', parts[1]),
+    }
+    layout['imu'] = {
+        'orientation': add('o', parts[2]),
+        'angular_velocity': add('w', parts[3]),
+        'linear_acceleration': add('a', parts[4] / 9.80665, unit='g'),
+    }
+    layout['feet'] = {
+        foot: add(foot, parts[5][:, 3 * i : 3 * i + 3]) for i, foot in enumerate(robot.feet)
+    }
+    layout['truth'] = {
+        'position': add('p', run.base.position),
+        'orientation': add('r', run.base.orientation),
+    }
     path = folder / 'log.csv'
-    np.savetxt(path, np.array(columns).T, delimiter=',', header=','.join(names), comments='',
-               fmt='%.12g')
+    np.savetxt(
+        path, np.array(columns).T, delimiter=',', header=','.join(names), comments='', fmt='%.12g'
+    )
     (folder / 'layout.yaml').write_text(yaml.safe_dump(layout))
     return path, layout, run
 
@@ -64,15 +86,28 @@ def read(log, tmp_path, change=lambda layout: None, **words):
     change(layout)
     (tmp_path / 'layout.yaml').write_text(yaml.safe_dump(layout))
     robot = words.get('robot', 'walker3d')
-    return main(['import', str(path), str(tmp_path / 'layout.yaml'), '--robot', robot, '--out',
-                 str(tmp_path / 'bag')])
+    return main(
+        [
+            'import',
+            str(path),
+            str(tmp_path / 'layout.yaml'),
+            '--robot',
+            robot,
+            '--out',
+            str(tmp_path / 'bag'),
+        ]
+    )
 
 
 def test_a_log_is_what_was_measured(log, tmp_path, capsys):
     """The estimator would be judged on other numbers than the robot's."""
     assert read(log, tmp_path) == 0
-    noise = [word for name, value in noise_overrides('lab') for word in ('--set', f'{name}={value}')
-             if name.startswith('estimator')]
+    noise = [
+        word
+        for name, value in noise_overrides('lab')
+        for word in ('--set', f'{name}={value}')
+        if name.startswith('estimator')
+    ]
     capsys.readouterr()
     assert main(['estimate', str(tmp_path / 'bag'), '--json', *noise]) == 0
     whole = json.loads(capsys.readouterr().out)['whole']
@@ -99,9 +134,15 @@ def other_column(layout):
     layout['imu']['angular_velocity']['column'] = ['w0', 'w1', 'w9']
 
 
-@pytest.mark.parametrize('change, words', [
-    (other_unit, 'is it told in degrees?'), (other_sign, 'its sign is the other one'),
-    (other_joints, "'tail': no joints of walker3d"), (other_column, 'has no column w9')])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (other_unit, 'is it told in degrees?'),
+        (other_sign, 'its sign is the other one'),
+        (other_joints, "'tail': no joints of walker3d"),
+        (other_column, 'has no column w9'),
+    ],
+)
 def test_what_cannot_be_is_named(log, tmp_path, capsys, change, words):
     """A wrong unit or order would be called a bad estimator."""
     assert read(log, tmp_path, change) == 2
@@ -115,6 +156,7 @@ def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     assert read(log, tmp_path) == 0
     capsys.readouterr()
     from walking_control.ros.recording import log_estimate
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_estimate, 'EVALUATIONS', 10)
         assert main(['estimate', str(tmp_path / 'bag'), '--fit', '0.6', '--json']) == 0
@@ -126,18 +168,26 @@ def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
     """What holds in simulation alone would be promised to real robots."""
     folder = DATA / 'icub_genova04'
     if not (folder / 'walking.mat').is_file():
-        pytest.skip('measurements of real robots are not here: set WALKING_CONTROL_DATA; iCub is '
-                    'in ami-iit/paper_ramadoss-2022-iros-humanoid-base-estimation')
+        pytest.skip(
+            'measurements of real robots are not here: set WALKING_CONTROL_DATA; iCub is '
+            'in ami-iit/paper_ramadoss-2022-iros-humanoid-base-estimation'
+        )
     assert main(['adopt', str(folder / 'model.urdf'), '--forward=-x', '--out', str(tmp_path)]) == 0
     file = tmp_path / 'iCub.yaml'
-    file.write_text(file.read_text().replace('base: free', 'base: free\n      imu_link: '
-                                             'root_link_imu_frame'))
+    file.write_text(
+        file.read_text().replace('base: free', 'base: free\n      imu_link: root_link_imu_frame')
+    )
     layout = Path(__file__).parents[2] / 'config' / 'logs' / 'icub_genova04.yaml'
     bag = str(tmp_path / 'bag')
-    assert main(['import', str(folder / 'walking.mat'), str(layout), '--robot', str(file), '--out',
-                 bag]) == 0
-    noise = [word for name, value in HONEST.items()
-             for word in ('--set', f'estimator.{name}={value}')]
+    assert (
+        main(
+            ['import', str(folder / 'walking.mat'), str(layout), '--robot', str(file), '--out', bag]
+        )
+        == 0
+    )
+    noise = [
+        word for name, value in HONEST.items() for word in ('--set', f'estimator.{name}={value}')
+    ]
     capsys.readouterr()
     assert main(['estimate', bag, '--json', *noise, '--set', 'estimator.way_scale=1.035']) == 0
     whole = json.loads(capsys.readouterr().out)['whole']
@@ -148,27 +198,35 @@ def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
 def test_a_real_compass_lands_as_the_impact_law_says(capsys):
     """The law that every walk here stands on would not be that of a real walker."""
     import real_compass
+
     path = DATA / 'sydney_compass' / 'SysID_data_12exp_120steps.mat'
     if not path.is_file():
-        pytest.skip('measurements of real robots are not here: set WALKING_CONTROL_DATA; the '
-                    'compass is in imanchester/SydneyCompassGait')
+        pytest.skip(
+            'measurements of real robots are not here: set WALKING_CONTROL_DATA; the '
+            'compass is in imanchester/SydneyCompassGait'
+        )
     found = real_compass.main(path)
     plastic, locked = found[real_compass.FREE_HIP], found[real_compass.LOCKED_HIP]
     assert plastic['share'] < 0.1 and locked['share'] > 0.3
     elastic, sliding = found[real_compass.ELASTIC], found[real_compass.SLIDING]
-    assert elastic['parameters'][4] < 0.02   # no rebound
-    assert sliding['rms'] == pytest.approx(plastic['rms'], rel=0.02)   # no slip
+    assert elastic['parameters'][4] < 0.02  # no rebound
+    assert sliding['rms'] == pytest.approx(plastic['rms'], rel=0.02)  # no slip
     assert '114 impacts' in capsys.readouterr().out
 
 
 def test_the_impact_of_the_example_is_the_one_of_the_plants():
     """The fit would judge another law than the one that walks here."""
     import real_compass
+
     impact = np.array(analyse_impact(load_robot('compass'), [-0.2, 0.4]).impact_map)
     # stance leg and hip; a point mass in the middle of each leg, five at the hip
     for rates in np.eye(2):
-        old, new = real_compass.hit((-0.2, 0.2), (rates[0], rates.sum()),
-                                    np.log([5.0, 0.5, 1e-12, 1.0, 1.0]), real_compass.FREE_HIP)
+        old, new = real_compass.hit(
+            (-0.2, 0.2),
+            (rates[0], rates.sum()),
+            np.log([5.0, 0.5, 1e-12, 1.0, 1.0]),
+            real_compass.FREE_HIP,
+        )
         assert impact @ rates == pytest.approx([new, old - new], abs=1e-9)
 
 
@@ -178,6 +236,7 @@ def test_other_impacts_of_the_example_end_in_the_plastic_one():
 
     def after(law, last):
         return real_compass.hit((-0.2, 0.2), (-1.0, 0.4), np.log([1.6, 0.1, 0.01, 1.0, last]), law)
+
     plastic = after(real_compass.FREE_HIP, 1.0)
     assert after(real_compass.ELASTIC, 1e-12) == pytest.approx(plastic, abs=1e-9)
     assert after(real_compass.SLIDING, 1e3) == pytest.approx(plastic, abs=1e-12)

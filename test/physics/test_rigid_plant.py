@@ -28,8 +28,9 @@ def rigid(name, *overrides):
 def energy(plant):
     """Return the mechanical energy, J."""
     dynamics = plant.engine._support.dynamics
-    return dynamics.kinetic_energy(plant.truth.q, plant.truth.v) \
-        + dynamics.potential_energy(plant.truth.q)
+    return dynamics.kinetic_energy(plant.truth.q, plant.truth.v) + dynamics.potential_energy(
+        plant.truth.q
+    )
 
 
 def idle(plant, duration, lock=True):
@@ -70,10 +71,13 @@ def test_spring_stores_and_damper_takes_energy():
     assert energy(damped) < before - 1e-3
 
 
-@pytest.mark.parametrize('name, q, v', [
-    ('compass', [-0.28, 0.6], [-1.4, -0.2]),
-    ('dribbel', [-0.12, 0.0, 0.26, 0.0], [-0.9, 0, -0.1, 0]),
-])
+@pytest.mark.parametrize(
+    'name, q, v',
+    [
+        ('compass', [-0.28, 0.6], [-1.4, -0.2]),
+        ('dribbel', [-0.12, 0.0, 0.26, 0.0], [-0.9, 0, -0.1, 0]),
+    ],
+)
 def test_touchdown_loses_what_the_projection_says(name, q, v):
     """If it failed, impacts would lose other energy than (3.45), or leave other velocities."""
     plant = rigid(name)
@@ -83,25 +87,26 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
     status = advance(engine.terms, engine.model, state, engine._work, 1.0, True)
     assert status == rm.STEPPED
     # back to the configuration at touchdown, then the velocity from the energy that was left
-    q_end = np.linalg.solve(support.relabel(0), state.y[2:n + 2])
+    q_end = np.linalg.solve(support.relabel(0), state.y[2 : n + 2])
     plant.reset(Start(plant.robot.feet[0], np.array(q), np.array(v)))
     advance(engine.terms, engine.model, state, engine._work, touchdown_time(plant), False)
     before = state.y.copy()
-    assert before[2:n + 2] == pytest.approx(q_end, abs=1e-9)
-    terms = support.layout.split(support.terms(0, before[2:n + 2], before[n + 4:]))
+    assert before[2 : n + 2] == pytest.approx(q_end, abs=1e-9)
+    terms = support.layout.split(support.terms(0, before[2 : n + 2], before[n + 4 :]))
     model = engine.model
     locks = [model.lift[0, 1 + model.lock_joint[i]] for i in range(model.n_locks)]
-    rows = [np.vstack((np.eye(2), terms['jacobian'].T))] \
-        + [np.concatenate(([0.0, 0.0], row))[:, None] for row in locks]
+    rows = [np.vstack((np.eye(2), terms['jacobian'].T))] + [
+        np.concatenate(([0.0, 0.0], row))[:, None] for row in locks
+    ]
     A = np.hstack(rows)
-    kinetic = 0.5 * before[n + 2:] @ terms['mass'] @ before[n + 2:]
-    after = contact.project_velocity(terms['mass'], A, before[n + 2:])
+    kinetic = 0.5 * before[n + 2 :] @ terms['mass'] @ before[n + 2 :]
+    after = contact.project_velocity(terms['mass'], A, before[n + 2 :])
     advance(engine.terms, engine.model, state, engine._work, 1e-9, True)
     assert state.mode[rm.STEPS] == 1
     lost = state.memo[rm.LOSS]
-    D, v = contact.loss_matrix(terms['mass'], A), before[n + 2:]
+    D, v = contact.loss_matrix(terms['mass'], A), before[n + 2 :]
     assert lost == pytest.approx(0.5 * v @ D @ v, abs=1e-7 * kinetic)
-    assert state.y[n + 4:] == pytest.approx(support.relabel(0) @ after[2:], abs=1e-7)
+    assert state.y[n + 4 :] == pytest.approx(support.relabel(0) @ after[2:], abs=1e-7)
 
 
 def touchdown_time(plant):
@@ -123,19 +128,23 @@ def test_collision_is_the_projection():
     n, support = engine.model.n, engine._support
     for _ in range(10):
         q, v = rng.uniform(-0.4, 0.4, n), rng.uniform(-1, 1, n + 2)
-        engine.state.y[2:n + 2], engine.state.y[n + 2:] = q, v
+        engine.state.y[2 : n + 2], engine.state.y[n + 2 :] = q, v
         engine.state.mode[:] = 0
-        engine.state.mode[-1] = 1   # one lock engaged, both feet free
+        engine.state.mode[-1] = 1  # one lock engaged, both feet free
         work = engine._work
         evaluate(engine.terms, engine.model, engine.state.y, engine.state.mode, work)
         terms = support.layout.split(support.terms(0, q, v[2:]))
-        A = np.hstack((np.vstack((np.eye(2), terms['jacobian'].T)),
-                       np.concatenate(([0.0, 0.0], engine.model.lift[0, 3]))[:, None]))
+        A = np.hstack(
+            (
+                np.vstack((np.eye(2), terms['jacobian'].T)),
+                np.concatenate(([0.0, 0.0], engine.model.lift[0, 3]))[:, None],
+            )
+        )
         before = kinetic_energy(engine.model, engine.state, work)
         work.impulse[:] = 0.0
         collide(engine.model, engine.state, work, work.impulse, True)
         expected = contact.project_velocity(terms['mass'], A, v)
-        assert engine.state.y[n + 2:] == pytest.approx(expected, abs=1e-12)
+        assert engine.state.y[n + 2 :] == pytest.approx(expected, abs=1e-12)
         lost = before - kinetic_energy(engine.model, engine.state, work)
         assert lost == pytest.approx(0.5 * v @ contact.loss_matrix(terms['mass'], A) @ v, abs=1e-12)
 
@@ -238,11 +247,14 @@ def test_push_changes_momentum_of_the_free_directions_only():
     before = engine.state.y.copy()
     plant.push(1.0)
     n = engine.model.n
-    assert engine.state.y[n + 2:n + 4] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert engine.state.y[n + 2 : n + 4] == pytest.approx([0.0, 0.0], abs=1e-12)
     terms = engine._support.layout.split(
-        engine._support.terms(int(engine.state.mode[rm.SUPPORT]), before[2:n + 2], before[n + 4:]))
+        engine._support.terms(
+            int(engine.state.mode[rm.SUPPORT]), before[2 : n + 2], before[n + 4 :]
+        )
+    )
     direction = push_direction(engine._support, engine.state)[2:]
-    change = engine.state.y[n + 4:] - before[n + 4:]
+    change = engine.state.y[n + 4 :] - before[n + 4 :]
     assert terms['mass'][2:, 2:] @ change == pytest.approx(direction, abs=1e-12)
 
 
@@ -261,8 +273,10 @@ def test_fallen_robot_stays():
 
 def test_rigid_plant_refuses_what_it_cannot_do(edited_robot_file):
     """If it failed, a lock in mid-range would silently never engage."""
+
     def edit(tree):
         tree['robot']['locks']['outer_knee']['angle'] = -0.5
+
     robot_file = load_robot(edited_robot_file(edit))
     with pytest.raises(IncompatiblePlant, match='joint limit'):
         make_plant(robot_file, 'rigid')
@@ -283,7 +297,7 @@ def test_planned_disturbances_come_at_their_step():
     plant.disturb('step_down', 0.008, 1)
     plant.disturb('push', 0.01, 2)
     robot_file = load_robot('compass')
-    for _ in range(2):   # a second run has the same disturbances
+    for _ in range(2):  # a second run has the same disturbances
         plant.reset(robot_file.start)
         speeds = []
         while plant.engine.state.mode[rm.STEPS] < 2 and plant.time < 3.0:

@@ -18,9 +18,15 @@ def check(robot, **how):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('robot, noise, moment', [
-    ('dribbel', 'none', 3.0), ('walker3d', 'none', 1.08), ('walker3d', 'lab', 1.2),
-    ('humanoid', 'none', 0.5)])
+@pytest.mark.parametrize(
+    'robot, noise, moment',
+    [
+        ('dribbel', 'none', 3.0),
+        ('walker3d', 'none', 1.08),
+        ('walker3d', 'lab', 1.2),
+        ('humanoid', 'none', 0.5),
+    ],
+)
 def test_some_lies(robot, noise, moment):
     """If it failed, one wrong number would put torque on the joints, and no fault would say so."""
     few = 20 / len(all_lies(load_robot(robot)))

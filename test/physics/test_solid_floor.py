@@ -11,7 +11,7 @@ from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.simulate import simulate
 
-DOWN = ((1, 0.03, 0.0),)   # the passive compass trips over it
+DOWN = ((1, 0.03, 0.0),)  # the passive compass trips over it
 
 
 def thrown(walker):
@@ -40,8 +40,9 @@ def test_a_foot_ahead_inside_the_floor_has_tripped():
     walker = Walker(load_robot('compass'), 'none', DOWN, compiled=False)
     assert thrown(walker) == rm.TRIPPED
     time, foot = walker.state.memo[rm.TIME], walker._work.foot0
-    passing = Walker(load_robot('compass', (('rigid.scuff_depth', 10.0),)), 'none', DOWN,
-                     compiled=False)
+    passing = Walker(
+        load_robot('compass', (('rigid.scuff_depth', 10.0),)), 'none', DOWN, compiled=False
+    )
     times, ahead, height = path(passing, time + 0.02, step=1)
     inside = (ahead > 0.05) & (height < -0.001)
     assert times[np.argmax(inside)] == pytest.approx(time, abs=6e-4) and inside.any()
@@ -55,8 +56,9 @@ def test_compiled_trips_are_the_same():
     walkers = [Walker(load_robot('compass'), 'none', DOWN, compiled) for compiled in (False, True)]
     assert [thrown(walker) for walker in walkers] == [rm.TRIPPED] * 2
     assert walkers[0].state.y == pytest.approx(walkers[1].state.y, abs=1e-9)
-    assert walkers[0].state.memo[rm.FOOT_DEPTH:] == pytest.approx(
-        walkers[1].state.memo[rm.FOOT_DEPTH:], abs=1e-6)
+    assert walkers[0].state.memo[rm.FOOT_DEPTH :] == pytest.approx(
+        walkers[1].state.memo[rm.FOOT_DEPTH :], abs=1e-6
+    )
 
 
 def test_depth_and_reach_are_those_of_the_path():
@@ -64,8 +66,9 @@ def test_depth_and_reach_are_those_of_the_path():
     walker = Walker(load_robot('compass'), 'none', compiled=False)
     _, ahead, height = path(walker, 0.75, step=0, dt=2e-3)
     for longest in (0.1, 0.004):
-        booked = Walker(load_robot('compass', (('rigid.max_step', longest),)), 'none',
-                        compiled=False)
+        booked = Walker(
+            load_robot('compass', (('rigid.max_step', longest),)), 'none', compiled=False
+        )
         start = load_robot('compass').start
         booked.start(0, start.q, start.v)
         booked.walk(0.75)
@@ -75,8 +78,10 @@ def test_depth_and_reach_are_those_of_the_path():
         assert memo[rm.SCUFF_REACH] == pytest.approx(ahead[height < -1e-3].max(), abs=0.03)
 
 
-@pytest.mark.parametrize('kind, trips', [('step_up=0.004@2', False), ('step_down=0.004@2', False),
-                                         ('step_down=0.05@2', True)])
+@pytest.mark.parametrize(
+    'kind, trips',
+    [('step_up=0.004@2', False), ('step_down=0.004@2', False), ('step_down=0.05@2', True)],
+)
 def test_an_edge_lies_where_it_does_least_harm(kind, trips):
     """A foot would trip over a step's edge that it has not come to, or not over the floor."""
     run = simulate(load_robot('compass'), 'none', 'rigid', 3.0, [kind])
@@ -86,8 +91,9 @@ def test_an_edge_lies_where_it_does_least_harm(kind, trips):
 def test_forgiven_scuff_counts():
     """The length that is forgiven would change nothing, as if the floor were none."""
     for length in (0.02, 0.05, 0.1):
-        walker = Walker(load_robot('compass', (('scuff_length', length),)), 'none', DOWN,
-                        compiled=False)
+        walker = Walker(
+            load_robot('compass', (('scuff_length', length),)), 'none', DOWN, compiled=False
+        )
         assert thrown(walker) == rm.TRIPPED
         assert walker._work.foot0[rm.AHEAD] == pytest.approx(length, abs=1e-9)
         assert walker.state.memo[rm.SCUFF_REACH] == pytest.approx(length, abs=1e-9)
@@ -99,8 +105,9 @@ def test_every_summary_tells_how_deep_the_feet_were(kind, fell):
     run = simulate(load_robot('compass'), 'none', 'rigid', 2.0, [kind] if kind else [])
     summary = run.summary()
     assert summary['fell'] == fell and (not fell or 'tripped' in summary['fault_reason'])
-    walker = Walker(load_robot('compass'), 'none', ((2, 0.05, 0.0),) if fell else (),
-                    compiled=False)
+    walker = Walker(
+        load_robot('compass'), 'none', ((2, 0.05, 0.0),) if fell else (), compiled=False
+    )
     start = load_robot('compass').start
     walker.start(0, start.q, start.v)
     walker.walk(2.0)
@@ -116,5 +123,5 @@ def test_soft_floors_tell_it_too():
     run = simulate(load_robot('dribbel'), None, 'mujoco', 1.0)
     assert 1e-5 < run.summary()['foot_depth'] < 3e-3
     dynamics = Dynamics(run.robot)
-    feet = foot_positions(dynamics, run.q)[:, :, 2]   # frames on the sole, which is a small ball
+    feet = foot_positions(dynamics, run.q)[:, :, 2]  # frames on the sole, which is a small ball
     assert run.foot_height == pytest.approx(feet, abs=3e-3)

@@ -41,8 +41,9 @@ def test_kinematics(case):
     np.testing.assert_allclose(turns[:, :3], dynamics.foot_rotation('right_sole'), atol=1e-12)
     np.testing.assert_allclose(places[:, 1], full[:3], atol=1e-12)
     V = standing.move(full, v)
-    np.testing.assert_allclose(np.array(equations.swing_twist(q, v)).ravel(),
-                               standing.jacobian(full, 1) @ V, atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(equations.swing_twist(q, v)).ravel(), standing.jacobian(full, 1) @ V, atol=1e-12
+    )
 
 
 def test_touchdown(case):
@@ -53,8 +54,9 @@ def test_touchdown(case):
     before = np.concatenate([np.linalg.solve(J[:, :6], twist[:6] - J[:, 6:] @ v), v])
     M = standing.dynamics.mass_matrix(full)
     after = project_velocity(M, J.T, before)
-    gained, impulse = (np.array(part).ravel()
-                       for part in equations.impact(q, twist[:6], v, after[6:], theta))
+    gained, impulse = (
+        np.array(part).ravel() for part in equations.impact(q, twist[:6], v, after[6:], theta)
+    )
     np.testing.assert_allclose(gained, 0.0, atol=1e-10)
     np.testing.assert_allclose(J[:, :6].T @ impulse, (M @ (after - before))[:6], atol=1e-10)
 
@@ -65,10 +67,13 @@ def test_mirror(case):
     np.testing.assert_array_equal(equations.mirror @ equations.mirror, np.eye(12))
     dynamics, reflection = standing.dynamics, np.diag([1.0, -1.0, 1.0])
     dynamics.place(dynamics.configuration(q))
-    left = pin.SE3(dynamics.foot_rotation('left_sole').copy(),
-                   np.array(dynamics.foot_position('left_sole')))
+    left = pin.SE3(
+        dynamics.foot_rotation('left_sole').copy(), np.array(dynamics.foot_position('left_sole'))
+    )
     dynamics.place(dynamics.configuration(equations.mirror @ q))
-    np.testing.assert_allclose(reflection @ left.translation,
-                               dynamics.foot_position('right_sole'), atol=1e-12)
-    np.testing.assert_allclose(reflection @ left.rotation @ reflection,
-                               dynamics.foot_rotation('right_sole'), atol=1e-12)
+    np.testing.assert_allclose(
+        reflection @ left.translation, dynamics.foot_position('right_sole'), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        reflection @ left.rotation @ reflection, dynamics.foot_rotation('right_sole'), atol=1e-12
+    )

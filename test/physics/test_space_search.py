@@ -30,7 +30,7 @@ def found():
 @pytest.mark.long
 def test_a_gait_to_pinocchio(found):
     """Equations apart from the search's must find the same motion periodic and its power closed."""
-    member, = found.members
+    (member,) = found.members
     assert member.reason is None
     assert max(member.judgement.periodicity) < 1e-8
     assert abs(member.judgement.power_mismatch) < 1e-6
@@ -56,19 +56,21 @@ def test_within_what_was_asked(found):
 @pytest.mark.long
 def test_joints_are_no_faster_than_they_may_be(found):
     """A gait would ask for rates that stop the robot by a fault on its first step."""
-    slow, = find_gaits(load_robot('walker3d'), [0.8], COARSE, {'rate_share': 0.25}).members
-    free, slowed = (np.abs(member.result.gait.phases[0].motion(np.linspace(0.0, 1.0, 60))[1]).max()
-                    for member in (found.members[0], slow))
+    (slow,) = find_gaits(load_robot('walker3d'), [0.8], COARSE, {'rate_share': 0.25}).members
+    free, slowed = (
+        np.abs(member.result.gait.phases[0].motion(np.linspace(0.0, 1.0, 60))[1]).max()
+        for member in (found.members[0], slow)
+    )
     assert slow.reason is None and slowed < 1.02 * 0.25 * 12.0 < free
 
 
 def test_a_trunk_that_leans_to_one_side_is_unequal():
-    """A gait of a robot with one arm held aside would be refused as inexact, its legs being alike.
-    """
+    """A gait of a robot with one arm held aside would be refused as inexact, its legs being alike."""
     robot = load_robot('walker3d').robot
     assert asymmetry(robot) < 1e-9
-    aside = robot.urdf.replace('xyz="0 0 0.06"/><mass value="8.5"', 'xyz="0 0.02 0.06"/>'
-                               '<mass value="8.5"', 1)
+    aside = robot.urdf.replace(
+        'xyz="0 0 0.06"/><mass value="8.5"', 'xyz="0 0.02 0.06"/><mass value="8.5"', 1
+    )
     assert asymmetry(replace(robot, urdf=aside)) > 1e-3
 
 
@@ -76,24 +78,28 @@ def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
     """A script reads the costs in the output, a law the gait in the file."""
     family = GaitFamily.read(save_gaits(found, tmp_path), load_robot('walker3d'))
     assert family.speeds == pytest.approx((0.8,))
-    member, = found.members
+    (member,) = found.members
     missed = replace(member.result, attempt=replace(member.result.attempt, converged=False))
     for result, status, lines in ((member.result, 0, 0), (missed, 1, 1)):
         monkeypatch.setattr(SpaceSearch, 'find', lambda *given, result=result: result)
         assert main(['gait', 'search', 'walker3d', '--speed', '0.8', '--json', '--quiet']) == status
         captured = capsys.readouterr()
-        row, = json.loads(captured.out)['members']
+        (row,) = json.loads(captured.out)['members']
         assert row['converged'] is (status == 0) and 0.05 < row['cost_of_transport_electrical']
         assert len(captured.err.splitlines()) == lines
 
 
-@pytest.mark.parametrize('arguments, reason', [
-    (['walker3d', '--quadrature', 'riemann'], 'has no effect on bipeds on soles'),
-    (['compass', '--width', '0.1'], 'has no effect on robots other than'),
-    (['walker3d', '--speeds', '0.6,0.8', '--optimise', 'spring'], 'a family is of one robot'),
-    (['walker3d', '--speed', '-1'], 'must be above 0 m/s'),
-    (['walker3d_points'], 'needs two legs of six joints'),
-    (['humanoid', '--speed', '0.4'], 'needs two legs of six joints')])
+@pytest.mark.parametrize(
+    'arguments, reason',
+    [
+        (['walker3d', '--quadrature', 'riemann'], 'has no effect on bipeds on soles'),
+        (['compass', '--width', '0.1'], 'has no effect on robots other than'),
+        (['walker3d', '--speeds', '0.6,0.8', '--optimise', 'spring'], 'a family is of one robot'),
+        (['walker3d', '--speed', '-1'], 'must be above 0 m/s'),
+        (['walker3d_points'], 'needs two legs of six joints'),
+        (['humanoid', '--speed', '0.4'], 'needs two legs of six joints'),
+    ],
+)
 def test_bad_tasks(arguments, reason, capsys):
     """What has no meaning in space gets one line, not a search."""
     assert main(['gait', 'search', *arguments, '--quiet']) == 2
@@ -101,14 +107,21 @@ def test_bad_tasks(arguments, reason, capsys):
     assert reason in error and len(error.splitlines()) == 1
 
 
-HIP_SPRINGS = [(f'robot.springs.{side}_hip_roll.{name}', value)
-               for side, rest in (('left', 0.125), ('right', -0.125))
-               for name, value in (('stiffness', 40.0), ('rest', rest))]
+HIP_SPRINGS = [
+    (f'robot.springs.{side}_hip_roll.{name}', value)
+    for side, rest in (('left', 0.125), ('right', -0.125))
+    for name, value in (('stiffness', 40.0), ('rest', rest))
+]
 
 
-@pytest.mark.parametrize('name, overrides, speeds, most', [
-    ('walker3d', [], SPEEDS, 0.09), ('walker3d_exchange', [], SPEEDS[1:], 0.08),
-    ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[2:5], 0.035)])
+@pytest.mark.parametrize(
+    'name, overrides, speeds, most',
+    [
+        ('walker3d', [], SPEEDS, 0.09),
+        ('walker3d_exchange', [], SPEEDS[1:], 0.08),
+        ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[2:5], 0.035),
+    ],
+)
 def test_shipped_families(name, overrides, speeds, most):
     """What is shipped must be gaits of the shipped robot and cost what the page says."""
     family = GaitFamily.read(gait_path(name), load_robot('walker3d', overrides))
@@ -116,11 +129,12 @@ def test_shipped_families(name, overrides, speeds, most):
     for speed, judgement in zip(speeds, family.judgements, strict=True):
         assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6
         assert judgement.cost_of_transport_electrical < most * max(1.0, 0.35 / speed)
-    for speed in np.arange(speeds[0] + 0.05, speeds[-1], 0.1):   # the step must go on closing
+    for speed in np.arange(speeds[0] + 0.05, speeds[-1], 0.1):  # the step must go on closing
         gait = family.at(speed)
         partners, signs = gait.mirror
-        np.testing.assert_allclose(signs * gait.sample(1.0)[0][partners], gait.sample(0.0)[0],
-                                   atol=1e-9)
+        np.testing.assert_allclose(
+            signs * gait.sample(1.0)[0][partners], gait.sample(0.0)[0], atol=1e-9
+        )
 
 
 @pytest.mark.slow
@@ -130,4 +144,5 @@ def test_shipped_family_is_found_again():
     again = find_gaits(load_robot('walker3d'), SPEEDS)
     for member, judgement in zip(again.members, shipped.judgements, strict=True):
         assert member.judgement.cost_of_transport_electrical == pytest.approx(
-            judgement.cost_of_transport_electrical, rel=0.01)
+            judgement.cost_of_transport_electrical, rel=0.01
+        )

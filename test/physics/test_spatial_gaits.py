@@ -16,8 +16,7 @@ from walking_control.loading import load_robot  # noqa: E402
 
 def walker(hip_mass):
     """Return the walker with a share of its 6 kg at the hip."""
-    return load_robot('walker3d_point', [('hip_mass', hip_mass),
-                                              ('head_mass', 6.0 - hip_mass)])
+    return load_robot('walker3d_point', [('hip_mass', hip_mass), ('head_mass', 6.0 - hip_mass)])
 
 
 def solve(robot_file, starts=1, seed=0):
@@ -36,9 +35,18 @@ def splits():
 def test_trends_of_table_4_2(splits):
     """More mass at the hip: slower, longer, narrower steps that take less torque and power."""
     assert all(result.converged for result in splits)
-    rows = np.array([[result.gait.period, result.judgement.step[0], -abs(result.judgement.step[1]),
-                      -result.judgement.cost, -result.judgement.mechanical_power]
-                     for result in splits])
+    rows = np.array(
+        [
+            [
+                result.gait.period,
+                result.judgement.step[0],
+                -abs(result.judgement.step[1]),
+                -result.judgement.cost,
+                -result.judgement.mechanical_power,
+            ]
+            for result in splits
+        ]
+    )
     assert (np.diff(rows, axis=0) > 0.0).all()
 
 
@@ -85,4 +93,4 @@ def test_points_of_the_top_view():
     skeleton, (points,) = _pose(walker(3.0).robot, np.zeros((1, 6)))
     np.testing.assert_allclose(points[skeleton.base], [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(points[skeleton.feet], np.zeros((2, 3)), atol=1e-12)
-    np.testing.assert_allclose(points[skeleton.feet[-1] + 1:], [[0.0, 0.0, 2.0]], atol=1e-12)
+    np.testing.assert_allclose(points[skeleton.feet[-1] + 1 :], [[0.0, 0.0, 2.0]], atol=1e-12)

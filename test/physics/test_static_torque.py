@@ -21,7 +21,7 @@ from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, wrench_limits
 from walking_control.statics.distributor import Objective, StaticTorque
 
-WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}   # a sole without limits that matter
+WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}  # a sole without limits that matter
 
 
 def with_contact_wrenches(dynamics, q, frames, wrenches, acceleration=None):
@@ -32,15 +32,21 @@ def with_contact_wrenches(dynamics, q, frames, wrenches, acceleration=None):
         joint = model.frames[frame].parentJoint
         external[joint] += model.frames[frame].placement.act(pin.Force(wrench))
     zero = np.zeros(model.nv)
-    return pin.rnea(model, data, dynamics.to_pinocchio(q), zero,
-                    zero if acceleration is None else acceleration,
-                    external)[dynamics.pinocchio_order]
+    return pin.rnea(
+        model,
+        data,
+        dynamics.to_pinocchio(q),
+        zero,
+        zero if acceleration is None else acceleration,
+        external,
+    )[dynamics.pinocchio_order]
 
 
 def jacobians(dynamics, q, distributor):
     """Return generalised gravity and the Jacobian of every contact."""
-    return dynamics.gravity_efforts(q).copy(), [dynamics.frame_jacobian(q, frame).copy()
-                                                for frame in distributor.frames.values()]
+    return dynamics.gravity_efforts(q).copy(), [
+        dynamics.frame_jacobian(q, frame).copy() for frame in distributor.frames.values()
+    ]
 
 
 def independent_least_torque(gravity, stack):
@@ -51,7 +57,7 @@ def independent_least_torque(gravity, stack):
     equations[ROOT:, :n] = np.eye(n)
     equations[:, n:] = jacobian.T
     particular = np.linalg.lstsq(equations, gravity, rcond=None)[0]
-    free = np.linalg.svd(equations)[2][len(gravity):].T
+    free = np.linalg.svd(equations)[2][len(gravity) :].T
     step = np.linalg.lstsq(free[:n], -particular[:n], rcond=1e-11)[0]
     return (particular + free @ step)[:n]
 
@@ -67,8 +73,9 @@ def test_single_support_equals_inverse_dynamics():
         q = dynamics.configuration(random_posture(rng, posture), random_orientation(rng, 0.3))
         for side in contacts:
             solution = distributor.solve(q, [side])
-            found = with_contact_wrenches(dynamics, q, [distributor.frames[side]],
-                                          [solution.wrenches[side]])
+            found = with_contact_wrenches(
+                dynamics, q, [distributor.frames[side]], [solution.wrenches[side]]
+            )
             scale = abs(solution.torque).max()
             assert abs(found[ROOT:] - solution.torque).max() < 1e-9 * scale
             assert abs(found[:ROOT]).max() < 1e-9 * dynamics.weight
@@ -80,18 +87,24 @@ def test_accelerated_body_equals_inverse_dynamics(support):
     """Torques that brake a sway would not give the body the acceleration that was asked for."""
     dynamics, contacts, posture = humanoid()
     contacts = {side: Contact(f'{side}_sole', **WIDE) for side in contacts}
-    distributor = StaticTorque(dynamics, contacts,
-                               effort_limits=dict.fromkeys(dynamics.joints, 1e4))
+    distributor = StaticTorque(
+        dynamics, contacts, effort_limits=dict.fromkeys(dynamics.joints, 1e4)
+    )
     q, at_rest = dynamics.configuration(posture), distributor.solve(dynamics.configuration(posture))
     acceleration = np.array([0.7, -1.1, 0.3])
     solution = distributor.solve(q, support, None, acceleration)
     joints = np.zeros(dynamics.nv)
-    joints[:3] = acceleration   # upright: the axes of the base are the floor's
-    found = with_contact_wrenches(dynamics, q, [distributor.frames[side] for side in support],
-                                  [solution.wrenches[side] for side in support], joints)
+    joints[:3] = acceleration  # upright: the axes of the base are the floor's
+    found = with_contact_wrenches(
+        dynamics,
+        q,
+        [distributor.frames[side] for side in support],
+        [solution.wrenches[side] for side in support],
+        joints,
+    )
     assert found[ROOT:] == pytest.approx(solution.torque, abs=1e-9)
     assert abs(found[:ROOT]).max() < 1e-7
-    again = distributor.solve(q)   # and the next question is one at rest
+    again = distributor.solve(q)  # and the next question is one at rest
     assert np.array_equal(again.torque, at_rest.torque)
 
 
@@ -130,8 +143,9 @@ def test_solvers_agree(objective):
         pytest.skip('only one solver is installed')
     rng = np.random.default_rng(2)
     dynamics, contacts, posture = humanoid(friction=0.4)
-    distributors = [StaticTorque(dynamics, contacts, objective, solver=name)
-                    for name in solvers.available()]
+    distributors = [
+        StaticTorque(dynamics, contacts, objective, solver=name) for name in solvers.available()
+    ]
     for _ in range(30):
         q = dynamics.configuration(random_posture(rng, posture), random_orientation(rng, 0.05))
         found = [distributor.solve(q) for distributor in distributors]
@@ -144,6 +158,7 @@ def test_solvers_agree(objective):
 def test_corner_forces_span_the_wrench_limits():
     """The inequalities on a sole's wrench would allow what four corner forces cannot transmit."""
     from scipy.optimize import linprog
+
     rng = np.random.default_rng(3)
     contact = Contact('sole', 0.2, 0.1, 0.6)
     rows, _ = wrench_limits(contact)
@@ -163,8 +178,10 @@ def test_corner_forces_span_the_wrench_limits():
     assert 0.1 < np.mean(verdicts) < 0.9
 
 
-@pytest.mark.parametrize('solver, count', [
-    (name, 1000 if name == solvers.available()[0] else 40) for name in solvers.available()])
+@pytest.mark.parametrize(
+    'solver, count',
+    [(name, 1000 if name == solvers.available()[0] else 40) for name in solvers.available()],
+)
 def test_verdicts_equal_a_linear_program(solver, count):
     """A posture would be called possible that no forces can hold, or impossible that some can.
 
@@ -178,8 +195,7 @@ def test_verdicts_equal_a_linear_program(solver, count):
     frames = list(StaticTorque(dynamics, contacts).frames.values())
     cases, verdicts = 0, []
     while cases < count:
-        q = dynamics.configuration(random_posture(rng, posture, 0.2),
-                                   random_orientation(rng, 0.12))
+        q = dynamics.configuration(random_posture(rng, posture, 0.2), random_orientation(rng, 0.12))
         least = linear_program(dynamics, q, contacts.values(), frames, limits, scale_torque=True)
         factors = (1.0,) if least is None else (1.0, 1.001 * least, 0.999 * least)
         for factor in factors:
@@ -199,8 +215,7 @@ def test_friction_boundary():
     dynamics, contacts, posture = humanoid()
     found = 0
     while found < 12:
-        q = dynamics.configuration(random_posture(rng, posture, 0.2),
-                                   random_orientation(rng, 0.12))
+        q = dynamics.configuration(random_posture(rng, posture, 0.2), random_orientation(rng, 0.12))
         limits, frames = dynamics.effort_limits(), None
 
         def holds(friction):
@@ -262,8 +277,9 @@ def test_real_robots_least_torque(name):
     """Least torque of a robot that others built would differ from an independent solution."""
     dynamics, feet, positions = real_robot(name)
     contacts = {foot: Contact(foot, **WIDE) for foot in feet}
-    distributor = StaticTorque(dynamics, contacts,
-                               effort_limits=dict.fromkeys(dynamics.joints, np.inf))
+    distributor = StaticTorque(
+        dynamics, contacts, effort_limits=dict.fromkeys(dynamics.joints, np.inf)
+    )
     q = dynamics.configuration(positions)
     gravity, stack = jacobians(dynamics, q, distributor)
     expected = np.linalg.norm(independent_least_torque(gravity, stack))
@@ -286,21 +302,25 @@ def test_straight_knees():
     assert np.linalg.norm(solution.torque) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize('fixed, joints', [(('left_hip_yaw', 'right_hip_yaw'), 5),
-                                           (('right_ankle_roll',), None)])
+@pytest.mark.parametrize(
+    'fixed, joints', [(('left_hip_yaw', 'right_hip_yaw'), 5), (('right_ankle_roll',), None)]
+)
 def test_legs_with_fewer_joints(fixed, joints):
     """A leg without exactly six joints would be refused or held by wrong torques."""
     dynamics, contacts, posture = humanoid()
     from static_robots import humanoid_file
+
     urdf = humanoid_file().robot.urdf
     for joint in fixed:
-        urdf = urdf.replace(f'<joint name="{joint}" type="revolute">',
-                            f'<joint name="{joint}" type="fixed">')
+        urdf = urdf.replace(
+            f'<joint name="{joint}" type="revolute">', f'<joint name="{joint}" type="fixed">'
+        )
     fewer = Dynamics(bare_robot(urdf))
     assert len(fewer.joints) == len(dynamics.joints) - len(fixed)
     distributor = StaticTorque(fewer, contacts)
-    q = fewer.configuration({joint: value for joint, value in zip(dynamics.joints, posture)
-                             if joint not in fixed})
+    q = fewer.configuration(
+        {joint: value for joint, value in zip(dynamics.joints, posture) if joint not in fixed}
+    )
     solution = distributor.solve(q)
     gravity, stack = jacobians(fewer, q, distributor)
     expected = np.linalg.norm(minimum_torque(gravity, stack)[0])
@@ -313,8 +333,9 @@ def test_turning_the_world_changes_nothing():
     dynamics, contacts, posture = humanoid()
     distributor = StaticTorque(dynamics, contacts)
     straight = distributor.solve(dynamics.configuration(posture))
-    turned = distributor.solve(dynamics.configuration(
-        posture, [0.0, 0.0, np.sin(0.6), np.cos(0.6)], [3.0, -2.0, 1.0]))
+    turned = distributor.solve(
+        dynamics.configuration(posture, [0.0, 0.0, np.sin(0.6), np.cos(0.6)], [3.0, -2.0, 1.0])
+    )
     assert turned.torque == pytest.approx(straight.torque, abs=1e-7)
 
 
@@ -329,7 +350,7 @@ def test_three_contacts():
     two, three = distributor.solve(q, ['left', 'right']), distributor.solve(q)
     assert three.feasible and three.base_residual < 1e-8
     assert (three.wrenches['hand'][3:] == 0.0).all() and three.wrenches['hand'][2] >= -1e-5
-    turn = dynamics.placement(q, distributor.frames['hand'])[1]   # a point's force is the floor's
+    turn = dynamics.placement(q, distributor.frames['hand'])[1]  # a point's force is the floor's
     wrenches = {**three.wrenches, 'hand': np.append(three.wrenches['hand'][:3] @ turn, np.zeros(3))}
     found = with_contact_wrenches(dynamics, q, distributor.frames.values(), wrenches.values())
     assert found == pytest.approx(np.concatenate((np.zeros(6), three.torque)), abs=1e-7)
@@ -339,8 +360,12 @@ def test_three_contacts():
 def test_point_feet():
     """Four point contacts would not carry a robot that two soles through them carry."""
     dynamics, contacts, posture = humanoid()
-    points = {f'{side}{x}{y}': Contact(f'{side}_sole', offset=(0.1 * x, 0.05 * y, 0.0))
-              for side in contacts for x in (-1, 1) for y in (-1, 1)}
+    points = {
+        f'{side}{x}{y}': Contact(f'{side}_sole', offset=(0.1 * x, 0.05 * y, 0.0))
+        for side in contacts
+        for x in (-1, 1)
+        for y in (-1, 1)
+    }
     q = dynamics.configuration(posture)
     soles = StaticTorque(dynamics, contacts).solve(q)
     solution = StaticTorque(dynamics, points).solve(q)
@@ -354,8 +379,9 @@ def test_joint_weights_move_the_load():
     q = dynamics.configuration(posture)
     knee = dynamics.joints.index('left_knee')
     even = StaticTorque(dynamics, contacts).solve(q)
-    spared = StaticTorque(dynamics, contacts,
-                          Objective(joint_weights={'left_knee': 100.0})).solve(q)
+    spared = StaticTorque(dynamics, contacts, Objective(joint_weights={'left_knee': 100.0})).solve(
+        q
+    )
     assert abs(spared.torque[knee]) < 0.5 * abs(even.torque[knee])
 
 
@@ -363,7 +389,7 @@ def test_caps_unload_a_foot():
     """A cap on a foot's normal force would not be obeyed, or not end at single support."""
     dynamics, contacts, posture = humanoid()
     posture = posture.copy()
-    for side in ('left', 'right'):   # lean to the left foot
+    for side in ('left', 'right'):  # lean to the left foot
         posture[dynamics.joints.index(f'{side}_hip_roll')] = -0.15
         posture[dynamics.joints.index(f'{side}_ankle_roll')] = 0.15
     distributor = StaticTorque(dynamics, contacts)
@@ -383,10 +409,11 @@ def test_points_stand_on_the_normal_of_the_floor():
     q = dynamics.configuration(positions)
     lowest = [dynamics.placement(q, dynamics.frame(foot)) for foot in feet]
     assert all(rotation[2, 2] < 0.8 for _, rotation in lowest)
-    for turn in (0.0, 0.7):   # the heading of the robot changes nothing
+    for turn in (0.0, 0.7):  # the heading of the robot changes nothing
         turned = dynamics.configuration(positions, (0.0, 0.0, np.sin(turn), np.cos(turn)))
         solution = StaticTorque(dynamics, [Contact(foot, friction=0.1) for foot in feet]).solve(
-            turned)
+            turned
+        )
         assert solution.feasible, solution.reason
         total = sum(wrench[:3] for wrench in solution.wrenches.values())
         assert total == pytest.approx([0.0, 0.0, dynamics.weight], abs=1e-6)

@@ -40,8 +40,9 @@ def test_planar_forces(name, overrides):
     np.testing.assert_allclose(column(equations.effort(q, v, a, theta)), total[2:], atol=1e-12)
     np.testing.assert_allclose(column(equations.force(q, v, a, theta)), total[:2], atol=1e-11)
     np.testing.assert_allclose(column(equations.foot(q)), parts['foot'], atol=1e-14)
-    np.testing.assert_allclose(column(equations.foot_velocity(q, v)), parts['jacobian'] @ v,
-                               atol=1e-14)
+    np.testing.assert_allclose(
+        column(equations.foot_velocity(q, v)), parts['jacobian'] @ v, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize('name', ['compass', 'dribbel'])
@@ -62,11 +63,13 @@ def test_planar_impact(name):
     # seen from the new stance foot the old one moves as it does after the projection
     np.testing.assert_allclose(column(left), after[:2], atol=1e-12)
     spread = np.linalg.solve(A.T @ np.linalg.solve(parts['mass'], A), A.T)
-    np.testing.assert_allclose(column(impulse), -spread @ np.concatenate(([0.0, 0.0], v)),
-                               atol=1e-11)
+    np.testing.assert_allclose(
+        column(impulse), -spread @ np.concatenate(([0.0, 0.0], v)), atol=1e-11
+    )
 
 
 # -- the idealised spatial walker against the formulas of section 4.4 -----------------------------
+
 
 def limb(a, b):
     """Return the direction of a limb turned by a about y, then by b about its x."""
@@ -98,17 +101,20 @@ def test_spatial_foot(walker):
     equations, _, _ = walker
     q, v, _ = random_motion(6)
     np.testing.assert_allclose(column(equations.foot(q)), masses_at(q)[2], atol=1e-14)
-    np.testing.assert_allclose(column(equations.foot(q))[2],
-                               np.cos(q[0]) * np.cos(q[1]) - np.cos(q[2]) * np.cos(q[3]))
-    np.testing.assert_allclose(column(equations.foot_velocity(q, v)), (slopes(q) @ v)[6:9],
-                               atol=1e-8)
+    np.testing.assert_allclose(
+        column(equations.foot(q))[2], np.cos(q[0]) * np.cos(q[1]) - np.cos(q[2]) * np.cos(q[3])
+    )
+    np.testing.assert_allclose(
+        column(equations.foot_velocity(q, v)), (slopes(q) @ v)[6:9], atol=1e-8
+    )
 
 
 def test_spatial_relabelling(walker):
     """S must be (4.34)."""
     q = random_motion(6)[0]
-    np.testing.assert_allclose(np.array(walker[0].relabel) @ q,
-                               [q[2], -q[3], q[0], -q[1], q[4], -q[5]])
+    np.testing.assert_allclose(
+        np.array(walker[0].relabel) @ q, [q[2], -q[3], q[0], -q[1], q[4], -q[5]]
+    )
 
 
 def test_spatial_torques(walker):

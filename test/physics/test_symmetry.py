@@ -30,12 +30,15 @@ def lame(name, pattern, text):
     return replace(robot_file, robot=replace(robot_file.robot, urdf=urdf))
 
 
-@pytest.mark.parametrize('name, pattern, text', [
-    ('compass', 'mass value="1.0"', 'mass value="1.3"'),
-    ('compass', 'xyz="0 0 -0.5"', 'xyz="0 0 -0.52"'),
-    ('compass', 'xyz="0 0 -1.0"', 'xyz="0 0 -1.001"'),
-    ('walker3d_point', 'mass value="1.0"', 'mass value="1.01"'),
-])
+@pytest.mark.parametrize(
+    'name, pattern, text',
+    [
+        ('compass', 'mass value="1.0"', 'mass value="1.3"'),
+        ('compass', 'xyz="0 0 -0.5"', 'xyz="0 0 -0.52"'),
+        ('compass', 'xyz="0 0 -1.0"', 'xyz="0 0 -1.001"'),
+        ('walker3d_point', 'mass value="1.0"', 'mass value="1.01"'),
+    ],
+)
 def test_unequal_legs_are_seen(name, pattern, text):
     """Half a cycle of a lame robot would pass for half its gait, planar or in space."""
     assert 'on' in leg_difference(lame(name, pattern, text).robot)
@@ -45,20 +48,41 @@ def test_legs_as_drawings_have_them_are_near_enough_for_a_gait():
     """CAD draws legs that differ by 0.01 %; a law that looks at the robot corrects that."""
     robot = lame('compass', 'mass value="1.0"', 'mass value="1.001"').robot
     assert leg_difference(robot, NEARLY) is None
-    assert leg_difference(robot) is not None   # a return map of one step needs them equal
+    assert leg_difference(robot) is not None  # a return map of one step needs them equal
 
 
-@pytest.mark.parametrize('change, words', [
-    (lambda robot: {'springs': {**robot.springs, 'left_knee': robot.springs['hip_like']}},
-     'springs of left_knee'),
-    (lambda robot: {'actuators': {**robot.actuators, 'left_hip': replace(
-        robot.actuators['left_hip'], current_limit=1.0)}}, 'motors of left_hip'),
-    (lambda robot: {'limits': {**robot.limits, 'right_knee': replace(
-        robot.limits['right_knee'], upper=1.0)}}, 'limits of left_knee')])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (
+            lambda robot: {'springs': {**robot.springs, 'left_knee': robot.springs['hip_like']}},
+            'springs of left_knee',
+        ),
+        (
+            lambda robot: {
+                'actuators': {
+                    **robot.actuators,
+                    'left_hip': replace(robot.actuators['left_hip'], current_limit=1.0),
+                }
+            },
+            'motors of left_hip',
+        ),
+        (
+            lambda robot: {
+                'limits': {
+                    **robot.limits,
+                    'right_knee': replace(robot.limits['right_knee'], upper=1.0),
+                }
+            },
+            'limits of left_knee',
+        ),
+    ],
+)
 def test_unequal_joints_are_seen(tmp_path, change, words):
     """A spring, motor or stop on one leg alone makes the other step another one."""
     robot = load_robot(write_rabbit(tmp_path)).robot
     from walking_control.models.actuators import JointSpring
+
     robot = replace(robot, springs={'hip_like': JointSpring(3.0, 0.0, 0.1)})
     assert leg_difference(robot) is None
     assert words in leg_difference(replace(robot, **change(robot)))
@@ -83,5 +107,6 @@ def test_no_search_for_a_lame_walker(tmp_path):
     """Gait search would find a gait for the left leg alone."""
     pytest.importorskip('casadi')
     from walking_control.lab.experiments.gait_search import find_gait
+
     with pytest.raises(InvalidInput, match='gait search of rabbit: its legs differ'):
         find_gait(load_robot(write_rabbit(tmp_path, offset=0.02)))

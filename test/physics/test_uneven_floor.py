@@ -41,9 +41,11 @@ def walks():
             pytest.importorskip({'dart': 'dartpy'}.get(name, name), reason='an optional engine')
         if name not in known:
             robot_file = on(WAVE)
-            known[name] = run_plant(make_fast_plant(robot_file, name), ControlLoop(robot_file),
-                                    robot_file.start, 4.0)
+            known[name] = run_plant(
+                make_fast_plant(robot_file, name), ControlLoop(robot_file), robot_file.start, 4.0
+            )
         return known[name]
+
     return walk
 
 
@@ -88,29 +90,37 @@ def test_boxes_meet_where_the_heights_are():
     for x, z in ends:
         assert z == pytest.approx(float(profile.height(x)), abs=1e-9)
     assert np.array(ends[1:-1]) == pytest.approx(
-        np.array([(0.0, 0.0)] * 2 + [(0.3, -0.1)] * 2), abs=1e-9)
+        np.array([(0.0, 0.0)] * 2 + [(0.3, -0.1)] * 2), abs=1e-9
+    )
     assert ends[0][0] < -100.0 and ends[-1][0] > 100.0
 
 
 def test_a_function_becomes_a_floor():
     """A sampled floor would be off its function, or not begin at the start."""
-    floor = sample_floor(lambda x: 0.3 + 0.1 * x ** 2, -0.5, 1.0, 7)
+    floor = sample_floor(lambda x: 0.3 + 0.1 * x**2, -0.5, 1.0, 7)
     places, heights = (np.array(values) for values in floor.values())
-    assert 0.0 in places and heights == pytest.approx(0.1 * places ** 2)
+    assert 0.0 in places and heights == pytest.approx(0.1 * places**2)
     assert places[0] == -0.5 and places[-1] == 1.0 and (np.diff(places) > 0.01).all()
     load_robot('dribbel', [(f'world.{name}', values) for name, values in floor.items()])
     with pytest.raises(InvalidInput, match=r'stretch of a sampled floor is \[1.0, 2.0, 32\]'):
         sample_floor(abs, 1.0, 2.0)
 
 
-@pytest.mark.parametrize('places, heights, words', [
-    ((-1.0, 1.0, 1.0), (0.0, 0.0, 0.1), r'floor_places is \[1.0, 1.0\]: must rise strictly'),
-    ((-1.0, 1.0), (0.0, math.nan), 'floor_heights is nan: must be finite'),
-    ((-1.0, 0.0, 0.1), (0.0, 0.0, 1.0), 'floor_heights .* leans by 1.47 rad from 0 m on, at most'),
-    ((0.0,), (0.0,), 'as many entries as floor_places .*two at least'),
-    ((), (0.0, 0.0), 'as many entries as floor_places'),
-    ((-1.0, 1.0), (0.0, 0.2), 'floor above the start is 0.1'),
-])
+@pytest.mark.parametrize(
+    'places, heights, words',
+    [
+        ((-1.0, 1.0, 1.0), (0.0, 0.0, 0.1), r'floor_places is \[1.0, 1.0\]: must rise strictly'),
+        ((-1.0, 1.0), (0.0, math.nan), 'floor_heights is nan: must be finite'),
+        (
+            (-1.0, 0.0, 0.1),
+            (0.0, 0.0, 1.0),
+            'floor_heights .* leans by 1.47 rad from 0 m on, at most',
+        ),
+        ((0.0,), (0.0,), 'as many entries as floor_places .*two at least'),
+        ((), (0.0, 0.0), 'as many entries as floor_places'),
+        ((-1.0, 1.0), (0.0, 0.2), 'floor above the start is 0.1'),
+    ],
+)
 def test_floors_that_cannot_be_are_refused(places, heights, words):
     """A mistaken floor would be walked over in silence, or end in a traceback."""
     with pytest.raises(InvalidInput, match=words):
@@ -151,8 +161,11 @@ def test_gazebo_gets_the_floor():
     poses = [pose.text.split() for pose in world.findall('.//collision/pose')]
     assert len(boxes) == len(poses) == 60 and world.find('.//plane') is None
     pitches = [float(pose[4]) for pose in poses]
-    assert max(pitches) == pytest.approx(-min(pitches)) == pytest.approx(
-        math.atan(0.012 * math.sin(math.pi / 6.0)))
+    assert (
+        max(pitches)
+        == pytest.approx(-min(pitches))
+        == pytest.approx(math.atan(0.012 * math.sin(math.pi / 6.0)))
+    )
 
 
 @pytest.mark.parametrize('plant', PLANTS)

@@ -24,8 +24,9 @@ def pitch(orientation):
 
 def walk(slope, duration, seed):
     """Return (speed, largest error of the pitch) over the last third, on a slope from 0.6 m on."""
-    robot_file = load_robot('walker3d', [
-        ('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)])
+    robot_file = load_robot(
+        'walker3d', [('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)]
+    )
     run = simulate(robot_file, duration=duration, disturb=[f'slope_change={slope}@0.6m'])
     assert run.fault is None and not run.fell
     late = run.time > duration * 2.0 / 3.0
@@ -34,10 +35,14 @@ def walk(slope, duration, seed):
     return (np.hypot(*(way[-1, :2] - way[0, :2])) / np.ptp(run.time[late]), np.abs(error).max())
 
 
-@pytest.mark.parametrize('slope, duration, seeds', [
-    pytest.param(EIGHT_DEGREES, 9.0, [1], marks=pytest.mark.long),
-    pytest.param(EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow),
-    pytest.param(-EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    'slope, duration, seeds',
+    [
+        pytest.param(EIGHT_DEGREES, 9.0, [1], marks=pytest.mark.long),
+        pytest.param(EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow),
+        pytest.param(-EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow),
+    ],
+)
 def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, seeds):
     """If it failed, the robot would run away on a ramp, or its filter take it for a tilt."""
     for seed in seeds:
@@ -47,36 +52,51 @@ def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, see
         assert error < np.radians(0.5)
 
 
-@pytest.mark.parametrize('seeds, duration', [
-    ([1], 5.0), pytest.param(range(1, 21), 10.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    'seeds, duration', [([1], 5.0), pytest.param(range(1, 21), 10.0, marks=pytest.mark.slow)]
+)
 def test_tiles_are_walked_over(seeds, duration):
     """If it failed, a floor of loose slabs would fell the robot, or an edge that a toe rubs on."""
     for seed in seeds:
         heights = 0.05 * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
         heights[0] = 0.0
-        tiles = [f'step_up={rise:.6f}@{0.5 + 0.3 * i:.6g}m'
-                 for i, rise in enumerate(np.diff(heights)) if 0.3 * i < duration]
-        robot_file = load_robot('walker3d', [
-            ('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)])
+        tiles = [
+            f'step_up={rise:.6f}@{0.5 + 0.3 * i:.6g}m'
+            for i, rise in enumerate(np.diff(heights))
+            if 0.3 * i < duration
+        ]
+        robot_file = load_robot(
+            'walker3d', [('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)]
+        )
         run = simulate(robot_file, duration=duration, disturb=tiles)
         assert run.fault is None, run.fault
-        assert run.q[-1, 0] > 0.3 * duration   # it starts from standing
+        assert run.q[-1, 0] > 0.3 * duration  # it starts from standing
 
 
 STAIRS = ([0.8, 1.1, 1.4, 2.4, 2.7, 3.0], [0.1, 0.1, 0.1, -0.1, -0.1, -0.1])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('rises, x, z', [
-    (STAIRS[1], 3.0, 0.66), ([0.1, 0.3, *STAIRS[1][2:]], 0.6, 0.76)])
+@pytest.mark.parametrize(
+    'rises, x, z', [(STAIRS[1], 3.0, 0.66), ([0.1, 0.3, *STAIRS[1][2:]], 0.6, 0.76)]
+)
 def test_stairs_that_it_is_told_of_are_climbed(rises, x, z):
     """If it failed, it would stub its toes on a riser, or try one that is too high."""
     places = STAIRS[0]
-    robot_file = load_robot('walker3d', [
-        ('stepping.speed', 0.5), *noise_overrides('lab'),
-        ('stepping.edge_places', places), ('stepping.edge_rises', rises)])
-    run = simulate(robot_file, duration=8.5 if x > 1.0 else 5.0, disturb=[
-        f'step_up={rise}@{place}m' for place, rise in zip(places, rises)])
+    robot_file = load_robot(
+        'walker3d',
+        [
+            ('stepping.speed', 0.5),
+            *noise_overrides('lab'),
+            ('stepping.edge_places', places),
+            ('stepping.edge_rises', rises),
+        ],
+    )
+    run = simulate(
+        robot_file,
+        duration=8.5 if x > 1.0 else 5.0,
+        disturb=[f'step_up={rise}@{place}m' for place, rise in zip(places, rises)],
+    )
     assert run.fault is None, run.fault
     assert run.q[-1, 0] > x and run.q[-1, 2] == pytest.approx(z, abs=0.03)
     assert run.q[-1, 0] < 1.2 or x > 1.2
@@ -85,8 +105,9 @@ def test_stairs_that_it_is_told_of_are_climbed(rises, x, z):
 def test_edges_that_are_none_are_refused():
     """If it failed, a list of another length would end the walk in an index error."""
     with pytest.raises(ParameterError, match='edge_places.*must rise'):
-        load_robot('walker3d', [('stepping.edge_places', [1.0, 0.5]),
-                                ('stepping.edge_rises', [0.1, 0.1])])
+        load_robot(
+            'walker3d', [('stepping.edge_places', [1.0, 0.5]), ('stepping.edge_rises', [0.1, 0.1])]
+        )
 
 
 def test_the_height_is_counted_from_the_stance_foot():

@@ -84,9 +84,17 @@ def test_a_push_is_survived():
 @pytest.mark.parametrize('load', [0.0, 100.0])
 def test_it_walks_on_and_stands_though_the_sensor_of_a_foot_lies(name, speed, load):
     """A foot sensor that is dead, or says the same for ever, must not fell a robot."""
-    robot_file = load_robot(name, [
-        *noise_overrides('lab'), ('sensors.stuck_foot', 1), ('sensors.stuck_force', load),
-        ('sensors.stuck_after', 1.5), ('safety.walk_on_time', 1.0)], speed=speed)
+    robot_file = load_robot(
+        name,
+        [
+            *noise_overrides('lab'),
+            ('sensors.stuck_foot', 1),
+            ('sensors.stuck_force', load),
+            ('sensors.stuck_after', 1.5),
+            ('safety.walk_on_time', 1.0),
+        ],
+        speed=speed,
+    )
     plant, loop = make_plant(robot_file), ControlLoop(robot_file)
     run = run_plant(plant, loop, robot_file.start, 5.0)
     assert run.fault is None, run.fault
@@ -122,8 +130,9 @@ def test_it_walks_on_points():
     assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)
 
 
-@pytest.mark.parametrize('disturbance', [
-    pytest.param('step_down=0.1@7', marks=pytest.mark.long), 'step_up=0.03@7'])
+@pytest.mark.parametrize(
+    'disturbance', [pytest.param('step_down=0.1@7', marks=pytest.mark.long), 'step_up=0.03@7']
+)
 def test_an_unseen_step_is_walked_over(disturbance):
     """A late floor must be looked for while the fall goes on, an early one found at once."""
     run = simulate(load_robot('walker3d', speed=0.4), duration=4.0, disturb=[disturbance])

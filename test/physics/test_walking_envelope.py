@@ -9,8 +9,8 @@ from walking_envelope import burden, CONDITIONS, heaviest_link, Outcome, row, wa
 from walking_control.loading import load_robot
 
 SLOW = ('stairs_told', 'stairs_blind', 'downhill', 'uphill', 'commands')
-BLIND = ('stairs_blind', 2)   # ran down the stairs ever faster, while each step came late
-EDGE = ('tiles', 1)           # took a sole on an edge for a slope of 16 degrees
+BLIND = ('stairs_blind', 2)  # ran down the stairs ever faster, while each step came late
+EDGE = ('tiles', 1)  # took a sole on an edge for a slope of 16 degrees
 
 
 @pytest.mark.parametrize('name', ['payload', 'weak_motor', 'silence'])
@@ -33,7 +33,7 @@ def test_edges_that_nobody_told_of(name, seed):
 @pytest.mark.parametrize('name', CONDITIONS)
 def test_the_whole_page(name):
     """If it failed, a row of the page would promise what the robot does not keep."""
-    seconds = min(CONDITIONS[name].duration, 600.0)   # the hour of commands takes an hour
+    seconds = min(CONDITIONS[name].duration, 600.0)  # the hour of commands takes an hour
     for seed in range(1, 4 if name in SLOW else 21):
         assert walk(CONDITIONS[name], seed, duration=seconds).reason is None, (name, seed)
 

@@ -21,9 +21,10 @@ sys.stdin.read()
 
 def test_nobody_shares_a_domain(monkeypatch):
     """Otherwise tests of two workers hear each other's robots, now and then."""
-    monkeypatch.setattr(domains, 'NUMBERS', range(200, 210))   # not those of other tests
-    with Program(sys.executable, '-c', OTHER, Path(domains.__file__).parent,
-                 stdin=subprocess.PIPE) as other:
+    monkeypatch.setattr(domains, 'NUMBERS', range(200, 210))  # not those of other tests
+    with Program(
+        sys.executable, '-c', OTHER, Path(domains.__file__).parent, stdin=subprocess.PIPE
+    ) as other:
         theirs = {int(number) for number in other.wait_for('\n').split()}
         mine = [domains.reserve_domain() for _ in range(6)]
         assert theirs | {number for number, _ in mine} == set(domains.NUMBERS)
@@ -31,7 +32,7 @@ def test_nobody_shares_a_domain(monkeypatch):
             domains.reserve_domain()
         other.stdin.close()
         other.wait()
-    for _ in theirs:   # whoever held them is gone
+    for _ in theirs:  # whoever held them is gone
         number, give_back = domains.reserve_domain()
         assert number in theirs
         mine.append((number, give_back))

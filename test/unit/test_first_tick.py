@@ -13,13 +13,15 @@ from walking_control.models.signals import Measurement
 from walking_control.simulation.registry import make_plant
 
 # written down: to find out compiles half the laws, in every worker before its first test
-LAWS = {'dribbel': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
-        'compass': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
-        'humanoid': ('none', 'stepping', 'static_torque'),
-        'walker3d': ('natural_walking', 'none', 'stepping', 'static_torque'),
-        'walker3d_point': ('foot_placement', 'none', 'push_off')}
+LAWS = {
+    'dribbel': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
+    'compass': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
+    'humanoid': ('none', 'stepping', 'static_torque'),
+    'walker3d': ('natural_walking', 'none', 'stepping', 'static_torque'),
+    'walker3d_point': ('foot_placement', 'none', 'push_off'),
+}
 FITTING = [(robot, controller) for robot, laws in LAWS.items() for controller in laws]
-MUCH = 3   # times the calls of an ordinary tick: what a first step or a first contact may add
+MUCH = 3  # times the calls of an ordinary tick: what a first step or a first contact may add
 
 
 def walk(loop, ticks, counted=False):
@@ -60,8 +62,9 @@ def test_first_tick_costs_what_later_ones_do(robot, controller):
 def test_first_tick_of_a_compiled_law():
     """Otherwise `compiled: true` makes the robot wait for the compiler at its first tick."""
     pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
-    check_first_tick(ControlLoop(load_robot('compass', [('curve_tracking.compiled', True)]),
-                                 'curve_tracking'))
+    check_first_tick(
+        ControlLoop(load_robot('compass', [('curve_tracking.compiled', True)]), 'curve_tracking')
+    )
 
 
 @pytest.mark.long

@@ -28,16 +28,32 @@ PACKAGE = Path(__file__).parents[1] / 'foreign_package'
 def environment(tmp_path_factory):
     """Return a folder into which pip has installed the foreign package, without a network."""
     folder = tmp_path_factory.mktemp('environment')
-    shutil.copytree(PACKAGE, source := folder / 'source')   # where building may leave its files
-    subprocess.run([sys.executable, '-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps',
-                    '--no-build-isolation', '--disable-pip-version-check', '--target',
-                    folder / 'installed', source], check=True, timeout=120)
+    shutil.copytree(PACKAGE, source := folder / 'source')  # where building may leave its files
+    subprocess.run(
+        [
+            sys.executable,
+            '-m',
+            'pip',
+            'install',
+            '--quiet',
+            '--no-index',
+            '--no-deps',
+            '--no-build-isolation',
+            '--disable-pip-version-check',
+            '--target',
+            folder / 'installed',
+            source,
+        ],
+        check=True,
+        timeout=120,
+    )
     return folder / 'installed'
 
 
 @pytest.fixture
 def look_again(monkeypatch):
     """Return a function that puts a folder on the path, here and in processes started from here."""
+
     def look(folder):
         monkeypatch.syspath_prepend(folder)
         monkeypatch.setenv('PYTHONPATH', str(folder))
@@ -48,6 +64,7 @@ def look_again(monkeypatch):
             registry.__dict__.pop('foreign', None)
             for names in (registry._classes, registry._references):
                 names.clear()
+
     yield look
     monkeypatch.undo()
     forget()
@@ -71,11 +88,34 @@ def write_distribution(folder, name, entry, **modules):
 
 def test_it_walks_from_the_command_line(environment, tmp_path):
     """An installed package would not be found by the program, or only from its own folder."""
-    command = [sys.executable, '-m', 'walking_control', 'simulate', 'dribbel', '--controller',
-               'stiff_hip', '--plant', 'moon', '--set', 'stiff_hip.stiffness=9.0', '--set',
-               'moon.share=0.95', '--duration', '1.5', '--json', '--out', tmp_path]
-    done = subprocess.run(command, env={**os.environ, 'PYTHONPATH': str(environment)}, check=True,
-                          capture_output=True, text=True, timeout=240)
+    command = [
+        sys.executable,
+        '-m',
+        'walking_control',
+        'simulate',
+        'dribbel',
+        '--controller',
+        'stiff_hip',
+        '--plant',
+        'moon',
+        '--set',
+        'stiff_hip.stiffness=9.0',
+        '--set',
+        'moon.share=0.95',
+        '--duration',
+        '1.5',
+        '--json',
+        '--out',
+        tmp_path,
+    ]
+    done = subprocess.run(
+        command,
+        env={**os.environ, 'PYTHONPATH': str(environment)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
     summary = json.loads(done.stdout)
     assert (summary['controller'], summary['plant']) == ('stiff_hip', 'moon')
     assert summary['steps'] >= 1
@@ -84,8 +124,9 @@ def test_it_walks_from_the_command_line(environment, tmp_path):
 @pytest.mark.parametrize('plant', ['rigid', 'mujoco', 'compliant', 'moon'])
 def test_it_walks_in_every_plant(installed, plant):
     """A law from outside would fit some plants alone."""
-    run = wc.simulate(wc.load_robot('dribbel', controller='stiff_hip', stiffness=9.0), plant=plant,
-                      duration=1.2)
+    run = wc.simulate(
+        wc.load_robot('dribbel', controller='stiff_hip', stiffness=9.0), plant=plant, duration=1.2
+    )
     assert run.controller == 'stiff_hip' and run.plant == plant
     assert run.settings['stiffness'] == 9.0 and run.steps[-1] >= 1 and not run.fell
 
@@ -95,25 +136,46 @@ def test_class_name_and_place_are_the_same_law(installed):
     """Which way a law is chosen would change its walk, or lose its parameters."""
     from springs_and_moons.moon import Moon
     from springs_and_moons.stiff_hip import StiffHip
+
     robot = wc.load_robot('dribbel')
-    chosen = [wc.simulate(robot, StiffHip(stiffness=9.0), Moon(share=0.95), duration=0.8),
-              wc.simulate(robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95),
-                          duration=0.8)]
-    for law, plant in ((StiffHip, Moon), ('springs_and_moons.stiff_hip:StiffHip',
-                                          'springs_and_moons.moon:Moon'), ('stiff_hip', 'moon')):
-        file = wc.load_robot('dribbel', [('controller', law), ('plant', plant),
-                                         ('stiff_hip.stiffness', 9.0), ('moon.share', 0.95)])
+    chosen = [
+        wc.simulate(robot, StiffHip(stiffness=9.0), Moon(share=0.95), duration=0.8),
+        wc.simulate(
+            robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95), duration=0.8
+        ),
+    ]
+    for law, plant in (
+        (StiffHip, Moon),
+        ('springs_and_moons.stiff_hip:StiffHip', 'springs_and_moons.moon:Moon'),
+        ('stiff_hip', 'moon'),
+    ):
+        file = wc.load_robot(
+            'dribbel',
+            [
+                ('controller', law),
+                ('plant', plant),
+                ('stiff_hip.stiffness', 9.0),
+                ('moon.share', 0.95),
+            ],
+        )
         chosen.append(wc.simulate(file, duration=0.8))
     assert all(np.array_equal(run.q, chosen[0].q) for run in chosen)
     assert not np.array_equal(wc.simulate(robot, StiffHip, Moon, duration=0.8).q, chosen[0].q)
-    assert wc.load_robot('dribbel', controller=StiffHip(stiffness=9.0)).values(
-        StiffHip.parameters).stiffness == 9.0
+    assert (
+        wc.load_robot('dribbel', controller=StiffHip(stiffness=9.0))
+        .values(StiffHip.parameters)
+        .stiffness
+        == 9.0
+    )
 
 
 def test_it_stands_in_a_robot_file(installed, edited_robot_file):
     """YAML would know the package's own laws alone."""
-    path = edited_robot_file(lambda tree: tree.update(
-        controller='springs_and_moons.stiff_hip:StiffHip', stiff_hip={'angle': 0.3}))
+    path = edited_robot_file(
+        lambda tree: tree.update(
+            controller='springs_and_moons.stiff_hip:StiffHip', stiff_hip={'angle': 0.3}
+        )
+    )
     assert wc.simulate(wc.load_robot(path), duration=0.1).settings['angle'] == 0.3
     assert wc.simulate(wc.load_robot(path, controller='none'), duration=0.1).controller == 'none'
     wrong = edited_robot_file(lambda tree: tree.update(stiff_hip={'angel': 0.3}))
@@ -137,14 +199,28 @@ def test_it_stands_in_help_and_check(installed, capsys):
 def test_it_walks_in_sweeps_and_margins(installed):
     """Experiments would be shut to laws from outside."""
     from springs_and_moons.stiff_hip import StiffHip
-    task = SweepTask('dribbel', (Axis('stiff_hip.angle', 0.3, 0.35, 2),), StiffHip(stiffness=9.0),
-                     'moon', duration=1.2)
+
+    task = SweepTask(
+        'dribbel',
+        (Axis('stiff_hip.angle', 0.3, 0.35, 2),),
+        StiffHip(stiffness=9.0),
+        'moon',
+        duration=1.2,
+    )
     result = run_sweep(task, workers=2)
     assert result['controller'] == 'springs_and_moons.stiff_hip:StiffHip'
     table = result['table']
     assert table.column('stable').to_pylist() == [True, True], table.column('reason').to_pylist()
-    margin = find_margin(wc.load_robot('dribbel'), 'mass', StiffHip(stiffness=9.0), 'rigid', 0.02,
-                         0.01, seeds=1, duration=1.2)
+    margin = find_margin(
+        wc.load_robot('dribbel'),
+        'mass',
+        StiffHip(stiffness=9.0),
+        'rigid',
+        0.02,
+        0.01,
+        seeds=1,
+        duration=1.2,
+    )
     assert json.dumps(margin.summary()) and margin.largest_survived == 0.02
 
 
@@ -154,6 +230,7 @@ def test_it_walks_over_ros(installed):
     from springs_and_moons.stiff_hip import StiffHip
 
     from walking_control.ros.nodes.demo import run_demo
+
     robot = wc.load_robot('dribbel')
     over_ros = run_demo(robot, StiffHip(stiffness=9.0), 'moon', 0.5).run
     direct = wc.simulate(robot, StiffHip(stiffness=9.0), 'moon', duration=0.5)
@@ -162,15 +239,19 @@ def test_it_walks_over_ros(installed):
 
 def test_an_entry_point_that_fails_is_named(tmp_path, look_again, capsys):
     """One broken package would take all laws along, or be left out in silence."""
-    write_distribution(tmp_path, 'broken', 'cracked = cracked_law:Law',
-                       cracked_law='import nothing_of_this_name')
+    write_distribution(
+        tmp_path, 'broken', 'cracked = cracked_law:Law', cracked_law='import nothing_of_this_name'
+    )
     look_again(tmp_path)
     robot = wc.load_robot('dribbel')
     assert 'hip_switching' in wc.find_controllers(robot)
     assert main(['check', 'dribbel']) == 0
     assert 'cracked_law:Law' in capsys.readouterr().out
-    with pytest.raises(wc.InvalidInput, match="entry point cracked of walking_control.controllers "
-                       "is 'cracked_law:Law': cannot be imported: ModuleNotFoundError"):
+    with pytest.raises(
+        wc.InvalidInput,
+        match='entry point cracked of walking_control.controllers '
+        "is 'cracked_law:Law': cannot be imported: ModuleNotFoundError",
+    ):
         wc.simulate(robot, 'cracked')
 
 
@@ -190,29 +271,44 @@ def law(name='mine', section=None, base=wc.Controller):
     return type('Mine', (base,), {'name': name, 'parameters': parameters})
 
 
-@pytest.mark.parametrize('choice, words', [
-    (dict, 'is no subclass of walking_control.Controller'),
-    (3.0, 'is no subclass of walking_control.Controller|must be a name'),
-    (law('hip_pd'), 'there is another of this name: walking_control.controllers.hip_pd:HipPd'),
-    (law(section='other'), 'must be one name'),
-    (type('Rateless', (wc.Controller,), {'name': 'mine', 'parameters': type(
-        'P', (wc.Parameters,), {}, section='mine')}), 'parameters lack rate; let P inherit'),
-    (type('Bare', (wc.Controller,), {'name': 'mine'}), 'must be a class of walking_control.Param'),
-    ('unitless:Law', 'parameter gain of Unitless: lacks a unit'),
-    ('no_such_module:Law', 'cannot be imported: ModuleNotFoundError'),
-    ('json:Law', "cannot be imported: AttributeError"),
-    (':', 'cannot be imported: ValueError'),
-    (law()(stiffness=1.0), r'parameter mine.stiffness: unknown'),
-])
+@pytest.mark.parametrize(
+    'choice, words',
+    [
+        (dict, 'is no subclass of walking_control.Controller'),
+        (3.0, 'is no subclass of walking_control.Controller|must be a name'),
+        (law('hip_pd'), 'there is another of this name: walking_control.controllers.hip_pd:HipPd'),
+        (law(section='other'), 'must be one name'),
+        (
+            type(
+                'Rateless',
+                (wc.Controller,),
+                {'name': 'mine', 'parameters': type('P', (wc.Parameters,), {}, section='mine')},
+            ),
+            'parameters lack rate; let P inherit',
+        ),
+        (
+            type('Bare', (wc.Controller,), {'name': 'mine'}),
+            'must be a class of walking_control.Param',
+        ),
+        ('unitless:Law', 'parameter gain of Unitless: lacks a unit'),
+        ('no_such_module:Law', 'cannot be imported: ModuleNotFoundError'),
+        ('json:Law', 'cannot be imported: AttributeError'),
+        (':', 'cannot be imported: ValueError'),
+        (law()(stiffness=1.0), r'parameter mine.stiffness: unknown'),
+    ],
+)
 def test_what_is_no_law_is_refused_in_a_line(look_again, tmp_path, choice, words):
     """A wrong choice would end in a trace, somewhere deep inside."""
     (tmp_path / 'unitless.py').write_text(
         'from walking_control.models.parameters import parameter, Parameters\n'
         "class Unitless(Parameters, section='mine'):\n"
-        "    gain: float = parameter(1.0, '', 'A gain.')\n")
+        "    gain: float = parameter(1.0, '', 'A gain.')\n"
+    )
     look_again(tmp_path)
-    for attempt in (lambda: wc.simulate(wc.load_robot('dribbel'), choice),
-                    lambda: wc.load_robot('dribbel', controller=choice)):
+    for attempt in (
+        lambda: wc.simulate(wc.load_robot('dribbel'), choice),
+        lambda: wc.load_robot('dribbel', controller=choice),
+    ):
         with pytest.raises(wc.InvalidInput, match=words) as caught:
             attempt()
         assert '\n' not in str(caught.value)
@@ -223,5 +319,7 @@ def test_a_file_in_the_working_folder_is_found(environment, tmp_path, monkeypatc
     shutil.copy(environment / 'springs_and_moons/stiff_hip.py', tmp_path / 'my_own_law.py')
     look_again(tmp_path / 'elsewhere')
     monkeypatch.chdir(tmp_path)
-    assert wc.simulate(wc.load_robot('dribbel'), 'my_own_law:StiffHip',
-                       duration=0.05).controller == 'stiff_hip'
+    assert (
+        wc.simulate(wc.load_robot('dribbel'), 'my_own_law:StiffHip', duration=0.05).controller
+        == 'stiff_hip'
+    )

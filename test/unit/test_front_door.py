@@ -49,22 +49,40 @@ def test_an_old_name_says_its_new_one():
 def test_types_reach_a_user(tmp_path):
     """If it failed, README's example or a law from outside would not pass mypy --strict."""
     pytest.importorskip('mypy', reason='types need mypy: pip install mypy')
-    example, = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text('utf-8'), re.S)
+    (example,) = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text('utf-8'), re.S)
     (tmp_path / 'example.py').write_text(example)
     (tmp_path / 'uses.py').write_text(USES)
     shutil.copytree(ROOT / 'test/foreign_package/springs_and_moons', tmp_path / 'springs_and_moons')
-    done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--config-file=',
-                           'example.py', 'uses.py', 'springs_and_moons'], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=400)
+    done = subprocess.run(
+        [
+            sys.executable,
+            '-m',
+            'mypy',
+            '--strict',
+            '--config-file=',
+            'example.py',
+            'uses.py',
+            'springs_and_moons',
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
     said = done.stdout
     errors = [line for line in said.splitlines() if ' error: ' in line]
     wrong = ('keyword argument "stifness"', 'argument "share" to "choose"', 'nonsense')
     assert len(errors) == len(wrong) and all(
-        word.lower() in line.lower() for word, line in zip(wrong, errors)), said
-    for words in ('-> walking_control.models.robot_file.RobotFile', 'walking_control.runs.run.Run"',
-                  'walking_control.statics.distributor.StaticTorque"',
-                  'walking_control.models.parameters.Parameters"', 'type is "float"',
-                  'type is "int"'):
+        word.lower() in line.lower() for word, line in zip(wrong, errors)
+    ), said
+    for words in (
+        '-> walking_control.models.robot_file.RobotFile',
+        'walking_control.runs.run.Run"',
+        'walking_control.statics.distributor.StaticTorque"',
+        'walking_control.models.parameters.Parameters"',
+        'type is "float"',
+        'type is "int"',
+    ):
         assert words in said, said
 
 

@@ -16,23 +16,54 @@ PACKAGE = Path(walking_control.__file__).parent
 
 # Each room and what it may import of the package, besides itself and exceptions: those before it
 # in its part, and the core. Only the command line knows ros and lab.
-CORE = ('models', 'statics', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop',
-        'operation', 'runs', 'simulation', 'loading', 'design')
-PARTS = {'lab': ('adoption', 'experiments', 'reports'),
-         'ros': ('ros2_control', 'recording', 'nodes')}
+CORE = (
+    'models',
+    'statics',
+    'gaits',
+    'estimation',
+    'controllers',
+    'safety',
+    'control_loop',
+    'operation',
+    'runs',
+    'simulation',
+    'loading',
+    'design',
+)
+PARTS = {
+    'lab': ('adoption', 'experiments', 'reports'),
+    'ros': ('ros2_control', 'recording', 'nodes'),
+}
 ROOMS = (*CORE, *PARTS['lab'], *PARTS['ros'], 'cli', '__main__')
-ALLOWED = {room: set(rooms[:i]) for part in PARTS.values()
-           for rooms in [(*CORE, *part)] for i, room in enumerate(rooms)}
+ALLOWED = {
+    room: set(rooms[:i])
+    for part in PARTS.values()
+    for rooms in [(*CORE, *part)]
+    for i, room in enumerate(rooms)
+}
 ALLOWED['cli'] = ALLOWED['__main__'] = set(ROOMS)
 # side by side: neither may know the other
 for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
     ALLOWED[other].discard(room)
 ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
 ALLOWED['estimation'].discard('statics')
-ALLOWED['nodes'].add('launch_arguments')   # carried out there
-ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
-       'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',
-       'trajectory_msgs', 'tf2_msgs', 'builtin_interfaces'}
+ALLOWED['nodes'].add('launch_arguments')  # carried out there
+ROS = {
+    'rclpy',
+    'std_msgs',
+    'sensor_msgs',
+    'geometry_msgs',
+    'std_srvs',
+    'lifecycle_msgs',
+    'rcl_interfaces',
+    'rosgraph_msgs',
+    'nav_msgs',
+    'diagnostic_msgs',
+    'visualization_msgs',
+    'trajectory_msgs',
+    'tf2_msgs',
+    'builtin_interfaces',
+}
 
 
 def imported_modules(path):
@@ -78,9 +109,13 @@ def test_arrows_point_up():
 
 def test_ros_stays_in_nodes():
     """Code outside nodes/ that imports ROS would not run at a desk without ROS."""
-    wrong = [f'{path.relative_to(PACKAGE)} imports {module}'
-             for path in PACKAGE.rglob('*.py') if room_of(path) != 'nodes'
-             for module in imported_modules(path) if module.split('.')[0] in ROS]
+    wrong = [
+        f'{path.relative_to(PACKAGE)} imports {module}'
+        for path in PACKAGE.rglob('*.py')
+        if room_of(path) != 'nodes'
+        for module in imported_modules(path)
+        if module.split('.')[0] in ROS
+    ]
     assert not wrong
 
 
@@ -96,23 +131,35 @@ def test_the_table_of_rooms():
     """A room would be missing where a newcomer looks for it, or stand below one that it imports."""
     page = (Path(__file__).parents[2] / 'doc' / 'concepts.md').read_text(encoding='utf-8')
     table = page.partition('## Where a line of code is')[2]
-    rooms = [room for part in (CORE, *PARTS.values(), ('cli',)) for room in part
-             if folder_of(room).is_dir()]
+    rooms = [
+        room
+        for part in (CORE, *PARTS.values(), ('cli',))
+        for room in part
+        if folder_of(room).is_dir()
+    ]
     assert re.findall(r'^\|.*\| `(\w+)` \|$', table, re.M) == rooms[::-1]
     assert len(re.findall(r'^\| \*\*', page, re.M)) <= 14, 'words'
 
 
 def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
     """If it failed, every program would wait for scipy, numba and CasADi before its first line."""
-    script = ("import sys, walking_control as wc; wc.load_robot('dribbel'); "
-              "print(*sorted(sys.modules))")
-    loaded = set(subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
-                                check=True, timeout=60).stdout.split())
+    script = (
+        "import sys, walking_control as wc; wc.load_robot('dribbel'); print(*sorted(sys.modules))"
+    )
+    loaded = set(
+        subprocess.run(
+            [sys.executable, '-c', script], capture_output=True, text=True, check=True, timeout=60
+        ).stdout.split()
+    )
     assert not loaded & {'scipy', 'numba', 'casadi', 'mujoco', 'rclpy'}
-    assert not {name for room in ('controllers', 'simulation') for name in loaded
-                if name.startswith(f'walking_control.{room}.') and (PACKAGE / Path(
-                    *name.split('.')[1:])).with_suffix('.py').is_file()
-                and name.rpartition('.')[2] not in ('parameters', 'registry', 'sensors')}
+    assert not {
+        name
+        for room in ('controllers', 'simulation')
+        for name in loaded
+        if name.startswith(f'walking_control.{room}.')
+        and (PACKAGE / Path(*name.split('.')[1:])).with_suffix('.py').is_file()
+        and name.rpartition('.')[2] not in ('parameters', 'registry', 'sensors')
+    }
 
 
 def test_what_moved_is_found_by_its_old_name():

@@ -14,9 +14,10 @@ ROS = find_spec('rclpy') or (platform.system(), platform.machine()) == ('Linux',
 
 def test_a_run_of_everything_leaves_nothing_out(seen_files):
     """A folder that is lost on the way looks like a run in which all is well."""
-    if seen_files is not None:   # not in a run of a part
-        assert not find_gaps(Path(__file__).parents[1], seen_files,
-                             () if ROS else ('nodes', 'launch'))
+    if seen_files is not None:  # not in a run of a part
+        assert not find_gaps(
+            Path(__file__).parents[1], seen_files, () if ROS else ('nodes', 'launch')
+        )
 
 
 INVENTORY = """
@@ -31,11 +32,15 @@ def test_inventory(seen_files):
 @pytest.fixture
 def tree(pytester):
     """Return a pytester in a small tree of tests with our hooks."""
-    pytester.makeini('[pytest]\naddopts = -m "not slow and not long"\n'
-                     'markers =\n  slow: as in pyproject.toml\n  long: the same\n')
+    pytester.makeini(
+        '[pytest]\naddopts = -m "not slow and not long"\n'
+        'markers =\n  slow: as in pyproject.toml\n  long: the same\n'
+    )
     for file, text in {
-            'conftest.py': 'from inventory import *', 'unit/test_all.py': INVENTORY,
-            'physics/test_walk.py': 'def test_walk():\n    pass\n'}.items():
+        'conftest.py': 'from inventory import *',
+        'unit/test_all.py': INVENTORY,
+        'physics/test_walk.py': 'def test_walk():\n    pass\n',
+    }.items():
         write(pytester, file, text)
     return pytester
 
@@ -49,8 +54,10 @@ def write(tree, file, text):
 
 GAPS = {
     'import': ('physics/test_walk.py', "import pytest\npytest.importorskip('no_such_module')\n"),
-    'test': ('physics/test_walk.py', 'import pytest\n\ndef test_walk():\n    '
-             "pytest.importorskip('no_such_module')\n"),
+    'test': (
+        'physics/test_walk.py',
+        "import pytest\n\ndef test_walk():\n    pytest.importorskip('no_such_module')\n",
+    ),
     'folder': ('physics/conftest.py', "collect_ignore = ['test_walk.py']\n"),
 }
 
@@ -65,7 +72,10 @@ def test_a_gap_is_a_failure(tree, gap):
 
 def test_without_a_gap_all_is_well(tree):
     """An inventory that always complains would be switched off."""
-    write(tree, 'physics/test_shown.py',
-          "import pytest\npytest.skip('launch_ros is missing', allow_module_level=True)\n")
+    write(
+        tree,
+        'physics/test_shown.py',
+        "import pytest\npytest.skip('launch_ros is missing', allow_module_level=True)\n",
+    )
     outcomes = tree.runpytest_inprocess('test').parseoutcomes()
     assert outcomes == {'passed': 2, 'skipped': 1}

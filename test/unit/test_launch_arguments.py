@@ -27,19 +27,35 @@ def test_defaults_start_a_shipped_robot():
 def test_empty_choices_stay_with_the_files():
     """If it failed, an empty controller or plant would override the parameter or robot file."""
     for node in (CONTROLLER, SIMULATOR):
-        parameters, = node_parameters(node, read_arguments({}))
+        (parameters,) = node_parameters(node, read_arguments({}))
         assert not {'controller', 'plant'} & set(parameters)
 
 
 def test_values_reach_the_nodes_that_declare_them():
     """If it failed, a node would be given a parameter of another name, node or type."""
-    values = read_arguments({'robot': 'dribbel', 'controller': 'hip_switching', 'plant': 'mujoco',
-                             'realtime': 'True', 'duration': '5', 'namespace': 'left'})
+    values = read_arguments(
+        {
+            'robot': 'dribbel',
+            'controller': 'hip_switching',
+            'plant': 'mujoco',
+            'realtime': 'True',
+            'duration': '5',
+            'namespace': 'left',
+        }
+    )
     assert node_parameters(CONTROLLER, values) == [
-        {'robot_file': 'dribbel', 'controller': 'hip_switching', 'realtime': True}]
+        {'robot_file': 'dribbel', 'controller': 'hip_switching', 'realtime': True}
+    ]
     assert node_parameters(SIMULATOR, values) == [
-        {'robot_file': 'dribbel', 'controller': 'hip_switching', 'plant': 'mujoco',
-         'realtime': True, 'duration': 5.0, 'speed': 1.0}]
+        {
+            'robot_file': 'dribbel',
+            'controller': 'hip_switching',
+            'plant': 'mujoco',
+            'realtime': True,
+            'duration': 5.0,
+            'speed': 1.0,
+        }
+    ]
 
 
 def test_arguments_win_over_the_parameter_file(tmp_path):
@@ -52,15 +68,18 @@ def test_arguments_win_over_the_parameter_file(tmp_path):
     assert last['controller'] == 'hip_switching'
 
 
-@pytest.mark.parametrize('name, text, limit', [
-    ('realtime', 'tru', 'true or false'),
-    ('realtime', '1', 'true or false'),
-    ('duration', 'ten', 'finite'),
-    ('duration', '-1', 'not negative'),
-    ('duration', 'inf', 'finite'),
-    ('duration', 'nan', 'finite'),
-    ('params_file', '/no/such/file.yaml', 'no such file'),
-])
+@pytest.mark.parametrize(
+    'name, text, limit',
+    [
+        ('realtime', 'tru', 'true or false'),
+        ('realtime', '1', 'true or false'),
+        ('duration', 'ten', 'finite'),
+        ('duration', '-1', 'not negative'),
+        ('duration', 'inf', 'finite'),
+        ('duration', 'nan', 'finite'),
+        ('params_file', '/no/such/file.yaml', 'no such file'),
+    ],
+)
 def test_unusable_text_is_refused(name, text, limit):
     """If it failed, a typing error would start a robot with something else."""
     with pytest.raises(InvalidInput) as caught:

@@ -9,13 +9,13 @@ from programs import Program, run
 import pytest
 
 # keeps what it prints to open in a child that outlives it
-PARENT = '''
+PARENT = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])
 print(child.pid, flush=True)
-'''
+"""
 # does not end when it is asked to
-DEAF = '''
+DEAF = """
 import signal, time
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, signal.SIG_IGN)
@@ -23,7 +23,7 @@ def sleep_on():
     print('ready', flush=True)
     time.sleep(600)
 sleep_on()
-'''
+"""
 
 
 def lives(pid):

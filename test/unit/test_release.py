@@ -20,8 +20,18 @@ VERSION = re.search('<version>(.+)</version>', (ROOT / 'package.xml').read_text(
 
 def build(source, out, *options):
     """Build the files of a release as `make dist` does, with a date that makes them repeatable."""
-    built = run(sys.executable, '-m', 'build', '--no-isolation', '--outdir', out, *options, source,
-                env={**os.environ, 'SOURCE_DATE_EPOCH': '1700000000'}, timeout=240.0)
+    built = run(
+        sys.executable,
+        '-m',
+        'build',
+        '--no-isolation',
+        '--outdir',
+        out,
+        *options,
+        source,
+        env={**os.environ, 'SOURCE_DATE_EPOCH': '1700000000'},
+        timeout=240.0,
+    )
     assert built.returncode == 0, built.stdout + built.stderr
     assert 'Deprecat' not in built.stderr
     return sorted(out.iterdir())
@@ -33,7 +43,7 @@ def test_sdist_and_wheel(tmp_path):
     pytest.importorskip('build', reason='needs the extra "test"')
     source = tmp_path / 'source'
     shutil.copytree(ROOT, source, ignore=LEFT_OUT)
-    wheel, sdist = build(source, tmp_path / 'both')   # the wheel from the sdist
+    wheel, sdist = build(source, tmp_path / 'both')  # the wheel from the sdist
     with tarfile.open(sdist) as tar:
         kept = {name.partition('/')[2] for name in tar.getnames()}
     assert {'package.xml', 'CITATION.cff', 'doc/index.rst', 'test/conftest.py', 'Makefile'} <= kept
@@ -41,15 +51,21 @@ def test_sdist_and_wheel(tmp_path):
         names = set(archive.namelist())
         metadata = archive.read(f'walking_control-{VERSION}.dist-info/METADATA').decode()
     share = f'walking_control-{VERSION}.data/data/share/walking_control/'
-    for folder, prefix in (('walking_control', ''), ('config', share), ('launch', share),
-                           ('urdf', share)):
-        missing = {prefix + str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob('*.*')
-                   if path.is_file() and '__pycache__' not in path.parts
-                   and path.suffix != '.md'} - names
+    for folder, prefix in (
+        ('walking_control', ''),
+        ('config', share),
+        ('launch', share),
+        ('urdf', share),
+    ):
+        missing = {
+            prefix + str(path.relative_to(ROOT))
+            for path in (ROOT / folder).rglob('*.*')
+            if path.is_file() and '__pycache__' not in path.parts and path.suffix != '.md'
+        } - names
         assert not missing
     for line in (f'Version: {VERSION}', 'License: Apache-2.0', 'Provides-Extra: sim'):
         assert f'\n{line}\n' in metadata
-    again, = build(source, tmp_path / 'again', '--wheel')
+    (again,) = build(source, tmp_path / 'again', '--wheel')
     assert again.read_bytes() == wheel.read_bytes()
 
 
@@ -57,6 +73,9 @@ def test_citation():
     """Somebody would cite a version or a licence that the package does not have."""
     told = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))
     assert (told['title'], told['version'], told['license']) == (
-        'walking_control', VERSION, 'Apache-2.0')
+        'walking_control',
+        VERSION,
+        'Apache-2.0',
+    )
     assert told['authors'][0]['email'] in (ROOT / 'package.xml').read_text()
     assert told['authors'][0]['email'] in (ROOT / 'pyproject.toml').read_text()

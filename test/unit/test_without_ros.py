@@ -8,7 +8,7 @@ from programs import run
 import pytest
 
 # An import of anything ROS fails in a Python that begins like this.
-NO_ROS = '''
+NO_ROS = """
 import sys
 class Refuse:
     def find_spec(self, name, path=None, target=None):
@@ -17,7 +17,7 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 from walking_control.cli import main
 sys.exit(main(sys.argv[1:]))
-'''
+"""
 
 
 def run_without_ros(*arguments):

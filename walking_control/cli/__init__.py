@@ -16,16 +16,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = Namespace()
     try:
         from walking_control.cli.parser import make_parser  # slow: Ctrl-C may come meanwhile
+
         options = make_parser().parse_args(arguments)
         options.command = list(sys.argv[1:] if arguments is None else arguments)
         status = options.run(options)
         sys.stdout.flush()
         return int(status)
-    except BrokenPipeError:   # the reader, such as head, has gone
+    except BrokenPipeError:  # the reader, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except WalkingControlError as error:
-        with suppress(OSError):   # a folder that holds something stays
+        with suppress(OSError):  # a folder that holds something stays
             for folder in getattr(options, 'made', ()):
                 folder.rmdir()
         print(f'error: {error}', file=sys.stderr)

@@ -36,99 +36,133 @@ DISTURB = (
     'step_down, step_up (m), push, side_push (N s/kg) or slope_change (rad) at a touchdown; robots '
     'in space also at a part of a step after it (push=0.5@12.25), a time (push=0.5@4.5s) or a '
     'place (step_up=0.03@2m), their pushes with :direction=DEGREES, :duration=S (0.1), :link=NAME; '
-    'repeatable')
+    'repeatable'
+)
 RECORDED = ' (default: the one that was recorded)'
 
 
 class Answered(Options):
     """Of every verb but monitor."""
+
     json: bool = option('print one JSON document')
 
 
 class Writing(Answered):
     """Of verbs that write files."""
+
     out: Path | None = option('write plots, tables and a report', 'DIR')
 
 
 class Common(Writing):
     """Of most verbs."""
+
     set: list[tuple[str, Any]] = option(
-        'override a parameter of the robot file (repeatable)', 'NAME=VALUE', setting)
+        'override a parameter of the robot file (repeatable)', 'NAME=VALUE', setting
+    )
 
 
 class OnFloor(Common):
     """Of verbs that load a robot on its floor."""
+
     robot: str = argument(ROBOT)
     slope_deg: float | None = option('downhill positive', 'D')
 
 
 class Moved(OnFloor):
     """Of verbs in which a law moves a robot on a plant."""
+
     controller: str | None = option(
-        lambda: ', '.join(CONTROLLERS) + " (default: the robot file's)", 'C')
+        lambda: ', '.join(CONTROLLERS) + " (default: the robot file's)", 'C'
+    )
     plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
 
 
 class Timed(Moved):
     """For a while."""
+
     duration: float = option('simulated time in s (default: 20)', 'S', duration, default=20.0)
 
 
 class Following(Moved):
     """Along a gait."""
+
     gait: Path | None = option(
         'gait file the controller follows, or name of a shipped one (default: the one of the '
-        'robot)', 'FILE')
-    on_gait: bool = option('begin on the gait, just after a touchdown, instead of where the robot '
-                           'file starts')
+        'robot)',
+        'FILE',
+    )
+    on_gait: bool = option(
+        'begin on the gait, just after a touchdown, instead of where the robot file starts'
+    )
 
 
 class Disturbed(Options):
     """With disturbances."""
+
     disturb: list[str] = option(DISTURB, 'KIND=SIZE@WHEN')
 
 
 class Sensed(Options):
     """With sensors that err."""
-    noise: str | None = option('how good the sensors are: none, lab, rough, or the path of a '
-                               "preset file (default: the robot file's sensors)", 'PRESET')
-    delay: float | None = option('from a command to its effect (sensors.command_delay)', 'S',
-                                 not_negative)
-    noise_seed: int | None = option("seed of the sensors' errors (default: the robot file's, 0)",
-                                    'N', seed, '--seed')
+
+    noise: str | None = option(
+        'how good the sensors are: none, lab, rough, or the path of a '
+        "preset file (default: the robot file's sensors)",
+        'PRESET',
+    )
+    delay: float | None = option(
+        'from a command to its effect (sensors.command_delay)', 'S', not_negative
+    )
+    noise_seed: int | None = option(
+        "seed of the sensors' errors (default: the robot file's, 0)", 'N', seed, '--seed'
+    )
 
 
 class Seeded(Options):
     """By chance."""
+
     seed: int = option('seed of random numbers (default: 0)', 'N', seed, default=0)
 
 
 class Recorded(Options):
     """Kept as a bag."""
-    record: Path | None = option('write what the controller hears and answers as a rosbag2',
-                                 'FILE.mcap')
+
+    record: Path | None = option(
+        'write what the controller hears and answers as a rosbag2', 'FILE.mcap'
+    )
 
 
-class Enveloped(Options, group=(
-        'robots in space', 'pushes from all sides at all parts of a step, or floors that change '
-        'at several places, by bisection; as many trials at once as there are processors')):
+class Enveloped(
+    Options,
+    group=(
+        'robots in space',
+        'pushes from all sides at all parts of a step, or floors that change '
+        'at several places, by bisection; as many trials at once as there are processors',
+    ),
+):
     """Of an envelope."""
+
     directions: int | None = option('of pushes, evenly all around (default: 12)', 'N', count)
-    direction: Sequence[float] | None = option('these instead, degrees from ahead to the left',
-                                               'D[,D]', numbers)
-    phases: int | None = option('parts of a step, evenly; places of an edge within it (default: '
-                                '8)', 'N', count)
+    direction: Sequence[float] | None = option(
+        'these instead, degrees from ahead to the left', 'D[,D]', numbers
+    )
+    phases: int | None = option(
+        'parts of a step, evenly; places of an edge within it (default: 8)', 'N', count
+    )
     phase: Sequence[float] | None = option('these instead, 0 up to 1', 'P[,P]', numbers)
-    after: float | None = option('how long it has to walk afterwards (default: 20 s)', 'S',
-                                 duration)
-    settling: int | None = option('least touchdowns before; more until it walks evenly (default: '
-                                  '12)', 'N', count)
+    after: float | None = option(
+        'how long it has to walk afterwards (default: 20 s)', 'S', duration
+    )
+    settling: int | None = option(
+        'least touchdowns before; more until it walks evenly (default: 12)', 'N', count
+    )
     processes: int | None = option('trials at once', 'N', count)
     quick: bool = option('4 directions, 2 phases, 5 s afterwards, every other size')
 
 
 class OfBag(Common):
     """Of verbs about a recording."""
+
     recording: Path = argument('.mcap or folder of a rosbag2', 'FILE')
     robot: str | None = option(ROBOT + RECORDED, 'ROBOT')
 
@@ -139,9 +173,11 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise MissingDependency(verb, limit=f'needs ROS 2 ({error})',
-                                remedy='source a ROS 2 installation or pip install '
-                                f'"walking_control[ros]"{otherwise}') from error
+        raise MissingDependency(
+            verb,
+            limit=f'needs ROS 2 ({error})',
+            remedy=f'source a ROS 2 installation or pip install "walking_control[ros]"{otherwise}',
+        ) from error
 
 
 def make_folder(options: Writing) -> None:
@@ -152,17 +188,24 @@ def make_folder(options: Writing) -> None:
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
-                           remedy='choose another --out') from error
+        raise InvalidInput(
+            f'folder {options.out}',
+            limit=f'cannot be made: {error.strerror}',
+            remedy='choose another --out',
+        ) from error
 
 
 def requested_robot(options: OnFloor) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
     from walking_control.loading import load_robot
+
     # first, so that the end of a name means a parameter of what was chosen
-    overrides = [(name, chosen) for name in ('controller', 'plant')
-                 if (chosen := getattr(options, name, None)) is not None]
+    overrides = [
+        (name, chosen)
+        for name in ('controller', 'plant')
+        if (chosen := getattr(options, name, None)) is not None
+    ]
     overrides += settings_of(options)
     robot_file = load_robot(options.robot, overrides)
     _check_seed(options, robot_file)
@@ -179,12 +222,18 @@ def requested_robot(options: OnFloor) -> RobotFile:
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
     """Return the overrides that options stand for; --set may change those of the sensors."""
     from walking_control.simulation.sensors import noise_overrides
+
     settings: list[tuple[str, Any]] = []
     if isinstance(options, Sensed):
         settings += noise_overrides(options.noise)
-        settings += [(name, value) for name, value in (
-            ('sensors.command_delay', options.delay), ('sensors.seed', options.noise_seed))
-            if value is not None]
+        settings += [
+            (name, value)
+            for name, value in (
+                ('sensors.command_delay', options.delay),
+                ('sensors.seed', options.noise_seed),
+            )
+            if value is not None
+        ]
     slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
     return [*settings, *options.set, *slope]
 
@@ -192,13 +241,17 @@ def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
 def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     """Return the `RobotFile` of `requested_robot` in space with a speed above zero to walk at."""
     from walking_control.lab.experiments.envelope import SPEED
+
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
     walks = robot_file.robot.is_free and 'speed' in law.rows
     if speed is not None and not walks:
-        raise InvalidInput('option --speed', value=speed, limit='has no effect: '
-                           f'{law.section} on {robot_file.robot.name} takes none',
-                           remedy='leave it out')
+        raise InvalidInput(
+            'option --speed',
+            value=speed,
+            limit=f'has no effect: {law.section} on {robot_file.robot.name} takes none',
+            remedy='leave it out',
+        )
     if not walks or speed is None and robot_file.values(law).speed != 0.0:
         return robot_file
     options.set = [(f'{law.section}.speed', SPEED if speed is None else speed), *options.set]
@@ -208,6 +261,7 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
 def requested_grid(options: Enveloped) -> Grid:
     """Return the `Grid` of the envelope that is asked for."""
     from walking_control.lab.experiments.envelope import even_grid, QUICK
+
     usual = QUICK if options.quick else even_grid()
     given: dict[str, Any] = {'after': options.after, 'settling': options.settling}
     if options.directions is not None:
@@ -220,13 +274,22 @@ def requested_grid(options: Enveloped) -> Grid:
         given['phases'] = tuple(options.phase)
         for phase in options.phase:
             if not 0.0 <= phase < 1.0:
-                raise InvalidInput('option --phase', value=phase, limit='is a part of a step: '
-                                   'from 0, below 1')
+                raise InvalidInput(
+                    'option --phase', value=phase, limit='is a part of a step: from 0, below 1'
+                )
     return usual._replace(**{name: value for name, value in given.items() if value is not None})
 
 
-_OF_ENVELOPES = ('quick', 'after', 'settling', 'directions', 'phases', 'direction', 'phase',
-                 'processes')
+_OF_ENVELOPES = (
+    'quick',
+    'after',
+    'settling',
+    'directions',
+    'phases',
+    'direction',
+    'phase',
+    'processes',
+)
 
 
 def refuse_grid(options: Enveloped, why: str) -> None:
@@ -234,8 +297,12 @@ def refuse_grid(options: Enveloped, why: str) -> None:
     for name in _OF_ENVELOPES:
         value = getattr(options, name)
         if value:
-            raise InvalidInput(f'option --{name}', value=None if value is True else value,
-                               limit=f'has no effect: {why}', remedy='leave it out')
+            raise InvalidInput(
+                f'option --{name}',
+                value=None if value is True else value,
+                limit=f'has no effect: {why}',
+                remedy='leave it out',
+            )
 
 
 def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
@@ -245,13 +312,18 @@ def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
         return
     perfect = vars(SensorParameters.read({'seed': seed}))
     if vars(robot_file.values(SensorParameters)) == perfect:
-        raise InvalidInput('option --seed', value=seed, limit='has no effect: sensors are perfect',
-                           remedy='choose --noise lab, or --set of a parameter of sensors')
+        raise InvalidInput(
+            'option --seed',
+            value=seed,
+            limit='has no effect: sensors are perfect',
+            remedy='choose --noise lab, or --set of a parameter of sensors',
+        )
 
 
 def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]:
     """Return the overrides that --gait stands for, of those controllers that follow one."""
     from walking_control.models.resources import gait_path
+
     if gait is None:
         return []
     laws = [CONTROLLERS.find(name) for name in controllers]
@@ -264,21 +336,30 @@ def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]
 def _require_follower(law: type[Controller], option: str, value: str | None) -> None:
     """Refuse an option about gaits for a controller that follows none."""
     if 'gait' not in law.parameters.rows:
-        followers = sorted(name for name, other in CONTROLLERS.items()
-                           if 'gait' in other.parameters.rows)
-        raise InvalidInput(option, value=value, limit=f'controller {law.name} follows no gait',
-                           remedy='choose --controller ' + ' or '.join(followers))
+        followers = sorted(
+            name for name, other in CONTROLLERS.items() if 'gait' in other.parameters.rows
+        )
+        raise InvalidInput(
+            option,
+            value=value,
+            limit=f'controller {law.name} follows no gait',
+            remedy='choose --controller ' + ' or '.join(followers),
+        )
 
 
 def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str, Any]]:
     """Return the overrides that let a walk begin on the gait its controller follows."""
     from walking_control.gaits.gait_file import fit_gait, read_gait
     from walking_control.models.resources import gait_path
+
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)
     if robot.is_free:
-        raise InvalidInput('option --on-gait', limit=f'has no effect: {law.name} begins standing '
-                           'and enters its gait by steps', remedy='leave it out')
+        raise InvalidInput(
+            'option --on-gait',
+            limit=f'has no effect: {law.name} begins standing and enters its gait by steps',
+            remedy='leave it out',
+        )
     path = gait_path(robot_file.values(law.parameters).gait or robot.name)
     q, v = fit_gait(read_gait(path), path, robot, robot_file.values(World), any_slope=True).start
     return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]

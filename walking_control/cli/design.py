@@ -20,63 +20,90 @@ if TYPE_CHECKING:
     from walking_control.design.mechanism import Mechanism
     from walking_control.design.rotom import Contacts
 
-CURVES = 6   # joints over which the index is drawn if nobody says which
-ZEROS = 8    # postures printed; --json has all
+CURVES = 6  # joints over which the index is drawn if nobody says which
+ZEROS = 8  # postures printed; --json has all
 
 
 class _Design(Common):
     robot: str = argument(OR_URDF)
-    q: str | None = option('joint positions, rad or m, or a YAML file (default: start posture, or '
-                           'zero)', 'J=V,...')
+    q: str | None = option(
+        'joint positions, rad or m, or a YAML file (default: start posture, or zero)', 'J=V,...'
+    )
     base: str | None = option('default: free, held of a URDF alone', choices=('held', 'free'))
-    direction: Sequence[float] = option('of the force, in the world (default: 0,0,1)', 'X,Y,Z',
-                                        numbers, default=[0.0, 0.0, 1.0])
+    direction: Sequence[float] = option(
+        'of the force, in the world (default: 0,0,1)', 'X,Y,Z', numbers, default=[0.0, 0.0, 1.0]
+    )
 
 
 def _of_gears(words: str) -> Any:
-    return option(words + '; one for all joints of the limb or one each, from the base outwards',
-                  'A[,B...]', ratios)
+    return option(
+        words + '; one for all joints of the limb or one each, from the base outwards',
+        'A[,B...]',
+        ratios,
+    )
 
 
 class _Transmission(_Design):
     frame: str | None = option('end of the limb (default: first foot)', 'FRAME')
     axes: str | None = option(
-        'directions that count (default: those along which the limb moves its end)', 'xyz')
+        'directions that count (default: those along which the limb moves its end)', 'xyz'
+    )
     reduction: Sequence[float] | None = _of_gears(
-        'turns of the output per turn of the rotor, at most 1, such as 1/20')
+        'turns of the output per turn of the rotor, at most 1, such as 1/20'
+    )
     rotor_inertia: Sequence[float] | None = _of_gears('at the rotor, kg m^2')
     efficiency: Sequence[float] | None = _of_gears('of the gear, forward')
     back_efficiency: Sequence[float] | None = _of_gears(
-        'backward (default: follows from the forward one)')
+        'backward (default: follows from the forward one)'
+    )
     torque: Sequence[float] | None = _of_gears(
-        'largest torque of the motor times its reduction, N m')
-    topology: str = option('serial, parallel (both motors of two joints on the base) or rows such '
-                           'as 1,0;-1,1', 'D', default='serial')
-    rotors: str = option('whether the rotors feel that their carriers turn',
-                         choices=('armature', 'coupled'), default='armature')
-    carrier: str | None = option('on which link the motors sit, for --rotors coupled (default: '
-                                 'each on the link before its joint)', 'LINK')
+        'largest torque of the motor times its reduction, N m'
+    )
+    topology: str = option(
+        'serial, parallel (both motors of two joints on the base) or rows such as 1,0;-1,1',
+        'D',
+        default='serial',
+    )
+    rotors: str = option(
+        'whether the rotors feel that their carriers turn',
+        choices=('armature', 'coupled'),
+        default='armature',
+    )
+    carrier: str | None = option(
+        'on which link the motors sit, for --rotors coupled (default: '
+        'each on the link before its joint)',
+        'LINK',
+    )
 
 
-@verb('walking_control design transmission examples/two_joint_leg.urdf --frame foot --base free \\',
-      '  --q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 --torque 17 \\',
-      '  --efficiency 0.8,0.7 --out out/leg')
+@verb(
+    'walking_control design transmission examples/two_joint_leg.urdf --frame foot --base free \\',
+    '  --q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 --torque 17 \\',
+    '  --efficiency 0.8,0.7 --out out/leg',
+)
 def transmission(options: _Transmission) -> int:
     """Say what gears make of a limb: how heavy, strong and soft its end is."""
     from walking_control.design.study import study_transmission
+
     make_folder(options)
     limb, assumptions = _limb(options)
-    study: dict[str, Any] = {**study_transmission(limb, options.direction),
-                             'assumptions': assumptions, 'files': []}
+    study: dict[str, Any] = {
+        **study_transmission(limb, options.direction),
+        'assumptions': assumptions,
+        'files': [],
+    }
     if options.out is not None:
         from walking_control.lab.reports.design_page import write_design_page
         from walking_control.lab.reports.plots.design import plot_efficiency, plot_limb, plot_trade
+
         figures = {'transmission': plot_limb(limb, study), 'efficiency': plot_efficiency(study)}
         trade = plot_trade(study)
         if trade is not None:
             figures['trade'] = trade
-        study['files'] = [*save_figures(options.out, figures),
-                          write_design_page(limb, study, options.out / 'transmission.html')]
+        study['files'] = [
+            *save_figures(options.out, figures),
+            write_design_page(limb, study, options.out / 'transmission.html'),
+        ]
         study['files'].append(write_json(study, options.out / 'transmission.json'))
     tell(options, study, _print_transmission)
     return 0
@@ -85,9 +112,13 @@ def transmission(options: _Transmission) -> int:
 class _Rotom(Seeded, _Design):
     contacts: tuple[str, ...] | None = option(
         'frames that stay where they are, or none (default: all feet of a free base, of a walker '
-        'with coordinates the one it starts on)', 'A,B', words)
-    contact_kind: str | None = option('whether they may turn (default: flat soles of bipeds in '
-                                      'space)', choices=('point', 'sole'))
+        'with coordinates the one it starts on)',
+        'A,B',
+        words,
+    )
+    contact_kind: str | None = option(
+        'whether they may turn (default: flat soles of bipeds in space)', choices=('point', 'sole')
+    )
     joint: list[str] = option('joint over which the index is wanted (repeatable)', 'J')
     zeros: bool = option('look for postures that pass nothing of the force on')
 
@@ -96,15 +127,25 @@ class _Rotom(Seeded, _Design):
 def rotom(options: _Rotom) -> int:
     """Say how a posture passes a force on the centre of mass into motion."""
     from walking_control.design.study import study_rotom
+
     make_folder(options)
     mechanism = _mechanism(options)
     contacts, assumed = _contacts(options, mechanism)
     study: dict[str, Any] = {
-        **study_rotom(mechanism, options.direction, contacts, _joints(options, mechanism),
-                      options.zeros, options.seed),
-        'assumptions': [*mechanism.assumptions, *assumed], 'files': []}
+        **study_rotom(
+            mechanism,
+            options.direction,
+            contacts,
+            _joints(options, mechanism),
+            options.zeros,
+            options.seed,
+        ),
+        'assumptions': [*mechanism.assumptions, *assumed],
+        'files': [],
+    }
     if options.out is not None:
         from walking_control.lab.reports.plots.design import plot_rotom
+
         study['files'] = save_figures(options.out, {'rotom': plot_rotom(mechanism, study)})
         study['files'].append(write_json(study, options.out / 'rotom.json'))
     tell(options, study, _print_rotom)
@@ -113,12 +154,14 @@ def rotom(options: _Rotom) -> int:
 
 def _mechanism(options: _Design) -> Mechanism:
     from walking_control.design.mechanism import load_mechanism
+
     held = None if options.base is None else options.base == 'held'
     if options.q is None:
         return load_mechanism(options.robot, options.set, held=held)
     if '=' in options.q:
         return load_mechanism(options.robot, options.set, _positions(options.q), held=held)
     from walking_control.lab.experiments.statics import read_configuration
+
     joints, _, orientation = read_configuration(options.q)
     turned = None if orientation == [0.0, 0.0, 0.0, 1.0] else orientation
     return load_mechanism(options.robot, options.set, joints, turned, held)
@@ -132,32 +175,43 @@ def _positions(text: str) -> dict[str, float]:
         try:
             found[name.strip()] = float(value)
         except ValueError:
-            raise InvalidInput(f'position of joint {name.strip()}', value=value,
-                               limit='must be a number', remedy='give --q hip=1.0,knee=0.5'
-                               ) from None
+            raise InvalidInput(
+                f'position of joint {name.strip()}',
+                value=value,
+                limit='must be a number',
+                remedy='give --q hip=1.0,knee=0.5',
+            ) from None
         if not math.isfinite(found[name.strip()]):
-            raise InvalidInput(f'position of joint {name.strip()}', value=value,
-                               limit='must be finite')
+            raise InvalidInput(
+                f'position of joint {name.strip()}', value=value, limit='must be finite'
+            )
     return found
 
 
 def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
     from walking_control.design.limb import Limb
     from walking_control.design.transmission import make_transmission
+
     mechanism = _mechanism(options)
     frame = options.frame
     if frame is None:
         feet = mechanism.dynamics.robot.feet
         if not feet:
-            raise InvalidInput(f'end of the limb of {mechanism.name}',
-                               limit='a URDF alone names no foot', remedy='give --frame FRAME')
+            raise InvalidInput(
+                f'end of the limb of {mechanism.name}',
+                limit='a URDF alone names no foot',
+                remedy='give --frame FRAME',
+            )
         frame = feet[0]
-    given = {name: getattr(options, name) for name in (
-        'reduction', 'rotor_inertia', 'efficiency', 'back_efficiency', 'torque')
-        if getattr(options, name) is not None}
+    given = {
+        name: getattr(options, name)
+        for name in ('reduction', 'rotor_inertia', 'efficiency', 'back_efficiency', 'torque')
+        if getattr(options, name) is not None
+    }
     joints = mechanism.joints_to(mechanism.frame(frame))
-    gears, words = make_transmission(mechanism, frame, given,
-                                     _topology(options.topology, len(joints)))
+    gears, words = make_transmission(
+        mechanism, frame, given, _topology(options.topology, len(joints))
+    )
     carriers = None if options.carrier is None else dict.fromkeys(joints, options.carrier)
     limb = Limb(mechanism, frame, gears, options.axes, options.rotors, carriers)
     words = [*mechanism.assumptions, *words]
@@ -177,20 +231,26 @@ def _topology(text: str, size: int) -> np.ndarray | None:
         return None
     if text == 'parallel':
         if size != 2:
-            raise InvalidInput('topology', value=text, limit='needs a limb of 2 joints, not '
-                               f'{size}', remedy='give its matrix, rows separated by ;')
+            raise InvalidInput(
+                'topology',
+                value=text,
+                limit=f'needs a limb of 2 joints, not {size}',
+                remedy='give its matrix, rows separated by ;',
+            )
         return np.array([[1.0, 0.0], [-1.0, 1.0]])
     try:
         rows = [[float(value) for value in row.split(',')] for row in text.split(';')]
         return np.array(rows)
     except ValueError:
-        raise InvalidInput('topology', value=text, limit='must be serial, parallel or a matrix '
-                           'such as 1,0;-1,1') from None
+        raise InvalidInput(
+            'topology', value=text, limit='must be serial, parallel or a matrix such as 1,0;-1,1'
+        ) from None
 
 
 def _contacts(options: _Rotom, mechanism: Mechanism) -> tuple[Contacts, list[str]]:
     from walking_control.design.rotom import Contacts
     from walking_control.design.study import usual_contacts
+
     usual, words = usual_contacts(mechanism)
     kind = options.contact_kind or usual.kind
     if options.contacts is None:
@@ -210,8 +270,10 @@ def _joints(options: _Rotom, mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def _print_transmission(study: Mapping[str, Any]) -> None:
-    print(f'{study["robot"]}, {study["frame"]} along {study["axes"]}, base {study["base"]}, '
-          f'rotors {study["rotors"]}')
+    print(
+        f'{study["robot"]}, {study["frame"]} along {study["axes"]}, base {study["base"]}, '
+        f'rotors {study["rotors"]}'
+    )
     for sentence in study['assumptions']:
         print(f'  assumed: {sentence}')
     names = ('reduction', 'reflected_inertia', 'efficiency', 'back_efficiency', 'torque')
@@ -226,25 +288,37 @@ def _print_transmission(study: Mapping[str, Any]) -> None:
         print(f'{name:>22}{masses["effective"]:17.4g}{masses["diagonal"]:17.4g}')
     print(f'{"force":>22}{"N":>17}{"of FC":>17}')
     for name, force in study['forces'].items():
-        lossless = study['forces']['FC']   # infinite where no limit of torque is known
+        lossless = study['forces']['FC']  # infinite where no limit of torque is known
         share = f'{force / lossless:17.4g}' if 0.0 < lossless < math.inf else ''
         print(f'{name:>22}{force:17.4g}{share}')
     if study['impact_mitigation']:
-        print(f'{"impact mitigation":>22}' + ''.join(
-            f'  {name} {value:.4f}' for name, value in study['impact_mitigation'].items()))
+        print(
+            f'{"impact mitigation":>22}'
+            + ''.join(f'  {name} {value:.4f}' for name, value in study['impact_mitigation'].items())
+        )
     for mode, error in study['symmetric_error'].items():
-        of_coupled = 'none coupled' if error['of_coupled'] is None \
+        of_coupled = (
+            'none coupled'
+            if error['of_coupled'] is None
             else f'{100 * error["of_coupled"]:.3g} % of the coupled energy'
-        print(f'{"symmetric, " + mode:>22}  actual error {100 * error["worst"]:.3g} %, '
-              f'{of_coupled}; printed estimate {100 * error["estimate"]:.3g} %')
+        )
+        print(
+            f'{"symmetric, " + mode:>22}  actual error {100 * error["worst"]:.3g} %, '
+            f'{of_coupled}; printed estimate {100 * error["estimate"]:.3g} %'
+        )
     print_files(study)
 
 
 def _print_rotom(study: Mapping[str, Any]) -> None:
-    contacts = f'on {", ".join(study["contacts"])} ({study["contact_kind"]})' \
-        if study['contacts'] else 'no contacts'
-    print(f'{study["robot"]}, base {study["base"]}, {contacts}, {study["mass"]:.4g} kg move along '
-          f'{study["moves_along"]}')
+    contacts = (
+        f'on {", ".join(study["contacts"])} ({study["contact_kind"]})'
+        if study['contacts']
+        else 'no contacts'
+    )
+    print(
+        f'{study["robot"]}, base {study["base"]}, {contacts}, {study["mass"]:.4g} kg move along '
+        f'{study["moves_along"]}'
+    )
     for sentence in study['assumptions']:
         print(f'  assumed: {sentence}')
     print(f'{"direction":>22}: {plain(study["direction"])}')
@@ -252,14 +326,22 @@ def _print_rotom(study: Mapping[str, Any]) -> None:
     print(f'{"to the surface":>22}: {study["to_surface"]:.4f}')
     print(f'{"index":>22}: {study["index"]:.4f}')
     for length, axis in zip(study['half_axes'], np.array(study['directions']).T):
-        print(f'{"half axis":>22}: {length:.4f} along '
-              + ', '.join(f'{value:.3f}' for value in axis + 0.0))
-    print(f'{"torque towards less":>22}: ' + ', '.join(
-        f'{joint} {round(value, 6) + 0.0:.3g}'
-        for joint, value in study['descending_torque'].items()))
+        print(
+            f'{"half axis":>22}: {length:.4f} along '
+            + ', '.join(f'{value:.3f}' for value in axis + 0.0)
+        )
+    print(
+        f'{"torque towards less":>22}: '
+        + ', '.join(
+            f'{joint} {round(value, 6) + 0.0:.3g}'
+            for joint, value in study['descending_torque'].items()
+        )
+    )
     for posture in (study['zeros'] or ())[:ZEROS]:
-        print(f'{"zero":>22}: ' + ', '.join(f'{joint} {value + 0.0:.4f}'
-                                            for joint, value in posture.items()))
+        print(
+            f'{"zero":>22}: '
+            + ', '.join(f'{joint} {value + 0.0:.4f}' for joint, value in posture.items())
+        )
     if len(study['zeros'] or ()) > ZEROS:
         print(f'{"zero":>22}: and {len(study["zeros"]) - ZEROS} more')
     if study['zeros'] == []:

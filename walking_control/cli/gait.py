@@ -26,31 +26,44 @@ class _Search(common.Seeded, common.OnFloor):
     speed: float | None = option('walking speed in m/s', 'V', apart='pace')
     speeds: Sequence[float] | None = option(
         'search at N speeds instead, each from its neighbour, and write a family of gaits in one '
-        'file and the cost over speed', 'LO:HI:N', number_range, apart='pace')
+        'file and the cost over speed',
+        'LO:HI:N',
+        number_range,
+        apart='pace',
+    )
     clearances: Sequence[float] | None = option(
-        'with --speeds: at each of N clearances in m', 'LO:HI:N', number_range)
+        'with --speeds: at each of N clearances in m', 'LO:HI:N', number_range
+    )
     degree: int | None = option('degree of the polynomials', 'K')
     nodes: int | None = option('intervals of the quadrature', 'N')
     quadrature: str | None = option('lobatto or riemann', 'NAME')
     clearance: float | None = option(
-        'height of the swing foot in mid-step in m; below 0: none', 'M')
+        'height of the swing foot in mid-step in m; below 0: none', 'M'
+    )
     width: float | None = option(
-        'of bipeds on soles: distance of the soles sideways in m; 0 leaves it free', 'M')
+        'of bipeds on soles: distance of the soles sideways in m; 0 leaves it free', 'M'
+    )
     step_time: float | None = option(
-        'of bipeds on soles: time of a step in s; 0 leaves it free', 'S')
+        'of bipeds on soles: time of a step in s; 0 leaves it free', 'S'
+    )
     landing_speed: float | None = option(
-        'least downward speed of the foot at touchdown in m/s', 'V')
+        'least downward speed of the foot at touchdown in m/s', 'V'
+    )
     starts: int | None = option('first guesses to try', 'N')
-    optimise: tuple[str, ...] = option('mechanics that may change with the gait',
-                                       'spring,damper,mass', words, default=())
+    optimise: tuple[str, ...] = option(
+        'mechanics that may change with the gait', 'spring,damper,mass', words, default=()
+    )
     quiet: bool = option('no progress on stderr')
 
 
-@verb('walking_control gait search compass --speed 0.8 --out out/gait',
-      'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits')
+@verb(
+    'walking_control gait search compass --speed 0.8 --out out/gait',
+    'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits',
+)
 def search(options: _Search) -> int:
     """Find the gait that takes the least torque."""
     from walking_control.lab.experiments.gait_search import find_gait, save_gait
+
     robot_file = common.requested_robot(options)
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
     space = robot_file.robot.is_free
@@ -58,9 +71,12 @@ def search(options: _Search) -> int:
     task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in PLANE[2:] if space else SPACE:
         if getattr(options, name) is not None:
-            raise InvalidInput(f'option --{name.replace("_", "-")}', value=getattr(options, name),
-                               limit='has no effect on ' + ('bipeds on soles' if space else
-                                                            'robots other than bipeds on soles'))
+            raise InvalidInput(
+                f'option --{name.replace("_", "-")}',
+                value=getattr(options, name),
+                limit='has no effect on '
+                + ('bipeds on soles' if space else 'robots other than bipeds on soles'),
+            )
     if space:
         return _search_space(options, robot_file, task, show)
     if options.clearances is not None and (options.speeds is None or options.optimise):
@@ -72,37 +88,57 @@ def search(options: _Search) -> int:
     result['files'] = []
     if options.out is not None:
         from walking_control.lab.reports.plots.gait import search_figures
-        result['files'] = [str(save_gait(found, options.out)),
-                           *output.save_figures(options.out, search_figures(found))]
+
+        result['files'] = [
+            str(save_gait(found, options.out)),
+            *output.save_figures(options.out, search_figures(found)),
+        ]
     output.tell(options, result, output.without(('attempts',)))
     if result['reason'] is not None:
-        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}'
-              f'{_all_the_same(found)}', file=sys.stderr)
+        print(
+            f'error: no gait of {robot_file.robot.name}: {result["reason"]}{_all_the_same(found)}',
+            file=sys.stderr,
+        )
         return 1
     return 0
 
 
-def _search_space(options: _Search, robot_file: RobotFile, task: dict[str, Any],
-                  show: Callable[[str], None] | None) -> int:
+def _search_space(
+    options: _Search,
+    robot_file: RobotFile,
+    task: dict[str, Any],
+    show: Callable[[str], None] | None,
+) -> int:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
     from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
-    space = {SPACE_NAMES[name]: getattr(options, name) for name in SPACE_NAMES
-             if getattr(options, name) is not None}
+
+    space = {
+        SPACE_NAMES[name]: getattr(options, name)
+        for name in SPACE_NAMES
+        if getattr(options, name) is not None
+    }
     speeds = options.speeds or [options.speed or middle_speed(robot_file)]
     found = find_gaits(robot_file, speeds, task, space, options.optimise, show)
     result: dict[str, Any] = {
-        'robot': robot_file.robot.name, 'members': [row.summary for row in found.members],
-        'parameters': found.parameters, 'file': None, 'files': []}
+        'robot': robot_file.robot.name,
+        'members': [row.summary for row in found.members],
+        'parameters': found.parameters,
+        'file': None,
+        'files': [],
+    }
     if options.out is not None and any(row.reason is None for row in found.members):
         result['file'] = str(save_gaits(found, options.out))
         result['files'] = [result['file']]
 
     def say(result: dict[str, Any]) -> None:
         for row in result['members']:
-            print('{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
-                  'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
-                  '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row))
+            print(
+                '{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
+                'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
+                '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row)
+            )
         output.print_files(result)
+
     output.tell(options, result, say)
     return _say_failed(row.reason for row in found.members)
 
@@ -119,16 +155,25 @@ def _all_the_same(found: GaitSearch) -> str:
     """Say of a gait that solves its equations, but that the plant left, who can follow it."""
     if not found.result.converged or found.summary['file'] is None:
         return ''
-    return ('; the gait itself solves the equations of motion, and a controller with feedback may '
-            f'follow it all the same: --controller curve_tracking --gait {found.summary["file"]}')
+    return (
+        '; the gait itself solves the equations of motion, and a controller with feedback may '
+        f'follow it all the same: --controller curve_tracking --gait {found.summary["file"]}'
+    )
 
 
-def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotFile,
-                   task: dict[str, Any], show: Callable[[str], None] | None) -> int:
+def _search_speeds(
+    options: _Search,
+    speeds: Sequence[float],
+    robot_file: RobotFile,
+    task: dict[str, Any],
+    show: Callable[[str], None] | None,
+) -> int:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
     from walking_control.lab.experiments.gait_search import save_family, sweep_speed
-    found = sweep_speed(robot_file, speeds, task, (), options.seed, show,
-                        options.clearances or (None,))
+
+    found = sweep_speed(
+        robot_file, speeds, task, (), options.seed, show, options.clearances or (None,)
+    )
     curves: dict[str, list[dict[str, Any]]] = {}
     for row in found:
         name = f'clearance {row.values.clearance:g} m' if options.clearances else 'fixed mechanics'
@@ -139,18 +184,25 @@ def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotF
     result: dict[str, Any] = {'curves': curves, 'files': []}
     if options.out is not None:
         from walking_control.lab.reports.plots.gait import plot_cost_over_speed
-        result['files'] = [str(save_family(found, options.out)), *output.save_figures(
-            options.out, {'cost_over_speed': plot_cost_over_speed(curves)})]
+
+        result['files'] = [
+            str(save_family(found, options.out)),
+            *output.save_figures(options.out, {'cost_over_speed': plot_cost_over_speed(curves)}),
+        ]
     rows = [(name, row) for name, rows in curves.items() for row in rows]
 
     def say(result: dict[str, Any]) -> None:
         for name, row in rows:
-            adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
-                                for key, value in row['parameters'].items())
-            print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
-                  f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
-                  f'{row["pressure_reach"]:.2g} m {adapted}')
+            adapted = ', '.join(
+                f'{key.rpartition(".")[2]} {value:.4g}' for key, value in row['parameters'].items()
+            )
+            print(
+                f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
+                f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
+                f'{row["pressure_reach"]:.2g} m {adapted}'
+            )
         output.print_files(result)
+
     output.tell(options, result, say)
     return _say_failed(row['reason'] for _, row in rows)
 
@@ -163,23 +215,30 @@ class _Cycle(common.Seeded, common.Following, common.Timed):
 def cycle(options: _Cycle) -> int:
     """Find limit cycles on the return map of the rigid plant."""
     from walking_control.lab.experiments.cycles import find_robot_cycles, walk_cycle
+
     common.require_rigid(options)
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
-    result = find_robot_cycles(robot_file, options.controller, options.seed,
-                               progress=output.show_share('searched')).summary()
+    result = find_robot_cycles(
+        robot_file, options.controller, options.seed, progress=output.show_share('searched')
+    ).summary()
     result['files'] = []
     if options.out is not None:
         from walking_control.lab.experiments.cycle_gait import save_cycles
         from walking_control.lab.reports.plots import gait as plots_gait
         from walking_control.lab.reports.plots import walk as plots
+
         result['files'] = save_cycles(robot_file, result, options.out)
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
-            result['files'] += output.save_figures(options.out, {
-                f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
-                f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
-                f'cycle_{i}_energy': plots_gait.plot_energy(run)})
+            result['files'] += output.save_figures(
+                options.out,
+                {
+                    f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
+                    f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
+                    f'cycle_{i}_energy': plots_gait.plot_energy(run),
+                },
+            )
     output.tell(options, result, _print_cycles)
     return 0
 
@@ -187,22 +246,31 @@ def cycle(options: _Cycle) -> int:
 def _print_cycles(result: dict[str, Any]) -> None:
     for found in result['cycles']:
         values = ', '.join(f'{value:.4g}' for value in found['eigenvalues'])
-        print(f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
-              f'step {found["step_length"]:.6g} m, speed {found["speed"]:.6g} m/s')
+        print(
+            f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
+            f'step {found["step_length"]:.6g} m, speed {found["speed"]:.6g} m/s'
+        )
         for name in ('q', 'v'):
             print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
         print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
         if found['scuff_reach'] is not None:
-            print(f'  foot up to {1000.0 * found["foot_depth"]:.2g} mm deep in the floor, '
-                  f'till {found["scuff_reach"]:.2g} m ahead of the stance foot')
+            print(
+                f'  foot up to {1000.0 * found["foot_depth"]:.2g} mm deep in the floor, '
+                f'till {found["scuff_reach"]:.2g} m ahead of the stance foot'
+            )
         if found.get('reason'):
             print(f'  no gait file: {found["reason"]}')
     output.print_files(result)
 
 
 class _Atlas(common.Seeded, common.Following):
-    over: Axis = option('parameter and the ends of its range; speed, of a family of gaits given by '
-                        '--gait', 'NAME=LO:HI', axis, required=True, default=None)
+    over: Axis = option(
+        'parameter and the ends of its range; speed, of a family of gaits given by --gait',
+        'NAME=LO:HI',
+        axis,
+        required=True,
+        default=None,
+    )
     strides: int = option('follow cycles of up to N strides (default: 4)', 'N', count, default=4)
 
 
@@ -210,6 +278,7 @@ class _Atlas(common.Seeded, common.Following):
 def atlas(options: _Atlas) -> int:
     """Follow limit cycles over a parameter, through folds and period doublings."""
     from walking_control.lab.experiments.atlas import find_atlas
+
     common.require_rigid(options)
     over, given, gait = options.over, options.set, options.gait
 
@@ -219,14 +288,25 @@ def atlas(options: _Atlas) -> int:
         else:
             options.set = [*given, (over.name, value)]
         return common.requested_robot(options)
+
     output.suggest_compiler()
-    result = find_atlas(robot_at, over.name, (over.low, over.high), options.controller,
-                        options.seed, options.strides, output.show_share('surveyed'))
+    result = find_atlas(
+        robot_at,
+        over.name,
+        (over.low, over.high),
+        options.controller,
+        options.seed,
+        options.strides,
+        output.show_share('surveyed'),
+    )
     result['files'] = []
     if options.out is not None:
         from walking_control.lab.reports.plots.gait import plot_atlas
-        result['files'] = [output.write_json(result, options.out / 'atlas.json'),
-                           *output.save_figures(options.out, {'atlas': plot_atlas(result)})]
+
+        result['files'] = [
+            output.write_json(result, options.out / 'atlas.json'),
+            *output.save_figures(options.out, {'atlas': plot_atlas(result)}),
+        ]
     output.tell(options, result, _print_atlas)
     return 0
 
@@ -234,45 +314,57 @@ def atlas(options: _Atlas) -> int:
 def _print_atlas(result: dict[str, Any]) -> None:
     for branch in result['branches']:
         first, *_, last = cycles = branch['cycles']
-        print(f'{sum(cycle["stable"] for cycle in cycles)} of {len(cycles)} cycles of '
-              f'{branch["strides"]} strides are stable, from {result["parameter"]} '
-              f'{first["value"]:.6g} ({branch["begin"]}) to {last["value"]:.6g} ({branch["end"]})')
+        print(
+            f'{sum(cycle["stable"] for cycle in cycles)} of {len(cycles)} cycles of '
+            f'{branch["strides"]} strides are stable, from {result["parameter"]} '
+            f'{first["value"]:.6g} ({branch["begin"]}) to {last["value"]:.6g} ({branch["end"]})'
+        )
         for cycle in cycles:
             if cycle['event']:
-                print(f'  {cycle["event"]} at {cycle["value"]:.8g}: {cycle["speed"]:.6g} m/s, '
-                      f'eigenvalues {", ".join(f"{x:.4g}" for x in cycle["eigenvalues"])}')
+                print(
+                    f'  {cycle["event"]} at {cycle["value"]:.8g}: {cycle["speed"]:.6g} m/s, '
+                    f'eigenvalues {", ".join(f"{x:.4g}" for x in cycle["eigenvalues"])}'
+                )
     output.print_files(result)
 
 
 class _Impact(common.Timed):
-    q: Sequence[float] = option('coordinates at touchdown in rad', 'A,B[,C]', numbers,
-                                required=True)
-    v: Sequence[float] | None = option('rates before touchdown in rad/s (default: the least lossy '
-                                       'direction)', 'A,B', numbers)
+    q: Sequence[float] = option(
+        'coordinates at touchdown in rad', 'A,B[,C]', numbers, required=True
+    )
+    v: Sequence[float] | None = option(
+        'rates before touchdown in rad/s (default: the least lossy direction)', 'A,B', numbers
+    )
 
 
 @verb('walking_control gait impact compass --q -0.25,0.5')
 def impact(options: _Impact) -> int:
     """Analyse the impact map and energy loss at touchdown."""
     from walking_control.lab.experiments.impact import analyse_impact
+
     robot_file = common.requested_robot(options)
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
         from walking_control.lab.reports.plots import gait as plots_gait
+
         figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
         if robot_file.robot.name == 'compass':
-            figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,
-                                                                           options.set)
+            figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(
+                options.robot, options.set
+            )
         result['files'] = output.save_figures(options.out, figures)
     output.tell(options, result, _print_impact)
     return 0
 
 
 def _print_impact(result: dict[str, Any]) -> None:
-    for share, direction in zip(result['singular_values'], result['principal_directions'],
-                                strict=True):
+    for share, direction in zip(
+        result['singular_values'], result['principal_directions'], strict=True
+    ):
         rates = ', '.join(f'{value:.4g}' for value in direction)
-        print(f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
-              f'of {", ".join(result["coordinates"])}')
+        print(
+            f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
+            f'of {", ".join(result["coordinates"])}'
+        )
     print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
     output.print_files(result)

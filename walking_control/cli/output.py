@@ -20,24 +20,30 @@ if TYPE_CHECKING:
     from walking_control.cli.common import Answered, Common
     from walking_control.runs.run import Run
 
-INTERRUPTED = 130   # exit status, as shells have it
+INTERRUPTED = 130  # exit status, as shells have it
 
 
 def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
     """Print and write what a run amounts to; return the exit status."""
     from walking_control.runs.metrics import summarize
     from walking_control.runs.quantities import failure
+
     summary = {**summarize(run), **extra, 'files': []}
     if run.route is not None:
         from walking_control.runs.space import judge_route
+
         summary['route'] = judge_route(run)
     if options.out is not None:
         from walking_control.lab.reports.report import write_report
+
         summary['files'] = write_report(run, summary, options.out)
     tell(options, summary)
     reason = failure(summary)
-    missed = [f'{verdict["name"]}: {verdict["reason"]}' for verdict in summary.get('route', ())
-              if verdict['kept'] is False]
+    missed = [
+        f'{verdict["name"]}: {verdict["reason"]}'
+        for verdict in summary.get('route', ())
+        if verdict['kept'] is False
+    ]
     if reason is None and missed:
         reason = 'did not keep to its route; ' + '; '.join(missed)
     if reason is not None:
@@ -47,16 +53,18 @@ def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
     return 0 if reason is None else 1
 
 
-def tell(options: Answered, result: Mapping[str, Any],
-         say: Callable[[Any], object] | None = None) -> None:
+def tell(
+    options: Answered, result: Mapping[str, Any], say: Callable[[Any], object] | None = None
+) -> None:
     """Print a result as JSON where that is wanted, else by a callable; None: as a summary."""
     (print_json if options.json else say or print_summary)(result)
 
 
 def without(names: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
     """Return what prints a summary but for these entries."""
-    return lambda result: print_summary({name: value for name, value in result.items()
-                                         if name not in names})
+    return lambda result: print_summary(
+        {name: value for name, value in result.items() if name not in names}
+    )
 
 
 def _say_standing(run: Run) -> None:
@@ -65,8 +73,11 @@ def _say_standing(run: Run) -> None:
     if walking is None or walking.any() or run.settings.get('speed') != 0.0 or not height:
         return
     slow = 0.1 * math.sqrt(run.world.gravity * height)
-    print(f'{run.robot.name} took no step: {run.controller}.speed is 0; --set '
-          f'{run.controller}.speed={slow:.1g} (m/s) asks it to walk', file=sys.stderr)
+    print(
+        f'{run.robot.name} took no step: {run.controller}.speed is 0; --set '
+        f'{run.controller}.speed={slow:.1g} (m/s) asks it to walk',
+        file=sys.stderr,
+    )
 
 
 def say_interrupted(result: Mapping[str, Any], when: str) -> int:
@@ -80,6 +91,7 @@ def say_interrupted(result: Mapping[str, Any], when: str) -> int:
 def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
     """Write figures, name -> figure, as PNG and return their paths."""
     from walking_control.lab.reports.plots.style import save
+
     with writing_to(directory):
         for name, figure in figures.items():
             save(figure, directory / f'{name}.png')
@@ -88,13 +100,17 @@ def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
 
 def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the entries of a summary that are known, one a line."""
-    rows = [(name, value) for name, value in summary.items()
-            if name not in ('files', 'route') and not isinstance(value, dict)]
+    rows = [
+        (name, value)
+        for name, value in summary.items()
+        if name not in ('files', 'route') and not isinstance(value, dict)
+    ]
     for group, values in summary.items():
         if isinstance(values, dict):
             rows += [(f'{group} {name}', value) for name, value in values.items()]
-    rows += [(f'route {verdict["name"]}', _verdict(verdict))
-             for verdict in summary.get('route', ())]
+    rows += [
+        (f'route {verdict["name"]}', _verdict(verdict)) for verdict in summary.get('route', ())
+    ]
     rows += [('wrote', file) for file in summary['files']]
     for name, value in rows:
         if value is not None:
@@ -103,11 +119,14 @@ def print_summary(summary: Mapping[str, Any]) -> None:
 
 def _verdict(verdict: Mapping[str, Any]) -> str:
     """Return how a segment of a route was kept, in one line."""
-    figures = ', '.join(f'{name.replace("_", " ")} {_text(verdict[name])}' for name in
-                        ('speed', 'sideways', 'turn', 'heading_error', 'push', 'steps')
-                        if name in verdict)
+    figures = ', '.join(
+        f'{name.replace("_", " ")} {_text(verdict[name])}'
+        for name in ('speed', 'sideways', 'turn', 'heading_error', 'push', 'steps')
+        if name in verdict
+    )
     said = {True: 'kept', False: f'missed: {verdict["reason"]}', None: verdict['reason']}[
-        verdict['kept']]
+        verdict['kept']
+    ]
     return f'{said}; {figures}' if figures else said
 
 
@@ -162,30 +181,43 @@ def write_json(result: Mapping[str, Any], path: Path) -> str:
 
 def _to_json(result: Mapping[str, Any]) -> str:
     """Return a result as JSON: complex as [re, im], unknown as null."""
-    return json.dumps(plain(result), allow_nan=False, indent=2,
-                      default=lambda value: plain([value.real, value.imag]))
+    return json.dumps(
+        plain(result),
+        allow_nan=False,
+        indent=2,
+        default=lambda value: plain([value.real, value.imag]),
+    )
 
 
 def show_progress(duration: float) -> Callable[[float], None] | None:
     """Return a callable that shows the simulated time on a terminal, or None."""
+
     def show(time: float) -> None:
         _show_line(f'simulated {time:6.1f} of {duration:g} s', time >= duration - 1.0)
+
     return show if sys.stderr.isatty() else None
 
 
 def show_share(what: str) -> Callable[[float], None] | None:
     """Return a callable that shows on a terminal how much is done, from 0 to 1, or None."""
+
     def show(share: float) -> None:
         _show_line(f'{what} {100 * share:3.0f} %', share >= 1.0)
+
     return show if sys.stderr.isatty() else None
 
 
 def suggest_compiler() -> None:
     """Say on stderr what would make walks of many strides fast, where it is missing."""
     from walking_control.models.support.compiled import has_compiler
+
     if not has_compiler():
-        print('without CasADi and numba this takes minutes instead of seconds: '
-              'pip install "walking_control[fast]"', file=sys.stderr, flush=True)
+        print(
+            'without CasADi and numba this takes minutes instead of seconds: '
+            'pip install "walking_control[fast]"',
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def say_recorded(path: Path | None, problem: str | None) -> None:

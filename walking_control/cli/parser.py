@@ -14,18 +14,39 @@ from walking_control.cli.walking import compare, demo, robustness, simulate
 
 # a verb, or name, help and verbs of several words
 VERBS: tuple[Verb | tuple[str, str, tuple[Verb, ...]], ...] = (
-    demo, simulate, ('gait', 'Find and judge gaits.', (search, cycle, atlas, impact)), robustness,
-    reproduce, sweep, tune, compare, adopt, bring_up, gallery, check, replay, import_log, estimate,
-    plot, ros2_control, identify, fault, monitor, statics,
-    ('design', 'Answer questions before a robot is built.', (transmission, rotom)))
+    demo,
+    simulate,
+    ('gait', 'Find and judge gaits.', (search, cycle, atlas, impact)),
+    robustness,
+    reproduce,
+    sweep,
+    tune,
+    compare,
+    adopt,
+    bring_up,
+    gallery,
+    check,
+    replay,
+    import_log,
+    estimate,
+    plot,
+    ros2_control,
+    identify,
+    fault,
+    monitor,
+    statics,
+    ('design', 'Answer questions before a robot is built.', (transmission, rotom)),
+)
 
 
 def make_parser() -> Parser:
     """Return the parser of all verbs; `run` of what it returns is the verb."""
     parser = Parser(
-        prog='walking_control', description='Make a walking robot walk.',
+        prog='walking_control',
+        description='Make a walking robot walk.',
         epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input; '
-        '130 interrupted.')
+        '130 interrupted.',
+    )
     parser.add_argument('--version', action='version', version=__version__)
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
     for each in VERBS:
@@ -34,7 +55,8 @@ def make_parser() -> Parser:
             continue
         name, words, own = each
         family = verbs.add_parser(name, help=words).add_subparsers(
-            dest=f'{name}_verb', required=True, metavar='VERB')
+            dest=f'{name}_verb', required=True, metavar='VERB'
+        )
         for verb in own:
             verb.add_to(family)
     return parser

@@ -36,49 +36,82 @@ class _Adopt(Writing):
     name: str | None = option('of the robot (default: that of the description)')
     feet: tuple[str, ...] = option('links', 'A,B', words, default=())
     base: str | None = option('how the base moves', choices=('planar', 'free'))
-    forward: str | None = option('axis of the description that points ahead: x, y, -x or -y',
-                                 'AXIS', choices=AXES)
+    forward: str | None = option(
+        'axis of the description that points ahead: x, y, -x or -y', 'AXIS', choices=AXES
+    )
     mirror: list[tuple[str, ...]] = option(
-        "joints that are each other's mirror image (repeatable)", 'A,B', words)
-    fix: list[tuple[str, float]] = option('make a joint fixed there, rad or m (repeatable)',
-                                          'JOINT=VALUE', margin)
-    effort: list[tuple[str, float]] = option('effort limit, N m or N (repeatable)', 'JOINT=VALUE',
-                                             margin)
+        "joints that are each other's mirror image (repeatable)", 'A,B', words
+    )
+    fix: list[tuple[str, float]] = option(
+        'make a joint fixed there, rad or m (repeatable)', 'JOINT=VALUE', margin
+    )
+    effort: list[tuple[str, float]] = option(
+        'effort limit, N m or N (repeatable)', 'JOINT=VALUE', margin
+    )
     armature: list[tuple[str, float]] = option(
-        'inertia of its rotor at the joint, kg m^2 (repeatable)', 'JOINT=VALUE', margin)
-    sole: Sequence[float] | None = option('of each foot, m; 0 0: points', ('LENGTH', 'WIDTH'),
-                                          not_negative, nargs=2)
-    posture: list[tuple[str, float]] = option('position at the start (repeatable)', 'JOINT=VALUE',
-                                              margin)
-    bend: float = option('length of the legs at the start, of their longest (default: 0.93)',
-                         'SHARE', positive, default=0.93)
+        'inertia of its rotor at the joint, kg m^2 (repeatable)', 'JOINT=VALUE', margin
+    )
+    sole: Sequence[float] | None = option(
+        'of each foot, m; 0 0: points', ('LENGTH', 'WIDTH'), not_negative, nargs=2
+    )
+    posture: list[tuple[str, float]] = option(
+        'position at the start (repeatable)', 'JOINT=VALUE', margin
+    )
+    bend: float = option(
+        'length of the legs at the start, of their longest (default: 0.93)',
+        'SHARE',
+        positive,
+        default=0.93,
+    )
     strict: bool = option('refuse what would be repaired')
 
 
-@verb('walking_control adopt my_robot.urdf --name my_robot --out my_robot',
-      'walking_control check my_robot/my_robot.yaml')
+@verb(
+    'walking_control adopt my_robot.urdf --name my_robot --out my_robot',
+    'walking_control check my_robot/my_robot.yaml',
+)
 def adopt(options: _Adopt) -> int:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
     from walking_control.lab.adoption.adopt import adopt as adopt_robot
     from walking_control.lab.adoption.guess import Told
+
     for pair in options.mirror:
         if len(pair) != 2:
-            raise InvalidInput('option --mirror', value=','.join(pair), limit='must name two '
-                               'joints', remedy='--mirror left_hip,right_hip')
+            raise InvalidInput(
+                'option --mirror',
+                value=','.join(pair),
+                limit='must name two joints',
+                remedy='--mirror left_hip,right_hip',
+            )
     if not 0.5 <= options.bend <= 0.999:
         raise InvalidInput('option --bend', value=options.bend, limit='must be from 0.5 to 0.999')
-    adoption = adopt_robot(options.description, Told(
-        options.name, options.feet, options.base, options.forward,
-        {a: b for a, b in options.mirror}, dict(options.fix), dict(options.effort),
-        dict(options.armature), (options.sole[0], options.sole[1]) if options.sole else None,
-        dict(options.posture), options.bend, options.strict))
+    adoption = adopt_robot(
+        options.description,
+        Told(
+            options.name,
+            options.feet,
+            options.base,
+            options.forward,
+            {a: b for a, b in options.mirror},
+            dict(options.fix),
+            dict(options.effort),
+            dict(options.armature),
+            (options.sole[0], options.sole[1]) if options.sole else None,
+            dict(options.posture),
+            options.bend,
+            options.strict,
+        ),
+    )
     make_folder(options)
     with writing_to(options.out):
         files = [str(path) for path in adoption.write(options.out)]
-    result: dict[str, Any] = {'file': files[0], 'robot': adoption.name,
-              'guesses': [vars(guess) for guess in adoption.guesses],
-              'suspicions': [error.as_dict() for error in adoption.suspicions],
-              'files': [*files, *_draw(adoption, options.out)]}
+    result: dict[str, Any] = {
+        'file': files[0],
+        'robot': adoption.name,
+        'guesses': [vars(guess) for guess in adoption.guesses],
+        'suspicions': [error.as_dict() for error in adoption.suspicions],
+        'files': [*files, *_draw(adoption, options.out)],
+    }
     result['command'] = options.command
     result['files'].append(str(options.out / 'adoption.json'))
     write_json(result, options.out / 'adoption.json')
@@ -89,6 +122,7 @@ def adopt(options: _Adopt) -> int:
 def _draw(adoption: Adoption, folder: Path) -> list[str]:
     """Write the picture and return its path, nothing without matplotlib."""
     from walking_control.lab.reports.plots.still import draw_adoption
+
     try:
         return [str(draw_adoption(adoption, folder / f'{adoption.name}.png'))]
     except MissingDependency as error:
@@ -109,17 +143,24 @@ def _print_adoption(adoption: Adoption, result: dict[str, Any]) -> None:
 
 class _BringUp(Writing):
     robot: str = argument(ROBOT)
-    out: Path = option('write everything here; given again, what is done already is not repeated',
-                       'DIR', required=True)
+    out: Path = option(
+        'write everything here; given again, what is done already is not repeated',
+        'DIR',
+        required=True,
+    )
     speed: float | None = option('to walk at, m/s (default: found)', 'V', positive)
     duration: float = option('of the walk that counts (default: 20)', 'S', duration, default=20.0)
-    evaluations: int = option('points that tuning tries; 0: none (default: 12)', 'N', seed,
-                              default=12)
+    evaluations: int = option(
+        'points that tuning tries; 0: none (default: 12)', 'N', seed, default=12
+    )
     seed: int = option('of everything random', 'N', seed, default=0)
 
 
-@verb('walking_control adopt my_robot.urdf --name my_robot --out my_robot',
-      'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
+@verb(
+    'walking_control adopt my_robot.urdf --name my_robot --out my_robot',
+    'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up',
+    name='bring-up',
+)
 def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
     from walking_control.lab.experiments.bring_up.run import bring_up as go
@@ -127,14 +168,23 @@ def bring_up(options: _BringUp) -> int:
     from walking_control.lab.experiments.bring_up.step import Site, Step
     from walking_control.lab.reports.page import write_bring_up_page
     from walking_control.models.resources import robot_path
+
     path = robot_path(options.robot)
     if options.duration < 1.0:
-        raise InvalidInput('option --duration', value=options.duration,
-                           limit='must be at least 1 s')
+        raise InvalidInput(
+            'option --duration', value=options.duration, limit='must be at least 1 s'
+        )
     make_folder(options)
-    site = Site(Path(path), options.out, options.speed, options.duration, options.evaluations,
-                options.seed, progress=lambda text: print(text, file=sys.stderr, flush=True),
-                more=(Step('ros2_control', ('check',), _write_ros2_control),))
+    site = Site(
+        Path(path),
+        options.out,
+        options.speed,
+        options.duration,
+        options.evaluations,
+        options.seed,
+        progress=lambda text: print(text, file=sys.stderr, flush=True),
+        more=(Step('ros2_control', ('check',), _write_ros2_control),),
+    )
     with writing_to(options.out):
         result = summarize(go(site))
     result['robot'], result['command'] = str(path), options.command
@@ -153,6 +203,7 @@ def _write_ros2_control(site: 'Site') -> 'Outcome':
     from walking_control.lab.experiments.bring_up.step import Outcome
     from walking_control.ros.ros2_control.files import write_ros2_control
     from walking_control.ros.ros2_control.wiring import wire
+
     robot_file, folder = site.load(), site.folder / 'ros2_control'
     folder.mkdir(exist_ok=True)
     files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
@@ -183,16 +234,21 @@ def sentence(step: dict[str, object]) -> str:
 
 
 class _Gallery(Answered):
-    folders: Sequence[Path] = argument('that bring-up wrote, in the order of the page', 'DIR',
-                                       nargs='+', type=Path)
-    out: Path = option('Markdown page; pictures go to a folder of its name. Of a page that is '
-                       'there only what stands between the marks of a gallery is replaced',
-                       'FILE.md', required=True)
+    folders: Sequence[Path] = argument(
+        'that bring-up wrote, in the order of the page', 'DIR', nargs='+', type=Path
+    )
+    out: Path = option(
+        'Markdown page; pictures go to a folder of its name. Of a page that is '
+        'there only what stands between the marks of a gallery is replaced',
+        'FILE.md',
+        required=True,
+    )
 
 
 @verb('walking_control gallery my_robot/up another/up --out gallery.md')
 def gallery(options: _Gallery) -> int:
     """Put robots that were brought up on one page: picture, numbers, commands."""
     from walking_control.lab.reports.gallery import write_gallery
+
     tell(options, {'files': write_gallery(options.folders, options.out)}, print_files)
     return 0

@@ -15,23 +15,34 @@ KINDS = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())
 
 
 class _Monitor(Options):
-    host: str = option('to listen on (default: 127.0.0.1, this machine alone: whoever connects may '
-                       'stop and retune the robot)', 'ADDRESS', default='127.0.0.1')
+    host: str = option(
+        'to listen on (default: 127.0.0.1, this machine alone: whoever connects may '
+        'stop and retune the robot)',
+        'ADDRESS',
+        default='127.0.0.1',
+    )
     port: int = option('0: a free one (default: 8765)', 'N', port, default=8765)
-    rate: float = option('messages per second and topic (default: 30)', 'HZ', positive,
-                         default=30.0)
+    rate: float = option(
+        'messages per second and topic (default: 30)', 'HZ', positive, default=30.0
+    )
     robot: str | None = option(ROBOT + ' (default: the one the controller names)', 'ROBOT')
     origin: list[str] = option(
         'whose web pages may connect, such as https://viewer.example; may be repeated (always: '
-        'those of this machine and of app.foxglove.dev)', 'URL')
-    token: str | None = option('that viewers must give: ws://...?token=TOKEN (default: '
-                               'WALKING_CONTROL_TOKEN of the environment, else none)')
+        'those of this machine and of app.foxglove.dev)',
+        'URL',
+    )
+    token: str | None = option(
+        'that viewers must give: ws://...?token=TOKEN (default: '
+        'WALKING_CONTROL_TOKEN of the environment, else none)'
+    )
     namespace: str | None = option('of the controller (default: none)', 'NS', apart='where')
     demo: bool = option('the one demo that runs', apart='where')
 
 
-@verb('walking_control monitor --demo    (while walking_control demo --realtime --duration 600 '
-      'runs elsewhere)')
+@verb(
+    'walking_control monitor --demo    (while walking_control demo --realtime --duration 600 '
+    'runs elsewhere)'
+)
 def monitor(options: _Monitor) -> int:
     """Serve a running system to Foxglove or Lichtblick: model, topics, parameters, buttons."""
     with needing_ros('monitor'):
@@ -42,20 +53,31 @@ def monitor(options: _Monitor) -> int:
         place = find_demo()
         os.environ['ROS_DOMAIN_ID'], namespace = place.domain, place.namespace
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    run_monitor(options.host, options.port, options.rate, options.robot or '', options.origin,
-                options.token or os.environ.get('WALKING_CONTROL_TOKEN', ''), namespace)
+    run_monitor(
+        options.host,
+        options.port,
+        options.rate,
+        options.robot or '',
+        options.origin,
+        options.token or os.environ.get('WALKING_CONTROL_TOKEN', ''),
+        namespace,
+    )
     return 0
 
 
 class _Fault(Answered):
     kind: str = argument('what goes wrong, see below', 'KIND')
-    domain: int | None = option('ROS domain of the demo (default: the one demo that runs)', 'N',
-                                choices=range(233))
+    domain: int | None = option(
+        'ROS domain of the demo (default: the one demo that runs)', 'N', choices=range(233)
+    )
     namespace: str | None = option('its namespace', 'NS')
 
 
-@verb('walking_control fault stale_imu    (while walking_control demo --realtime --duration 600 '
-      'runs elsewhere)', before=f'Kinds:\n{KINDS}\n\n')
+@verb(
+    'walking_control fault stale_imu    (while walking_control demo --realtime --duration 600 '
+    'runs elsewhere)',
+    before=f'Kinds:\n{KINDS}\n\n',
+)
 def fault(options: _Fault) -> int:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
@@ -65,8 +87,9 @@ def fault(options: _Fault) -> int:
     if options.domain is None and options.namespace is None:
         place = find_demo()
     else:
-        domain = os.environ.get('ROS_DOMAIN_ID', '0') if options.domain is None \
-            else str(options.domain)
+        domain = (
+            os.environ.get('ROS_DOMAIN_ID', '0') if options.domain is None else str(options.domain)
+        )
         place = DemoPlace(domain, options.namespace or '')
     result = provoke_fault(kind, place)
     tell(options, result, lambda result: print_summary({**result, 'files': []}))
@@ -75,11 +98,17 @@ def fault(options: _Fault) -> int:
 
 class _Ros2Control(Common):
     robot: str = argument(ROBOT)
-    force_sign: int = option('-1: foot sensors that tell the force of the foot on the floor '
-                             '(default: 1, that of the floor on the foot)', 'S', choices=(1, -1),
-                             default=1)
-    policy: Path | None = option('write the SROS2 policy of our nodes: who may publish, hear, '
-                                 'serve and call what', 'FILE.xml')
+    force_sign: int = option(
+        '-1: foot sensors that tell the force of the foot on the floor '
+        '(default: 1, that of the floor on the foot)',
+        'S',
+        choices=(1, -1),
+        default=1,
+    )
+    policy: Path | None = option(
+        'write the SROS2 policy of our nodes: who may publish, hear, serve and call what',
+        'FILE.xml',
+    )
     namespace: str = option('of the nodes in the policy', 'NS', default='')
 
 
@@ -91,6 +120,7 @@ def ros2_control(options: _Ros2Control) -> int:
     from walking_control.ros.ros2_control.security import write_policy
     from walking_control.ros.ros2_control.tags import HARDWARE
     from walking_control.ros.ros2_control.wiring import wire
+
     robot_file = load_robot(options.robot, options.set)
     wiring = wire(robot_file, options.force_sign)
     files = []
@@ -102,13 +132,23 @@ def ros2_control(options: _Ros2Control) -> int:
         files.append(str(write_policy(robot_file.robot, options.namespace, options.policy)))
     virtual = wiring.robot.virtual_efforts
     result: dict[str, Any] = {
-        'robot': wiring.robot.name, 'motors': list(wiring.motors), 'locks': list(wiring.locks),
-        'passive': list(wiring.passive), 'imu': wiring.imu, 'forces': wiring.forces,
-        'controllers': {name: plugin for name, (plugin, _) in
-                        controllers_of(wiring, HARDWARE).items()},
-        'assumptions': [f'{", ".join(virtual)}: no hardware has it; walking_controller refuses the '
-                        'robot until the robot file goes without'] if virtual else [],
-        'files': files}
+        'robot': wiring.robot.name,
+        'motors': list(wiring.motors),
+        'locks': list(wiring.locks),
+        'passive': list(wiring.passive),
+        'imu': wiring.imu,
+        'forces': wiring.forces,
+        'controllers': {
+            name: plugin for name, (plugin, _) in controllers_of(wiring, HARDWARE).items()
+        },
+        'assumptions': [
+            f'{", ".join(virtual)}: no hardware has it; walking_controller refuses the '
+            'robot until the robot file goes without'
+        ]
+        if virtual
+        else [],
+        'files': files,
+    }
     tell(options, result, _print)
     return 0
 

@@ -28,8 +28,11 @@ class _Statics(Common):
     objective: str = option(choices=('torque', 'force'), default='torque')
     friction: float = option(None, 'MU', positive, default=0.7)
     foot_size: Sequence[float] | None = option(
-        'length and width of the soles in m; 0 0: points (default: 0.20 0.10)', ('L', 'W'),
-        not_negative, nargs=2)
+        'length and width of the soles in m; 0 0: points (default: 0.20 0.10)',
+        ('L', 'W'),
+        not_negative,
+        nargs=2,
+    )
     solver: str | None = option(choices=solvers.NAMES)
 
 
@@ -37,11 +40,20 @@ class _Statics(Common):
 def statics(options: _Statics) -> int:
     """Find the joint torques that hold a robot still on one or two legs."""
     from walking_control.lab.experiments.statics import Posture, solve_statics
+
     make_folder(options)
-    posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
-                      options.foot_size, options.set)
-    result = solve_statics(posture, options.support, options.objective, options.solver,
-                           draw=_picture(options.out))
+    posture = Posture(
+        options.robot,
+        options.left,
+        options.right,
+        options.q,
+        options.friction,
+        options.foot_size,
+        options.set,
+    )
+    result = solve_statics(
+        posture, options.support, options.objective, options.solver, draw=_picture(options.out)
+    )
     tell(options, result, _print_statics)
     if result['status'] != 'feasible':
         print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
@@ -52,7 +64,8 @@ def statics(options: _Statics) -> int:
 class _Check(Common):
     robot: str = argument(OR_URDF)
     bringup: Path | None = option(
-        'controllers.yaml, or the folder it is in: does it fit the robot?', 'PATH')
+        'controllers.yaml, or the folder it is in: does it fit the robot?', 'PATH'
+    )
     live: bool = option('listen to the running robot: do gravity and motion bear its sensors out?')
     namespace: str = option('of the running robot', 'NS', default='')
     seconds: float = option('how long to listen to it (default: 3)', 'S', positive, default=3.0)
@@ -63,6 +76,7 @@ class _Check(Common):
 def check(options: _Check) -> int:
     """Say whether a robot can be used."""
     from walking_control.lab.experiments.check import check_robot
+
     make_folder(options)
     result = {**check_robot(options.robot, options.set), 'files': []}
     if options.bringup is not None or options.live:
@@ -90,6 +104,7 @@ def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     """Add what is wrong with the bring-up, on file and live, to the result of a check."""
     from walking_control.loading import load_robot
     from walking_control.ros.ros2_control.check import check_ros2_control
+
     if not result['ok']:
         result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
         return
@@ -100,8 +115,9 @@ def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     if options.live:
         with needing_ros('check --live'):
             from walking_control.ros.nodes.live_check import check_live
-        found, left_out, system = check_live(robot_file, options.namespace, options.wait,
-                                             options.seconds)
+        found, left_out, system = check_live(
+            robot_file, options.namespace, options.wait, options.seconds
+        )
         problems += [*found, *system.problems]
         result['assumptions'] += left_out
         result['facts'].update(system.facts)
@@ -117,8 +133,10 @@ def _picture(out: Path | None) -> Callable[..., Path] | None:
 
     def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
         from walking_control.lab.reports.plots.still import draw_statics
+
         with writing_to(Path(out)):
             return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')
+
     return draw
 
 
@@ -132,11 +150,15 @@ def _print_statics(result: Mapping[str, Any]) -> None:
     _print_soles(result)
     nearest = (result['margins'] or {}).get('torque')
     if nearest:
-        print(f'{"nearest its limit":>20}: {nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of '
-              'its torque free')
+        print(
+            f'{"nearest its limit":>20}: {nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of '
+            'its torque free'
+        )
     for shortfall in result['shortfalls']:
-        print(f'{"would have to give":>20}: {shortfall["limit"]} of {shortfall["where"]} by '
-              f'{shortfall["amount"]:.4g} {shortfall["unit"]}')
+        print(
+            f'{"would have to give":>20}: {shortfall["limit"]} of {shortfall["where"]} by '
+            f'{shortfall["amount"]:.4g} {shortfall["unit"]}'
+        )
     solved = f'{result["solver"]}, {1e6 * result["solve_time"]:.0f} us'
     if result['base_residual'] is not None:
         solved += f', base equations to {result["base_residual"]:.0e} N'
@@ -152,22 +174,46 @@ def _print_soles(result: Mapping[str, Any]) -> None:
     if not wrenches:
         return
     print(f'{"":>20}  ' + ''.join(f'{side:>12}' for side in wrenches))
-    rows = [(name, 'N' if name[0] == 'f' else 'N m', 3, 1.0,
-             {side: wrench[name] for side, wrench in wrenches.items()})
-            for name in ('fx', 'fy', 'fz', 'mx', 'my', 'mz')]
+    rows = [
+        (
+            name,
+            'N' if name[0] == 'f' else 'N m',
+            3,
+            1.0,
+            {side: wrench[name] for side, wrench in wrenches.items()},
+        )
+        for name in ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+    ]
     for i, axis in enumerate('xy'):
-        rows.append((f'pressure at {axis}', 'mm', 1, 1e3,
-                     {side: point[i] for side, point in (result['cop'] or {}).items()}))
+        rows.append(
+            (
+                f'pressure at {axis}',
+                'mm',
+                1,
+                1e3,
+                {side: point[i] for side, point in (result['cop'] or {}).items()},
+            )
+        )
     for label, key, unit, digits, scale in (
-            ('pressure to edge', 'centre_of_pressure', 'mm', 1, 1e3),
-            ('friction free', 'friction', '%', 0, 100.0),
-            ('force free', 'normal_force', 'N', 1, 1.0),
-            ('twist free', 'torsion', 'N m', 3, 1.0)):
-        rows.append((label, unit, digits, scale,
-                     {side: (result['margins'] or {}).get(side, {}).get(key) for side in wrenches}))
+        ('pressure to edge', 'centre_of_pressure', 'mm', 1, 1e3),
+        ('friction free', 'friction', '%', 0, 100.0),
+        ('force free', 'normal_force', 'N', 1, 1.0),
+        ('twist free', 'torsion', 'N m', 3, 1.0),
+    ):
+        rows.append(
+            (
+                label,
+                unit,
+                digits,
+                scale,
+                {side: (result['margins'] or {}).get(side, {}).get(key) for side in wrenches},
+            )
+        )
     for label, unit, digits, scale, values in rows:
-        shown = [None if values.get(side) is None else _rounded(scale * values[side], digits)
-                 for side in wrenches]
+        shown = [
+            None if values.get(side) is None else _rounded(scale * values[side], digits)
+            for side in wrenches
+        ]
         if any(shown):
             print(f'{label:>20}: ' + ''.join(f'{text or "-":>12}' for text in shown) + f' {unit}')
 

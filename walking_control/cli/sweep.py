@@ -21,27 +21,45 @@ PAGE = 'reproduction.md'
 class _Sweep(common.Sensed, common.Disturbed, common.Following, common.Timed):
     grid: list[Axis] = option(
         'N values of a parameter, by its name in the robot file, or of the initial state: '
-        'start.q.NAME, start.v.NAME of a coordinate; repeatable', 'NAME=LO:HI:N', axis,
-        required=True, default=None)
-    points: int | None = option('draw N points at random between the ends of the axes instead of '
-                                'the grid (NAME=LO:HI will do)', 'N', count)
-    repeats: int = option("walks of each point, each with its own seed of the sensors' errors "
-                          '(default: 1)', 'N', count, default=1)
+        'start.q.NAME, start.v.NAME of a coordinate; repeatable',
+        'NAME=LO:HI:N',
+        axis,
+        required=True,
+        default=None,
+    )
+    points: int | None = option(
+        'draw N points at random between the ends of the axes instead of '
+        'the grid (NAME=LO:HI will do)',
+        'N',
+        count,
+    )
+    repeats: int = option(
+        "walks of each point, each with its own seed of the sensors' errors (default: 1)",
+        'N',
+        count,
+        default=1,
+    )
     workers: int | None = option(
-        'processes; 1 walks in this one (default: one for each core)', 'N', count)
+        'processes; 1 walks in this one (default: one for each core)', 'N', count
+    )
     scheduler: str | None = option(
-        'of a running Dask cluster to use instead, such as tcp://host:8786', 'ADDRESS')
+        'of a running Dask cluster to use instead, such as tcp://host:8786', 'ADDRESS'
+    )
     resume: Path | None = option(
-        'go on with an interrupted sweep.parquet; with more --points, append to it', 'FILE')
+        'go on with an interrupted sweep.parquet; with more --points, append to it', 'FILE'
+    )
     row: int | None = option('walk this row alone and print it', 'N')
     yes: bool = option('more than a million runs are meant')
 
 
-@verb('walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
-      'proportional_gain=2:18:9 --out out/sweep')
+@verb(
+    'walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
+    'proportional_gain=2:18:9 --out out/sweep'
+)
 def sweep(options: _Sweep) -> int:
     """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
     from walking_control.lab.experiments.sweeps.sweep import run_sweep
+
     common.make_folder(options)
     task = requested_task(options)
     if options.row is not None:
@@ -49,12 +67,19 @@ def sweep(options: _Sweep) -> int:
     output.suggest_compiler()
     file = options.resume or (options.out and options.out / TABLE)
     try:
-        result = run_sweep(task, file, options.workers, options.scheduler,
-                           options.resume is not None, _may_be_many(options, task),
-                           _show_rows(task.rows))
+        result = run_sweep(
+            task,
+            file,
+            options.workers,
+            options.scheduler,
+            options.resume is not None,
+            _may_be_many(options, task),
+            _show_rows(task.rows),
+        )
     except Interrupted as stopped:
-        output.say_interrupted(stopped.result,
-                               f'after {stopped.result["runs"]} of {task.rows} rows')
+        output.say_interrupted(
+            stopped.result, f'after {stopped.result["runs"]} of {task.rows} rows'
+        )
         if file is not None:
             print(f'--resume {file} goes on', file=sys.stderr)
         raise KeyboardInterrupt from None
@@ -62,39 +87,58 @@ def sweep(options: _Sweep) -> int:
     result['files'] = [] if file is None else [str(file)]
     if options.out is not None:
         from walking_control.lab.reports.plots.sweep import sweep_figures
+
         result['files'] += output.save_figures(options.out, sweep_figures(task, table, result))
     output.tell(options, result, output.without(('columns', 'file', 'interrupted')))
     return 0
 
 
 class _Tune(common.Sensed, common.Following, common.Timed):
-    disturb: Sequence[str] = ()   # a point is walked once, undisturbed
+    disturb: Sequence[str] = ()  # a point is walked once, undisturbed
     points: int | None = None
     repeats = 1
-    grid: list[Axis] = option('what may change, and between which ends; twice or more',
-                              'NAME=LO:HI', axis, required=True, default=None)
+    grid: list[Axis] = option(
+        'what may change, and between which ends; twice or more',
+        'NAME=LO:HI',
+        axis,
+        required=True,
+        default=None,
+    )
     margin: list[tuple[str, float]] = option(
         'what has to be survived: speed (m/s at least), a disturbance or margin of robustness '
-        '(step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable', 'KIND=SIZE', margin)
+        '(step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable',
+        'KIND=SIZE',
+        margin,
+    )
     cost: str = option(
         'what is to be little: cost_of_transport_electrical (default), cost_of_transport_positive, '
-        'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step', 'NAME',
-        default='cost_of_transport_electrical')
+        'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step',
+        'NAME',
+        default='cost_of_transport_electrical',
+    )
     evaluations: int = option('points to try (default: 150)', 'N', count, default=150)
 
 
-@verb('walking_control tune dribbel --plant rigid --duration 10 --grid set_point=0.2:0.5 --grid '
-      'proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune')
+@verb(
+    'walking_control tune dribbel --plant rigid --duration 10 --grid set_point=0.2:0.5 --grid '
+    'proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune'
+)
 def tune(options: _Tune) -> int:
     """Find gains that keep margins at the least cost, and write them as a robot file."""
     from walking_control.lab.experiments.tuning import Goal
     from walking_control.lab.experiments.tuning import tune as search
+
     common.make_folder(options)
     output.suggest_compiler()
     goals = [Goal(*each) for each in options.margin]
     try:
-        result = search(requested_task(options), goals, options.cost, options.evaluations,
-                        output.show_share('tried'))
+        result = search(
+            requested_task(options),
+            goals,
+            options.cost,
+            options.evaluations,
+            output.show_share('tried'),
+        )
     except Interrupted as stopped:
         result = stopped.result
     status = output.say_interrupted(result, f'after {result["trials"]} points')
@@ -102,12 +146,15 @@ def tune(options: _Tune) -> int:
     result['file'], result['files'] = None, []
     if options.out is not None:
         from walking_control.lab.reports.plots.sweep import plot_pareto
+
         file = options.out / f'{result["robot"]}_tuned.yaml'
         with writing_to(options.out):
             robot_file.write(file)
         result['file'] = str(file)
-        result['files'] = [str(file),
-                           *output.save_figures(options.out, {'pareto': plot_pareto(result)})]
+        result['files'] = [
+            str(file),
+            *output.save_figures(options.out, {'pareto': plot_pareto(result)}),
+        ]
     output.tell(options, result, output.without(('pareto', 'points', 'interrupted')))
     return status
 
@@ -117,20 +164,31 @@ def requested_task(options: _Sweep | _Tune) -> SweepTask:
     settings = common.settings_of(options)
     if options.gait is not None:
         from walking_control.loading import load_robot
-        settings += common.gait_settings(options.gait, options.controller
-                                         or load_robot(options.robot, settings).controller)
+
+        settings += common.gait_settings(
+            options.gait, options.controller or load_robot(options.robot, settings).controller
+        )
     robot = options.robot
     if Path(robot).is_file():
-        robot = str(Path(robot).resolve())   # workers may live in another folder
-    return SweepTask(robot, tuple(options.grid), options.controller, options.plant,
-                     options.duration, tuple((name, value) for name, value in settings),
-                     tuple(options.disturb), options.points or 0, options.repeats,
-                     options.noise_seed or 0)
+        robot = str(Path(robot).resolve())  # workers may live in another folder
+    return SweepTask(
+        robot,
+        tuple(options.grid),
+        options.controller,
+        options.plant,
+        options.duration,
+        tuple((name, value) for name, value in settings),
+        tuple(options.disturb),
+        options.points or 0,
+        options.repeats,
+        options.noise_seed or 0,
+    )
 
 
 def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
     """Return whether more than a million runs are meant; ask whoever sits there."""
     from walking_control.lab.experiments.sweeps.task import MOST
+
     if options.yes or task.rows <= MOST or not sys.stdin.isatty():
         return bool(options.yes)
     print(f'{task.rows:,} runs: go on? [y/N] ', end='', file=sys.stderr, flush=True)
@@ -141,6 +199,7 @@ def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
     """Walk one row alone and, where its table is there, say whether it is the same."""
     from walking_control.lab.experiments.sweeps.task import check_task
     from walking_control.lab.experiments.sweeps.walks import walk_rows
+
     check_task(task, True)
     if not 0 <= number < task.rows:
         raise InvalidInput('row', value=number, limit=f'must be 0 to {task.rows - 1}')
@@ -149,6 +208,7 @@ def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
     file = options.resume or (options.out and options.out / TABLE)
     if file is not None and file.is_file():
         from walking_control.lab.experiments.sweeps.table import read_table
+
         stored = [there for there in read_table(file).to_pylist() if there['row'] == number]
         result['matches'] = bool(stored) and stored[0] == row
     output.tell(options, result)
@@ -162,7 +222,7 @@ def _show_rows(rows: int) -> Callable[[float], None] | None:
     """Return a callable that shows a bar, rows and time left on a terminal, or None."""
     if not sys.stderr.isatty():
         return None
-    begin: list[float] = []   # time and share of the first call: rows of before took no time
+    begin: list[float] = []  # time and share of the first call: rows of before took no time
 
     def show(share: float) -> None:
         now = time.perf_counter()
@@ -170,8 +230,13 @@ def _show_rows(rows: int) -> Callable[[float], None] | None:
         fresh = share - begin[1]
         left = '' if fresh <= 0.0 else f', {(now - begin[0]) * (1.0 - share) / fresh:.0f} s left'
         bar = '#' * int(30 * share)
-        print(f'\r[{bar:30}] {round(share * rows)} of {rows}{left}   ',
-              end='\n' if share >= 1.0 else '', file=sys.stderr, flush=True)
+        print(
+            f'\r[{bar:30}] {round(share * rows)} of {rows}{left}   ',
+            end='\n' if share >= 1.0 else '',
+            file=sys.stderr,
+            flush=True,
+        )
+
     return show
 
 
@@ -186,6 +251,7 @@ def reproduce(options: _Reproduce) -> int:
     """Compute the numbers the sources print and say which hold."""
     from walking_control.lab.reports.reproduction import table
     from walking_control.lab.reports.reproduction.row import UNEXPLAINED
+
     common.make_folder(options)
     output.suggest_compiler()
     rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
@@ -204,6 +270,8 @@ def reproduce(options: _Reproduce) -> int:
 def _print(result: dict[str, Any]) -> None:
     for row in result['rows']:
         why = f' ({row["note"]})' if row['note'] else ''
-        print(f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
-              f'{row["status"]}{why}')
+        print(
+            f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
+            f'{row["status"]}{why}'
+        )
     output.print_files(result)

@@ -15,7 +15,7 @@ import yaml
 from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.models.yaml_text import load_yaml
 
-LONGEST_RUN = 1e6   # s, as of the simulator node
+LONGEST_RUN = 1e6  # s, as of the simulator node
 Words = str | Callable[[], str] | None
 
 
@@ -62,8 +62,12 @@ def axis(text: str) -> Axis:
     """Return the axis of NAME=LO:HI:N, or of NAME=LO:HI where points are drawn at random."""
     name, _, ends = text.partition('=')
     parts = ends.split(':')
-    if not name or len(parts) not in (2, 3) or not (len(parts) == 2 or parts[2].isdigit()) \
-            or parts[2:] == ['0']:
+    if (
+        not name
+        or len(parts) not in (2, 3)
+        or not (len(parts) == 2 or parts[2].isdigit())
+        or parts[2:] == ['0']
+    ):
         raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=LO:HI:N, N from 1')
     return Axis(name, finite(parts[0]), finite(parts[1]), int(parts[2]) if parts[2:] else 1)
 
@@ -92,44 +96,51 @@ def finite(text: str) -> float:
     return value
 
 
-def checked(read: Callable[[str], float], fits: Callable[[float], bool], otherwise: str
-            ) -> Callable[[str], float]:
+def checked(
+    read: Callable[[str], float], fits: Callable[[float], bool], otherwise: str
+) -> Callable[[str], float]:
     """Return a reader of numbers that says what is wrong with those that do not fit."""
+
     def reader(text: str) -> float:
         value = read(text)
         if not fits(value):
             raise argparse.ArgumentTypeError(f'{text} {otherwise}')
         return value
+
     return reader
 
 
 def whole(least: int, most: float, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers between two ends."""
+
     def reader(text: str) -> int:
         if not text.isdigit() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f'{text!r} is not a {what}')
         return int(text)
+
     return reader
 
 
 seed = whole(0, math.inf, 'whole number from 0')
 count = whole(1, math.inf, 'whole number from 1')
-port = whole(0, 65535, 'port: a whole number up to 65535')   # TCP; 0 for a free one
+port = whole(0, 65535, 'port: a whole number up to 65535')  # TCP; 0 for a free one
 positive = checked(finite, lambda value: value > 0.0, 'must be above 0')
 not_negative = checked(finite, lambda value: value >= 0.0, 'must not be below 0')
 share = checked(positive, lambda value: value < 1.0, 'must be below 1')
-duration = checked(positive, lambda value: value <= LONGEST_RUN,
-                   f'must be at most {LONGEST_RUN:g} s')   # of a run
-READERS = {Path: Path, int: int, float: finite}   # of annotations; other texts stay texts
+duration = checked(
+    positive, lambda value: value <= LONGEST_RUN, f'must be at most {LONGEST_RUN:g} s'
+)  # of a run
+READERS = {Path: Path, int: int, float: finite}  # of annotations; other texts stay texts
 
 
 class Field(NamedTuple):
     """An option or a word of a verb."""
-    words: Words   # its help, or what tells it when it is asked for, as installed laws do
-    more: dict[str, Any]   # for argparse, in place of what follows from its annotation
-    flag: str | None = None   # its name, if not that of the field; '' of a word without a name
-    apart: str = ''   # fields of which one alone may be given share this
-    group: tuple[str, str] | None = None   # title and description under which help lists it
+
+    words: Words  # its help, or what tells it when it is asked for, as installed laws do
+    more: dict[str, Any]  # for argparse, in place of what follows from its annotation
+    flag: str | None = None  # its name, if not that of the field; '' of a word without a name
+    apart: str = ''  # fields of which one alone may be given share this
+    group: tuple[str, str] | None = None  # title and description under which help lists it
 
     def keywords(self, hint: Any) -> dict[str, Any]:
         """Return what argparse is told of a field of this type."""
@@ -139,14 +150,19 @@ class Field(NamedTuple):
         known = {READERS[kind] for kind in (get_args(hint) or (hint,)) if kind in READERS}
         if known:
             told['type'] = known.pop()
-        if get_origin(hint) is list:   # every time it is given adds to it
+        if get_origin(hint) is list:  # every time it is given adds to it
             told |= {'action': 'append', 'default': []}
         return {**told, **self.more}
 
 
-def option(words: Words = None, metavar: str | tuple[str, ...] | None = None,
-           read: Callable[[str], Any] | None = None, flag: str | None = None, apart: str = '',
-           **more: Any) -> Any:
+def option(
+    words: Words = None,
+    metavar: str | tuple[str, ...] | None = None,
+    read: Callable[[str], Any] | None = None,
+    flag: str | None = None,
+    apart: str = '',
+    **more: Any,
+) -> Any:
     """Return a `Field` typed as ``--its-name``; its annotation says how its text is read."""
     given = {name: value for name, value in (('metavar', metavar), ('type', read)) if value}
     return Field(words, {**given, **more}, flag, apart)
@@ -159,13 +175,17 @@ def argument(words: str, metavar: str | None = None, **more: Any) -> Any:
 
 class Options:
     """What can be typed behind a verb, a field each; the class statement may name their group."""
-    command: list[str]   # as it was typed
-    made: list[Path]     # folders made for it
+
+    command: list[str]  # as it was typed
+    made: list[Path]  # folders made for it
     _own: dict[str, Field] = {}
 
     def __init_subclass__(cls, group: tuple[str, str] | None = None) -> None:
-        cls._own = {name: value._replace(group=group) for name, value in vars(cls).items()
-                    if isinstance(value, Field)}
+        cls._own = {
+            name: value._replace(group=group)
+            for name, value in vars(cls).items()
+            if isinstance(value, Field)
+        }
         for name in cls._own:
             delattr(cls, name)
 
@@ -179,8 +199,11 @@ class Options:
         for name, field in fields.items():
             where = field.apart or field.group
             if where is not None and where not in places:
-                places[where] = parser.add_mutually_exclusive_group() if field.apart else \
-                    parser.add_argument_group(*field.group or ())
+                places[where] = (
+                    parser.add_mutually_exclusive_group()
+                    if field.apart
+                    else parser.add_argument_group(*field.group or ())
+                )
             place, told = places.get(where, parser), field.keywords(hints[name])
             if field.flag == '':
                 place.add_argument(name, **told)
@@ -190,6 +213,7 @@ class Options:
 
 class Verb(NamedTuple):
     """A verb: its function, the class of its options, and what its help ends with."""
+
     run: Callable[[Any], int]
     kind: type[Options]
     name: str
@@ -197,20 +221,22 @@ class Verb(NamedTuple):
 
     def add_to(self, verbs: argparse._SubParsersAction[Any]) -> None:
         """Add it to the verbs of a parser."""
-        parser = verbs.add_parser(self.name, help=self.run.__doc__, description=self.run.__doc__,
-                                  epilog=self.epilog)
+        parser = verbs.add_parser(
+            self.name, help=self.run.__doc__, description=self.run.__doc__, epilog=self.epilog
+        )
         self.kind.add_to(parser)
         parser.set_defaults(run=self)
 
     def __call__(self, given: argparse.Namespace) -> int:
         """Run it with what was typed; return the exit status."""
         options = self.kind()
-        options.__dict__ = vars(given)   # the same: who looks at one sees what the other was given
+        options.__dict__ = vars(given)  # the same: who looks at one sees what the other was given
         return self.run(options)
 
 
-def verb(*examples: str, name: str | None = None, before: str = ''
-         ) -> Callable[[Callable[[Any], int]], Verb]:
+def verb(
+    *examples: str, name: str | None = None, before: str = ''
+) -> Callable[[Callable[[Any], int]], Verb]:
     """Return a decorator that makes a `Verb` of a function; its help ends with examples."""
     epilog = before + 'Example:\n  ' + '\n  '.join(examples)
     return lambda run: Verb(run, get_type_hints(run)['options'], name or run.__name__, epilog)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from walking_control.lab.experiments.margins import FirstFailure
     from walking_control.runs.route import Route
 
-NODE = 'node.'   # --set of a demo: parameters of its nodes
+NODE = 'node.'  # --set of a demo: parameters of its nodes
 # of measures of stability: those in one line, and those too long for any
 LISTS = ('eigenvalues', 'coordinates', 'q', 'v')
 LONG = ('responses', 'attraction_samples', 'metrics')
@@ -28,11 +28,14 @@ LONG = ('responses', 'attraction_samples', 'metrics')
 class _Demo(common.Recorded, common.Sensed, common.Disturbed, common.Following):
     robot: str = argument(common.ROBOT, nargs='?', default='dribbel')
     duration: float | None = option(
-        'simulated time in s (default: 20, or as long as the route takes)', 'S', duration)
+        'simulated time in s (default: 20, or as long as the route takes)', 'S', duration
+    )
     realtime: bool = option('step by the clock instead of in lockstep')
     route: str | None = option(
         'what is asked for on cmd_vel: name of a shipped route or path of a route file (default: '
-        'that of the robot, with its noise, if there is one); none: nothing', 'ROUTE')
+        'that of the robot, with its noise, if there is one); none: nothing',
+        'ROUTE',
+    )
     processes: int = option('2: the controller in a process of its own', choices=(1, 2), default=1)
 
 
@@ -41,7 +44,7 @@ def demo(options: _Demo) -> int:
     """Walk a robot over ROS 2 topics."""
     with common.needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.ros.nodes.demo import run_demo
-    settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
+    settings = [(name[len(NODE) :], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     name, route = _choose_route(options)
     if route is not None:
@@ -51,14 +54,28 @@ def demo(options: _Demo) -> int:
     robot_file = common.requested_robot(options)
     if options.record is not None:
         from walking_control.ros.recording.recorder import bag_path
+
         settings.append(('record', str(bag_path(options.record).resolve())))
-    result = run_demo(robot_file, options.controller, options.plant, duration,
-                      options.realtime, options.processes, options.disturb,
-                      output.show_progress(duration), settings, name)
+    result = run_demo(
+        robot_file,
+        options.controller,
+        options.plant,
+        duration,
+        options.realtime,
+        options.processes,
+        options.disturb,
+        output.show_progress(duration),
+        settings,
+        name,
+    )
     simulated = len(result.run.time) and float(result.run.time[-1])
-    extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
-             'missed_ticks': result.missed_ticks,
-             'real_time_factor': simulated / result.wall_time if result.wall_time else None}
+    extra = {
+        'transport': 'ros2',
+        'rmw': result.rmw,
+        'ticks': result.ticks,
+        'missed_ticks': result.missed_ticks,
+        'real_time_factor': simulated / result.wall_time if result.wall_time else None,
+    }
     return output.report_run(result.run, options, extra)
 
 
@@ -66,6 +83,7 @@ def _choose_route(options: _Demo) -> tuple[str, Route | None]:
     """Return name or path and the `Route` of a demo: the one given, or the robot's; or none."""
     from walking_control.models.resources import route_names
     from walking_control.runs.route import read_route
+
     name = options.route
     if name is None:
         steered = options.controller in (None, 'stepping', 'natural_walking')
@@ -77,21 +95,34 @@ class _Simulate(common.Sensed, common.Disturbed, common.Recorded, common.Followi
     speed: float | None = option("of robots in space, m/s (default: the robot file's)", 'V')
 
 
-@verb('walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
-      'walking_control simulate walker3d --controller natural_walking --speed 0.8')
+@verb(
+    'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+    'walking_control simulate walker3d --controller natural_walking --speed 0.8',
+)
 def simulate(options: _Simulate) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
-    robot_file = common.requested_robot(options) if options.speed is None else \
-        common.walking_robot(options, options.speed)
+
+    robot_file = (
+        common.requested_robot(options)
+        if options.speed is None
+        else common.walking_robot(options, options.speed)
+    )
     bag = None
     if options.record is not None:
         from walking_control.ros.recording.recorder import Recorder
+
         bag = Recorder(robot_file, options.controller or robot_file.controller, options.record)
     try:
-        run = walk(robot_file, options.controller, options.plant, options.duration,
-                   options.disturb, output.show_progress(options.duration),
-                   listen=None if bag is None else bag.write)
+        run = walk(
+            robot_file,
+            options.controller,
+            options.plant,
+            options.duration,
+            options.disturb,
+            output.show_progress(options.duration),
+            listen=None if bag is None else bag.write,
+        )
     finally:
         if bag is not None:
             output.say_recorded(bag.close(), bag.problem)
@@ -101,52 +132,85 @@ def simulate(options: _Simulate) -> int:
 class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Timed):
     disturbance: str | None = option(
         'one-off: step_down, step_up, push or slope_change (default of robots in space: push)',
-        'KIND', apart='of')
+        'KIND',
+        apart='of',
+    )
     margin: str | None = option(
         'lasting: delay (s), noise (factor on the preset), mass (share), friction (dry, of every '
         'joint, N m), grip (share lost of the friction of the floor) or rough (height of '
         'footholds, m), unknown to the controller; up to the first failure, on any plant',
-        'KIND', apart='of')
+        'KIND',
+        apart='of',
+    )
     metric: tuple[str, ...] | None = option(
         'measures of the cycle the walk settles on, plant rigid: eigenvalues of the return map, '
         'sensitivity (gait sensitivity norm), passage (mean first passage time on a rough floor), '
-        'attraction (region of attraction), or all', 'NAME[,NAME]', words, apart='of')
+        'attraction (region of attraction), or all',
+        'NAME[,NAME]',
+        words,
+        apart='of',
+    )
     roughness: float | None = option(
         'of metric passage: standard deviation of the height from one foothold to the next '
-        '(default: 0.2 %% of the leg length)', 'M', positive)
+        '(default: 0.2 %% of the leg length)',
+        'M',
+        positive,
+    )
     steps: int | None = option('of metric passage: steps to walk (default: 20000)', 'N')
-    radius: float | None = option('of metric attraction: ball of states to try, in '
-                                  'energy-normalised distance (default: 0.5)', 'R', positive)
+    radius: float | None = option(
+        'of metric attraction: ball of states to try, in energy-normalised distance (default: 0.5)',
+        'R',
+        positive,
+    )
     samples: int | None = option('of metric attraction: states to try (default: 1000)', 'N')
     max: float | None = option(
         'last size tried; below 0 for pushes against the walk and lighter robots (default: 0.3 m '
         'down, 0.1 m up, 1.6 N s/kg, 0.1 rad; 0.05 s, factor 10, mass 1, 5 N m, grip 0.95, 0.02 m)',
-        'M')
+        'M',
+    )
     resolution: float | None = option(
         'distance between sizes (default: 0.001 m, 0.01 N s/kg, 0.002 rad; 0.001 s, 0.25, 0.05, '
-        '0.05 N m, 0.05, 0.001 m)', 'R', positive)
+        '0.05 N m, 0.05, 0.001 m)',
+        'R',
+        positive,
+    )
     chain: bool = option(
         'of a disturbance: walk through the whole chain of estimator, law and safety even where '
         'the state may be taken as known; margins, noise and plants but rigid always do (some '
-        'hundred times as long)')
+        'hundred times as long)'
+    )
     heavier: float = option(
         'of a disturbance: masses and inertias are larger by this share than the controller '
-        'knows, 0.05 for 5 %%; goes through the chain', 'SHARE', default=0.0)
-    seeds: int = option('of a margin with noise or of a rough floor: walks at each size, each with '
-                        'its own seed (default: 5)', 'N', default=5)
+        'knows, 0.05 for 5 %%; goes through the chain',
+        'SHARE',
+        default=0.0,
+    )
+    seeds: int = option(
+        'of a margin with noise or of a rough floor: walks at each size, each with '
+        'its own seed (default: 5)',
+        'N',
+        default=5,
+    )
     speed: float | None = option(
-        'of robots in space, m/s (default: 0.5 where the robot file says 0)', 'V')
+        'of robots in space, m/s (default: 0.5 where the robot file says 0)', 'V'
+    )
 
 
-@verb('walking_control robustness compass --controller curve_tracking --disturbance step_down',
-      'walking_control robustness dribbel --margin delay --noise lab --json',
-      'walking_control robustness walker3d --quick --out out/envelope')
+@verb(
+    'walking_control robustness compass --controller curve_tracking --disturbance step_down',
+    'walking_control robustness dribbel --margin delay --noise lab --json',
+    'walking_control robustness walker3d --quick --out out/envelope',
+)
 def robustness(options: _Robustness) -> int:
     """Find the first disturbance or lasting error that fells the walker, or measure stability."""
     if options.metric is not None:
-        settings = {'roughness': options.roughness, 'steps': options.steps,
-                    'radius': options.radius, 'samples': options.samples}
-        seed, options.noise_seed = options.noise_seed or 0, None   # not of sensors
+        settings = {
+            'roughness': options.roughness,
+            'steps': options.steps,
+            'radius': options.radius,
+            'samples': options.samples,
+        }
+        seed, options.noise_seed = options.noise_seed or 0, None  # not of sensors
         return _measure_stability(options, options.metric, seed, settings)
     try:
         found = _first_failure(options)
@@ -169,38 +233,62 @@ def _print_failure(result: dict[str, Any]) -> None:
         print('\n'.join(output.format_cells(result)))
 
 
-def _measure_stability(options: common.Following, metric: tuple[str, ...], seed: int,
-                       settings: dict[str, Any]) -> int:
+def _measure_stability(
+    options: common.Following, metric: tuple[str, ...], seed: int, settings: dict[str, Any]
+) -> int:
     """Print the measures of stability that were asked for; settings that are None are usual."""
     from walking_control.lab.experiments.stability.metrics import find_metrics, METRICS
+
     common.require_rigid(options)
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
     names = tuple(METRICS) if metric == ('all',) else metric
-    result = find_metrics(robot_file, names, options.controller, seed, output.show_share,
-                          **{name: value for name, value in settings.items() if value is not None})
+    result = find_metrics(
+        robot_file,
+        names,
+        options.controller,
+        seed,
+        output.show_share,
+        **{name: value for name, value in settings.items() if value is not None},
+    )
     result['files'] = []
     if options.out is not None:
         from walking_control.lab.reports.plots.sweep import stability_figures
+
         result['files'] = output.save_figures(options.out, stability_figures(result))
-    output.tell(options, result, lambda result: output.print_summary({
-        name: _in_digits(value) if name in LISTS else value
-        for name, value in result.items() if name not in LONG}))
+    output.tell(
+        options,
+        result,
+        lambda result: output.print_summary(
+            {
+                name: _in_digits(value) if name in LISTS else value
+                for name, value in result.items()
+                if name not in LONG
+            }
+        ),
+    )
     return 0
 
 
 def _in_digits(values: list[Any]) -> str:
     """Return names or numbers in one line, numbers with all the digits that may be known."""
-    return ', '.join(value if isinstance(value, str) else
-                     f'{value.real:.12g}' if not getattr(value, 'imag', 0.0)
-                     else f'{value:.12g}' for value in values)
+    return ', '.join(
+        value
+        if isinstance(value, str)
+        else f'{value.real:.12g}'
+        if not getattr(value, 'imag', 0.0)
+        else f'{value:.12g}'
+        for value in values
+    )
 
 
 def _draw(result: dict[str, Any]) -> Figure:
     if 'cells' in result:
         from walking_control.lab.reports.plots.comparison import plot_envelope
+
         return plot_envelope(result)
     from walking_control.lab.reports.plots.gait import plot_robustness
+
     return plot_robustness(result)
 
 
@@ -210,51 +298,89 @@ def _first_failure(options: _Robustness) -> FirstFailure:
     robot_file = common.walking_robot(options, options.speed)
     in_space = robot_file.robot.is_free
     if options.margin is not None or not in_space:
-        common.refuse_grid(options,
-                           'robots with base: free alone have an envelope, of disturbances')
+        common.refuse_grid(
+            options, 'robots with base: free alone have an envelope, of disturbances'
+        )
     if options.margin is not None:
         from walking_control.lab.experiments.margins import find_margin
-        return find_margin(robot_file, options.margin, options.controller, options.plant, *sizes,
-                           options.seeds, options.duration, output.show_share('tried'))
+
+        return find_margin(
+            robot_file,
+            options.margin,
+            options.controller,
+            options.plant,
+            *sizes,
+            options.seeds,
+            options.duration,
+            output.show_share('tried'),
+        )
     if in_space:
         from walking_control.lab.experiments.envelope import find_envelope
-        return find_envelope(robot_file, options.disturbance or 'push', options.controller,
-                             options.plant, *sizes, common.requested_grid(options),
-                             options.processes, output.show_share('tried'))
+
+        return find_envelope(
+            robot_file,
+            options.disturbance or 'push',
+            options.controller,
+            options.plant,
+            *sizes,
+            common.requested_grid(options),
+            options.processes,
+            output.show_share('tried'),
+        )
     if options.disturbance is None:
-        raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
-                           'free alone have an envelope', remedy='give --disturbance or --margin')
+        raise InvalidInput(
+            f'robustness of {robot_file.robot.name}',
+            limit='robots with base: free alone have an envelope',
+            remedy='give --disturbance or --margin',
+        )
     from walking_control.lab.experiments.robustness import find_first_failure
+
     plant = options.plant or 'rigid'
     if plant == 'rigid':
         output.suggest_compiler()
-    return find_first_failure(robot_file, options.disturbance, options.controller, plant, *sizes,
-                              output.show_share('tried'), options.chain, options.heavier)
+    return find_first_failure(
+        robot_file,
+        options.disturbance,
+        options.controller,
+        plant,
+        *sizes,
+        output.show_share('tried'),
+        options.chain,
+        options.heavier,
+    )
 
 
 class _Compare(common.Enveloped, common.Sensed, common.OnFloor):
     disturb: list[str] = option(common.DISTURB + ' (default: step_down=0.05@6)', 'KIND=SIZE@WHEN')
     duration: float = option('simulated time in s (default: 12)', 'S', duration, default=12.0)
-    gait: Path | None = option('gait file of all that follow one and name none, or name of a '
-                               'shipped one', 'FILE')
+    gait: Path | None = option(
+        'gait file of all that follow one and name none, or name of a shipped one', 'FILE'
+    )
     variants: Path | None = option(
-        'list of name, controller, settings (default: config/comparisons/ROBOT.yaml)', 'FILE')
+        'list of name, controller, settings (default: config/comparisons/ROBOT.yaml)', 'FILE'
+    )
     plant: str | None = option(
-        lambda: ', '.join(PLANTS) + " (default: the robot file's, and rigid for --robustness)", 'P')
+        lambda: ', '.join(PLANTS) + " (default: the robot file's, and rigid for --robustness)", 'P'
+    )
     robustness: bool = option(
         'look for the first failing size of the disturbance too, of robots in space of pushes from '
-        'all sides (minutes)')
+        'all sides (minutes)'
+    )
     speeds: Sequence[float] | None = option(
-        'of robots in space, m/s (default: 0.4:1.0:4)', 'LO:HI:N', number_range)
+        'of robots in space, m/s (default: 0.4:1.0:4)', 'LO:HI:N', number_range
+    )
 
 
-@verb('walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
-      'walking_control compare walker3d --robustness --quick --out out/compare')
+@verb(
+    'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
+    'walking_control compare walker3d --robustness --quick --out out/compare',
+)
 def compare(options: _Compare) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.lab.experiments import comparison
     from walking_control.lab.experiments.variants import read_variants, variants_path
     from walking_control.lab.reports import comparison_page as pages
+
     robot = common.requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
     gaits = common.gait_settings(options.gait, *(variant.controller for variant in variants))
@@ -262,24 +388,39 @@ def compare(options: _Compare) -> int:
     if robot.is_free and robustness:
         robustness = common.requested_grid(options)
     else:
-        common.refuse_grid(options, 'without --robustness nothing is pushed' if robot.is_free
-                           else 'robots with base: free alone are pushed from all sides')
+        common.refuse_grid(
+            options,
+            'without --robustness nothing is pushed'
+            if robot.is_free
+            else 'robots with base: free alone are pushed from all sides',
+        )
     if not robot.is_free:
         if options.speeds is not None:
-            raise InvalidInput('option --speeds', limit='has no effect: robots with base: free '
-                               'alone are compared at several', remedy='leave it out')
+            raise InvalidInput(
+                'option --speeds',
+                limit='has no effect: robots with base: free alone are compared at several',
+                remedy='leave it out',
+            )
         options.disturb = options.disturb or [comparison.DISTURBANCE]
     interrupted = False
     try:
         walks = comparison.compare(
-            options.robot, variants, options.disturb, options.duration,
+            options.robot,
+            variants,
+            options.disturb,
+            options.duration,
             [*common.settings_of(options), *gaits],
-            robustness, lambda text: print(text, file=sys.stderr, flush=True), options.plant,
-            options.speeds or comparison.SPEEDS, options.processes)
+            robustness,
+            lambda text: print(text, file=sys.stderr, flush=True),
+            options.plant,
+            options.speeds or comparison.SPEEDS,
+            options.processes,
+        )
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True
-    result = pages.summarize_comparison(walks, robot.name, options.disturb, options.duration,
-                                        interrupted)
+    result = pages.summarize_comparison(
+        walks, robot.name, options.disturb, options.duration, interrupted
+    )
     status = output.say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
     if options.out is not None:
         result['files'] = pages.write_comparison(walks, result, options.out)
@@ -287,5 +428,6 @@ def compare(options: _Compare) -> int:
     def say(result: dict[str, Any]) -> None:
         print('\n'.join(pages.format_comparison(result)))
         output.print_files(result)
+
     output.tell(options, result, say)
     return status

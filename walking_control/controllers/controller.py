@@ -16,8 +16,9 @@ from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
 
 # (terms, knowledge, memory, support, held, q, v, effort); knowledge is of the law's own kind
-LawFunction = Callable[[Terms, Any, np.ndarray, int, np.ndarray, np.ndarray, np.ndarray,
-                        np.ndarray], None]
+LawFunction = Callable[
+    [Terms, Any, np.ndarray, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None
+]
 
 
 class ArrayLaw(NamedTuple):
@@ -32,6 +33,7 @@ class ArrayLaw(NamedTuple):
         knee_flexed: Flexion after which an extending knee's lock is armed again, rad.
         passive: Whether it never gives an effort.
     """
+
     function: LawFunction
     knowledge: Any
     memory: np.ndarray
@@ -57,6 +59,7 @@ class Controller(Protocol):
         IncompatibleController: The law does not fit the robot; raised on construction.
         InvalidInput: What it was given, such as a gait, cannot be used.
     """
+
     name: ClassVar[str]
     parameters: ClassVar[type[LawParameters]]
     values: LawParameters
@@ -111,6 +114,7 @@ class PostureHolder(Protocol):
     `distributor`: the `StaticTorque` that shares the weight, for the margins. `solution`: the
     `StaticSolution` it relies on; None without one.
     """
+
     dynamics: Any
     contacts: dict[str, Any]
     distributor: Any
@@ -119,13 +123,14 @@ class PostureHolder(Protocol):
 
 class FootPlan(NamedTuple):
     """What a law that steps does with its feet: places from the base's origin, floor axes."""
-    feet: np.ndarray   # where the feet are, m, ``(n_feet, 3)``
-    yaws: np.ndarray   # how the feet are turned about the floor normal, rad, ``(n_feet,)``
-    swing: int | None   # index of the foot that swings; None while all stand
-    foothold: np.ndarray | None   # where it shall land, m, ``(3,)``; None while all stand
-    capture: np.ndarray   # where the fall would end, on the floor, m, ``(3,)``
-    heading: float   # where the robot shall look, rad
-    sole: tuple[float, float]   # length and width of the soles relied on, m; zeros of points
+
+    feet: np.ndarray  # where the feet are, m, ``(n_feet, 3)``
+    yaws: np.ndarray  # how the feet are turned about the floor normal, rad, ``(n_feet,)``
+    swing: int | None  # index of the foot that swings; None while all stand
+    foothold: np.ndarray | None  # where it shall land, m, ``(3,)``; None while all stand
+    capture: np.ndarray  # where the fall would end, on the floor, m, ``(3,)``
+    heading: float  # where the robot shall look, rad
+    sole: tuple[float, float]  # length and width of the soles relied on, m; zeros of points
 
 
 @runtime_checkable
@@ -152,11 +157,18 @@ def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
     """
     what = f'controller {law} on {robot.name}'
     if not robot.is_free or biped and len(robot.feet) != 2:
-        raise IncompatibleController(what, limit='needs a biped in space (base: free, two feet)'
-                                     if biped else 'needs a robot in space (base: free)',
-                                     remedy='choose another controller')
+        raise IncompatibleController(
+            what,
+            limit='needs a biped in space (base: free, two feet)'
+            if biped
+            else 'needs a robot in space (base: free)',
+            remedy='choose another controller',
+        )
     for joint in robot.joints:
         if joint not in robot.actuators or robot.limits[joint].effort == 0.0:
-            raise IncompatibleController(what, value=joint,
-                                         limit='every joint needs a motor with an effort limit',
-                                         remedy='add it to robot.actuators and the URDF')
+            raise IncompatibleController(
+                what,
+                value=joint,
+                limit='every joint needs a motor with an effort limit',
+                remedy='add it to robot.actuators and the URDF',
+            )

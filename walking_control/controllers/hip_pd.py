@@ -29,29 +29,47 @@ from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics, terms_places, unpack_terms
 
-NOTHING = np.zeros(1)   # the law remembers nothing
+NOTHING = np.zeros(1)  # the law remembers nothing
 
 
 class AnkleData(NamedTuple):
     """What the law knows besides the hip where foot or ankle count, as plain arrays and numbers."""
+
     hip: HipData
     limits: Limits
-    parameters: np.ndarray   # of the support terms; gravity along x and z first
+    parameters: np.ndarray  # of the support terms; gravity along x and z first
     # rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``
     spin: np.ndarray
-    gain: float   # torque of the ankle per energy the walker lacks, N m/J
-    energy: float   # aimed at, J
+    gain: float  # torque of the ankle per energy the walker lacks, N m/J
+    energy: float  # aimed at, J
 
 
 @array_function
-def ankle_law(terms: Terms, data: AnkleData, memory: np.ndarray, support: int, held: np.ndarray,
-              q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+def ankle_law(
+    terms: Terms,
+    data: AnkleData,
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """PD of the hip and energy feedback of the ankle, within limits, as an `ArrayLaw`."""
     n, k = q.shape[0], effort.shape[0]
-    M, L, M_f, h, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(n), \
-        np.zeros(2)
-    H, LH, spare, buffer = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k), \
-        np.zeros(terms_places(n).end)
+    M, L, M_f, h, h_f = (
+        np.zeros((n, n)),
+        np.zeros((n, n)),
+        np.zeros((2, n)),
+        np.zeros(n),
+        np.zeros(2),
+    )
+    H, LH, spare, buffer = (
+        np.zeros((k, k)),
+        np.zeros((k, k)),
+        np.zeros(k),
+        np.zeros(terms_places(n).end),
+    )
     terms(support, q, v, data.parameters, buffer)
     unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
     factorise_spd(M, L)
@@ -60,7 +78,7 @@ def ankle_law(terms: Terms, data: AnkleData, memory: np.ndarray, support: int, h
         for j in range(n):
             energy += 0.5 * v[i] * M[i, j] * v[j]
     B = data.limits.inputs[support]
-    nearest_effort(L, B, np.zeros(n), H, LH, spare)   # for LH
+    nearest_effort(L, B, np.zeros(n), H, LH, spare)  # for LH
     hip_law(terms, data.hip, memory, support, held, q, v, effort)
     if data.limits.ankle >= 0:
         effort[data.limits.ankle] = data.gain * (data.energy - energy)
@@ -73,23 +91,27 @@ class HipPd(Controller):
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
+
     name = 'hip_pd'
     parameters = HipPdParameters
 
     def __init__(self, robot_file: RobotFile, values: HipPdParameters) -> None:
         robot = robot_file.robot
         joint, self._coordinate = find_hip(robot, self.name)
-        self._signs = np.array([robot.supports[foot][self._coordinate, 1 + joint]
-                                for foot in robot.feet])
+        self._signs = np.array(
+            [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
+        )
         self._limit = float(robot.effort_limits[0])
         self._locks = KneeLocks(robot, values.knee_flexed)
-        self._joints = len(robot.actuators)   # efforts of an ankle come after theirs
+        self._joints = len(robot.actuators)  # efforts of an ankle come after theirs
         self._needs_terms = values.limiting != 'off' or values.ankle_energy_gain > 0.0
         if values.ankle_energy_gain > 0.0 and robot.ground_torque is None:
-            raise IncompatibleController(f'parameter hip_pd.ankle_energy_gain on {robot.name}',
-                                         value=values.ankle_energy_gain,
-                                         limit='needs a robot with an ankle (ground_torque)',
-                                         remedy='set it to 0')
+            raise IncompatibleController(
+                f'parameter hip_pd.ankle_energy_gain on {robot.name}',
+                value=values.ankle_energy_gain,
+                limit='needs a robot with an ankle (ground_torque)',
+                remedy='set it to 0',
+            )
         self.values = values
         if self._needs_terms:
             self._build(robot, robot_file.values(World))
@@ -107,13 +129,25 @@ class HipPd(Controller):
     def _hip(self) -> HipData:
         """Return the hip's part with the gains of now."""
         values = self.values
-        return HipData(self._coordinate, values.hip_angle, values.hip_stiffness,
-                       values.hip_damping, self._limit, self._signs)
+        return HipData(
+            self._coordinate,
+            values.hip_angle,
+            values.hip_stiffness,
+            values.hip_damping,
+            self._limit,
+            self._signs,
+        )
 
     def _ankle(self) -> AnkleData:
         """Return the whole law with the gains of now."""
-        return AnkleData(self._hip(), self._limits, self._parameters, self._spin,
-                         self.values.ankle_energy_gain, self.values.energy)
+        return AnkleData(
+            self._hip(),
+            self._limits,
+            self._parameters,
+            self._spin,
+            self.values.ankle_energy_gain,
+            self.values.energy,
+        )
 
     def reset(self, state: WalkerState) -> None:
         """Start with locked knees."""
@@ -123,17 +157,30 @@ class HipPd(Controller):
         """Fill the `Command` for this tick."""
         self._locks.update(state, command)
         if self._needs_terms:
-            ankle_law(self._terms, self._ankle(), NOTHING, state.support, self._locks.held,
-                      state.coordinates, state.rates, command.effort)
+            ankle_law(
+                self._terms,
+                self._ankle(),
+                NOTHING,
+                state.support,
+                self._locks.held,
+                state.coordinates,
+                state.rates,
+                command.effort,
+            )
             # until the first contact is reported the start's stance foot counts as standing
             if not state.contact[state.support] and state.contact.any():
-                command.effort[self._joints:] = 0.0
+                command.effort[self._joints :] = 0.0
         else:
             values, i = self.values, self._coordinate
             command.effort[:] = 0.0
             command.effort[0] = self._signs[state.support] * clamped_pd(
-                float(state.coordinates[i]), float(state.rates[i]), values.hip_angle,
-                values.hip_stiffness, values.hip_damping, self._limit)
+                float(state.coordinates[i]),
+                float(state.rates[i]),
+                values.hip_angle,
+                values.hip_stiffness,
+                values.hip_damping,
+                self._limit,
+            )
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""

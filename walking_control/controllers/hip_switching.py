@@ -20,8 +20,14 @@ from walking_control.models.signals import Command, Reference, WalkerState
 
 
 @array_function
-def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float,
-               derivative_gain: float, limit: float) -> float:
+def clamped_pd(
+    q5: float,
+    dq5: float,
+    set_point: float,
+    proportional_gain: float,
+    derivative_gain: float,
+    limit: float,
+) -> float:
     """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 
     `q5`: hip angle seen from the stance leg, rad. `dq5`: its rate, rad/s. `set_point`: q5 aimed at,
@@ -35,22 +41,32 @@ def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float
 
 class HipData(NamedTuple):
     """What a PD law of the hip knows, as plain numbers."""
-    coordinate: int   # index of the hip angle among the minimal coordinates
-    set_point: float   # hip angle aimed at, rad
-    proportional_gain: float   # A/rad or N m/rad
-    derivative_gain: float   # A s/rad or N m s/rad
-    limit: float   # largest current, A, or torque, N m
+
+    coordinate: int  # index of the hip angle among the minimal coordinates
+    set_point: float  # hip angle aimed at, rad
+    proportional_gain: float  # A/rad or N m/rad
+    derivative_gain: float  # A s/rad or N m s/rad
+    limit: float  # largest current, A, or torque, N m
     effort: np.ndarray  # effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``
 
 
 @array_function
-def hip_law(terms: Terms, hip: HipData, memory: np.ndarray, support: int, held: np.ndarray,
-            q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+def hip_law(
+    terms: Terms,
+    hip: HipData,
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """PD of the hip to a fixed set point ([DS09] (5.29)) as an `ArrayLaw`; it has no memory."""
     i = hip.coordinate
     effort[:] = 0.0
     effort[0] = hip.effort[support] * clamped_pd(
-        q[i], v[i], hip.set_point, hip.proportional_gain, hip.derivative_gain, hip.limit)
+        q[i], v[i], hip.set_point, hip.proportional_gain, hip.derivative_gain, hip.limit
+    )
 
 
 class HipSwitching(Controller):
@@ -59,6 +75,7 @@ class HipSwitching(Controller):
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
+
     name = 'hip_switching'
     parameters = HipSwitchingParameters
 
@@ -66,8 +83,9 @@ class HipSwitching(Controller):
         robot = robot_file.robot
         self._joint, self._coordinate = find_hip(robot, self.name)
         self._motor = robot.actuators[robot.joints[self._joint]]
-        self._signs = [robot.supports[foot][self._coordinate, 1 + self._joint]
-                       for foot in robot.feet]
+        self._signs = [
+            robot.supports[foot][self._coordinate, 1 + self._joint] for foot in robot.feet
+        ]
         self._locks = KneeLocks(robot, values.knee_flexed)
         self.values = values
         self._steps = 0
@@ -92,10 +110,19 @@ class HipSwitching(Controller):
         if values.switching == 'printed':
             return None
         signed = np.array([sign * motor.torque_per_ampere for sign in self._signs])
-        return ArrayLaw(hip_law, HipData(self._coordinate, values.set_point,
-                                         values.proportional_gain, values.derivative_gain,
-                                         motor.current_limit, signed), np.zeros(1),
-                        values.knee_flexed)
+        return ArrayLaw(
+            hip_law,
+            HipData(
+                self._coordinate,
+                values.set_point,
+                values.proportional_gain,
+                values.derivative_gain,
+                motor.current_limit,
+                signed,
+            ),
+            np.zeros(1),
+            values.knee_flexed,
+        )
 
     def reset(self, state: WalkerState) -> None:
         """Start with locked knees and no speed correction."""
@@ -116,10 +143,16 @@ class HipSwitching(Controller):
         q5, dq5 = state.coordinates[i], state.rates[i]
         if values.switching == 'printed':
             foot = 0 if state.contact[0] and not state.contact[1] else 1
-            if foot != state.support:   # the hip seen from the other leg
+            if foot != state.support:  # the hip seen from the other leg
                 q5, dq5 = -q5, -dq5
-        self.current = clamped_pd(float(q5), float(dq5), set_point, values.proportional_gain,
-                                  values.derivative_gain, self._motor.current_limit)
+        self.current = clamped_pd(
+            float(q5),
+            float(dq5),
+            set_point,
+            values.proportional_gain,
+            values.derivative_gain,
+            self._motor.current_limit,
+        )
         command.effort[0] = self._signs[foot] * self._motor.torque_per_ampere * self.current
         self._locks.update(state, command)
 
@@ -144,17 +177,23 @@ def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint, coordinate) of the one driven hip, or raise `IncompatibleController`."""
     if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(
-            f'controller {controller} on {robot.name}', value=sorted(robot.actuators),
+            f'controller {controller} on {robot.name}',
+            value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',
-            remedy='choose another controller')
+            remedy='choose another controller',
+        )
     joint = robot.joint_index(next(iter(robot.actuators)))
     first, second = (robot.supports[foot] for foot in robot.feet)
     for coordinate in range(len(robot.coordinates)):
         rows = first[coordinate], second[coordinate]
-        if all(np.count_nonzero(row) == 1 and abs(row[1 + joint]) == 1.0 for row in rows) \
-                and rows[0][1 + joint] == -rows[1][1 + joint]:
+        if (
+            all(np.count_nonzero(row) == 1 and abs(row[1 + joint]) == 1.0 for row in rows)
+            and rows[0][1 + joint] == -rows[1][1 + joint]
+        ):
             return joint, coordinate
     raise IncompatibleController(
-        f'controller {controller} on {robot.name}', value=robot.joints[joint],
+        f'controller {controller} on {robot.name}',
+        value=robot.joints[joint],
         limit='the motor must turn a hip whose angle changes sign with the stance foot',
-        remedy='check robot.supports in the robot file')
+        remedy='check robot.supports in the robot file',
+    )

@@ -12,8 +12,9 @@ STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
 
 
 @array_function
-def next_lock_phase(phase: int, is_stance: bool, in_contact: bool, angle: float, rate: float,
-                    flexed: float) -> int:
+def next_lock_phase(
+    phase: int, is_stance: bool, in_contact: bool, angle: float, rate: float, flexed: float
+) -> int:
     """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
 
     The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
@@ -52,8 +53,10 @@ class KneeLocks:
     """
 
     def __init__(self, robot: Robot, flexed: float) -> None:
-        self._locks = [(robot.joint_index(lock.joint), robot.feet.index(lock.foot), lock.angle)
-                       for lock in robot.locks]
+        self._locks = [
+            (robot.joint_index(lock.joint), robot.feet.index(lock.foot), lock.angle)
+            for lock in robot.locks
+        ]
         self._flexed = flexed
         self.held = np.zeros(len(self._locks), bool)
         self.reset()
@@ -66,9 +69,14 @@ class KneeLocks:
     def update(self, state: WalkerState, command: Command) -> None:
         """Fill the locks of a `Command` from a `WalkerState`."""
         for i, (joint, foot, angle) in enumerate(self._locks):
-            phase = next_lock_phase(self._phases[i], foot == state.support,
-                                    bool(state.contact[foot]), float(state.position[joint]) - angle,
-                                    float(state.velocity[joint]), self._flexed)
+            phase = next_lock_phase(
+                self._phases[i],
+                foot == state.support,
+                bool(state.contact[foot]),
+                float(state.position[joint]) - angle,
+                float(state.velocity[joint]),
+                self._flexed,
+            )
             self._phases[i] = phase
             command.lock[i] = phase in (STANCE, ARMED)
             self.held[i] = holds(phase, foot == state.support, bool(state.locked[i]))

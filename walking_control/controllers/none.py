@@ -12,8 +12,16 @@ from walking_control.models.signals import Command, Reference, WalkerState
 
 
 @array_function
-def no_law(terms: Terms, knowledge: tuple[float], memory: np.ndarray, support: int,
-           held: np.ndarray, q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+def no_law(
+    terms: Terms,
+    knowledge: tuple[float],
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """No effort."""
     for i in range(effort.shape[0]):
         effort[i] = 0.0
@@ -21,6 +29,7 @@ def no_law(terms: Terms, knowledge: tuple[float], memory: np.ndarray, support: i
 
 class NoControl(Controller):
     """Zero effort on every actuator."""
+
     name = 'none'
     parameters = NoControlParameters
 

@@ -28,23 +28,40 @@ if TYPE_CHECKING:
     from walking_control.models.robot_file import RobotFile
 
 _ROOM = 'walking_control.controllers'
-CONTROLLERS = Registry('controller', {
-    'curve_tracking': f'{_ROOM}.curve_tracking.controller:CurveTracking',
-    'foot_placement': f'{_ROOM}.foot_placement.controller:FootPlacement',
-    'hip_pd': f'{_ROOM}.hip_pd:HipPd',
-    'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
-    'natural_walking': f'{_ROOM}.natural_walking.controller:NaturalWalking',
-    'none': f'{_ROOM}.none:NoControl',
-    'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
-    'stepping': f'{_ROOM}.stepping.controller:Stepping',
-    'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
-    'time_pd': f'{_ROOM}.time_pd:TimePd',
-}, 'walking_control.controllers', f'{_ROOM}.controller:Controller', ('rate',))
+CONTROLLERS = Registry(
+    'controller',
+    {
+        'curve_tracking': f'{_ROOM}.curve_tracking.controller:CurveTracking',
+        'foot_placement': f'{_ROOM}.foot_placement.controller:FootPlacement',
+        'hip_pd': f'{_ROOM}.hip_pd:HipPd',
+        'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
+        'natural_walking': f'{_ROOM}.natural_walking.controller:NaturalWalking',
+        'none': f'{_ROOM}.none:NoControl',
+        'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
+        'stepping': f'{_ROOM}.stepping.controller:Stepping',
+        'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
+        'time_pd': f'{_ROOM}.time_pd:TimePd',
+    },
+    'walking_control.controllers',
+    f'{_ROOM}.controller:Controller',
+    ('rate',),
+)
 # what stands apart from its law
-SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
-    CurveTrackingParameters, FootPlacementParameters, HipPdParameters, HipSwitchingParameters,
-    NaturalWalkingParameters, NoControlParameters, PushOffParameters, StaticTorqueParameters,
-    SteppingParameters, TimePdParameters)}
+SECTIONS: dict[str, type[Parameters]] = {
+    each.section: each
+    for each in (
+        CurveTrackingParameters,
+        FootPlacementParameters,
+        HipPdParameters,
+        HipSwitchingParameters,
+        NaturalWalkingParameters,
+        NoControlParameters,
+        PushOffParameters,
+        StaticTorqueParameters,
+        SteppingParameters,
+        TimePdParameters,
+    )
+}
 
 
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:

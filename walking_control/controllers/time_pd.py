@@ -41,33 +41,56 @@ from walking_control.models.support.dynamics import SupportDynamics, terms_place
 
 class Playback(NamedTuple):
     """What the law knows, as plain arrays and numbers."""
-    curve: Curve   # `Curve` of the gait over time
+
+    curve: Curve  # `Curve` of the gait over time
     limits: Limits
-    parameters: np.ndarray   # of the support terms
-    stiffness: float   # N m/rad
-    damping: float   # N m s/rad
+    parameters: np.ndarray  # of the support terms
+    stiffness: float  # N m/rad
+    damping: float  # N m s/rad
     losses: Compensation
 
 
-def build_playback(robot: Robot, values: TimePdParameters, world: World,
-                   gait: GaitSamples, parameters: np.ndarray | None = None) -> Playback:
+def build_playback(
+    robot: Robot,
+    values: TimePdParameters,
+    world: World,
+    gait: GaitSamples,
+    parameters: np.ndarray | None = None,
+) -> Playback:
     """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
-    return Playback(make_time_curve(gait.pieces), make_limits(support, values),
-                    np.array(gravity if parameters is None else parameters), values.gait_stiffness,
-                    values.gait_damping, make_compensation(support, values))
+    return Playback(
+        make_time_curve(gait.pieces),
+        make_limits(support, values),
+        np.array(gravity if parameters is None else parameters),
+        values.gait_stiffness,
+        values.gait_damping,
+        make_compensation(support, values),
+    )
 
 
 @array_function
-def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarray, v: np.ndarray,
-         effort: np.ndarray) -> None:
+def play(
+    terms: Terms,
+    data: Playback,
+    support: int,
+    elapsed: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
     n, k = q.shape[0], effort.shape[0]
     target, rate, spare = np.zeros(n), np.zeros(n), np.zeros(n)
     M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
-    H, LH, h, h_f, buffer = np.zeros((k, k)), np.zeros((k, k)), np.zeros(n), np.zeros(2), \
-        np.zeros(terms_places(n).end)
+    H, LH, h, h_f, buffer = (
+        np.zeros((k, k)),
+        np.zeros((k, k)),
+        np.zeros(n),
+        np.zeros(2),
+        np.zeros(terms_places(n).end),
+    )
     last = data.curve.knots[data.curve.knots.shape[0] - 1]
     evaluate(data.curve, min(elapsed, last), target, rate, spare)
     terms(support, q, v, data.parameters, buffer)
@@ -88,13 +111,22 @@ def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarr
 
 class TimedPlayback(NamedTuple):
     """What the law knows in a compiled walk."""
+
     playback: Playback
-    period: float   # control period, s
+    period: float  # control period, s
 
 
 @array_function
-def time_law(terms: Terms, timed: TimedPlayback, memory: np.ndarray, support: int,
-             held: np.ndarray, q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+def time_law(
+    terms: Terms,
+    timed: TimedPlayback,
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """The law as an `ArrayLaw`; it remembers the time since touchdown and who stood last."""
     memory[0] = memory[0] + timed.period if support == memory[1] else 0.0
     memory[1] = support
@@ -108,6 +140,7 @@ class TimePd(Controller):
     `IncompatibleController`: not a planar walker on two feet with something to drive.
     `InvalidInput`: the gait does not fit.
     """
+
     name = 'time_pd'
     parameters = TimePdParameters
 
@@ -117,8 +150,9 @@ class TimePd(Controller):
         self.values = values
         dynamics = Dynamics(robot, world.gravity, world.slope)
         self._terms, parameters = make_terms(dynamics)
-        self.data = build_playback(robot, values, world, load_gait(robot, values.gait, world),
-                                   parameters)
+        self.data = build_playback(
+            robot, values, world, load_gait(robot, values.gait, world), parameters
+        )
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._steps: int | None = None
         self._since = 0.0
@@ -132,11 +166,22 @@ class TimePd(Controller):
         """Fill the `Command` for this tick."""
         if state.steps != self._steps:
             self._steps, self._since = state.steps, state.stamp
-        play(self._terms, self.data, state.support, state.stamp - self._since, state.coordinates,
-             state.rates, command.effort)
+        play(
+            self._terms,
+            self.data,
+            state.support,
+            state.stamp - self._since,
+            state.coordinates,
+            state.rates,
+            command.effort,
+        )
         self._locks.update(state, command)
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
-        return ArrayLaw(time_law, TimedPlayback(self.data, 1.0 / self.values.rate),
-                        np.array([0.0, NOBODY]), self.values.knee_flexed)
+        return ArrayLaw(
+            time_law,
+            TimedPlayback(self.data, 1.0 / self.values.rate),
+            np.array([0.0, NOBODY]),
+            self.values.knee_flexed,
+        )

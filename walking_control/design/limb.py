@@ -37,36 +37,48 @@ class Limb:
     cannot be read, or the limb cannot move its end along one of them.
     """
 
-    def __init__(self, mechanism: Mechanism, frame: str, transmission: Transmission,
-                 axes: str | None = None, rotors: str = ROTORS[0],
-                 carriers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        frame: str,
+        transmission: Transmission,
+        axes: str | None = None,
+        rotors: str = ROTORS[0],
+        carriers: Mapping[str, str] | None = None,
+    ) -> None:
         self.mechanism, self.transmission = mechanism, transmission
         self.rotors, self.carriers = rotors, carriers
         self.frame = mechanism.frame(frame)
         self.frame_name = frame
         if mechanism.joints_to(self.frame) != list(transmission.joints):
-            raise InvalidInput(f'joints of the limb to {frame}', value=list(transmission.joints),
-                               limit='must be ' + ', '.join(mechanism.joints_to(self.frame)))
+            raise InvalidInput(
+                f'joints of the limb to {frame}',
+                value=list(transmission.joints),
+                limit='must be ' + ', '.join(mechanism.joints_to(self.frame)),
+            )
         if not transmission.joints:
             raise InvalidInput(f'frame {frame}', limit='no joint moves it against the base')
         if rotors not in ROTORS:
             raise InvalidInput('rotors', value=rotors, limit='must be one of ' + ', '.join(ROTORS))
         self.n_base, self.m = mechanism.n_base, len(transmission.joints)
-        self.columns = np.concatenate([np.arange(self.n_base),
-                                       mechanism.velocity_places(transmission.joints)])
+        self.columns = np.concatenate(
+            [np.arange(self.n_base), mechanism.velocity_places(transmission.joints)]
+        )
         full = mechanism.point_jacobian(self.frame)[:3][:, self.columns]
-        self.axes = _axes(axes, full[:, self.n_base:], frame)
+        self.axes = _axes(axes, full[:, self.n_base :], frame)
         self.rows = [AXES.index(axis) for axis in self.axes]
         self.jacobian = full[self.rows]
-        self.own_jacobian = self.jacobian[:, self.n_base:]
+        self.own_jacobian = self.jacobian[:, self.n_base :]
         singular = np.linalg.svd(self.own_jacobian, compute_uv=False)
         if len(singular) < len(self.axes) or singular[-1] < SINGULAR * singular[0]:
             least = singular[-1] if len(singular) == len(self.axes) else 0.0
             raise InvalidInput(
                 f'smallest singular value of the Jacobian of {frame} along {self.axes}',
-                value=float(least), limit=f'must be above {SINGULAR:g} of the largest: in this '
+                value=float(least),
+                limit=f'must be above {SINGULAR:g} of the largest: in this '
                 'posture the limb cannot move its end in every direction',
-                remedy='choose other joint positions, or fewer --axes')
+                remedy='choose other joint positions, or fewer --axes',
+            )
         self.links = mechanism.inertia(rotors=False)[np.ix_(self.columns, self.columns)]
         if rotors == 'coupled':
             self.rotor_model = RotorModel(mechanism, transmission, carriers)
@@ -90,7 +102,7 @@ class Limb:
         The symmetric one has ``E^1/2 M E^1/2`` in place of E M ([SR20], appendix).
         """
         spin = np.zeros((self.m, len(self.columns)))
-        spin[:, self.n_base:] = self.transmission.to_rotors
+        spin[:, self.n_base :] = self.transmission.to_rotors
         right = self.coupling @ spin
         root = np.sqrt(shares)
         if symmetric:
@@ -110,16 +122,23 @@ def _axes(axes: str | None, jacobian: np.ndarray, frame: str) -> str:
     """Return the axes asked for, or those along which a limb moves its end."""
     if axes is None:
         norms = np.linalg.norm(jacobian, axis=1)
-        return ''.join(axis for axis, norm in zip(AXES, norms) if norm > SINGULAR * norms.max()) \
+        return (
+            ''.join(axis for axis, norm in zip(AXES, norms) if norm > SINGULAR * norms.max())
             or AXES
+        )
     if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
-        raise InvalidInput('axes', value=axes, limit='must be one or more of x, y, z',
-                           remedy='give them as xz')
-    dead = [axis for axis in axes
-            if np.linalg.norm(jacobian[AXES.index(axis)]) < SINGULAR * np.linalg.norm(jacobian)]
+        raise InvalidInput(
+            'axes', value=axes, limit='must be one or more of x, y, z', remedy='give them as xz'
+        )
+    dead = [
+        axis
+        for axis in axes
+        if np.linalg.norm(jacobian[AXES.index(axis)]) < SINGULAR * np.linalg.norm(jacobian)
+    ]
     if dead:
-        raise InvalidInput('axes', value=axes, limit=f'the limb to {frame} cannot move along '
-                           + ' or '.join(dead))
+        raise InvalidInput(
+            'axes', value=axes, limit=f'the limb to {frame} cannot move along ' + ' or '.join(dead)
+        )
     return ''.join(sorted(axes))
 
 
@@ -131,8 +150,12 @@ class RotorModel:
     None: the one before the joint. InvalidInput: a joint does not turn, or a carrier is unknown.
     """
 
-    def __init__(self, mechanism: Mechanism, transmission: Transmission,
-                 carriers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        transmission: Transmission,
+        carriers: Mapping[str, str] | None = None,
+    ) -> None:
         self.mechanism, dynamics = mechanism, mechanism.dynamics
         self.model = dynamics.model.copy()
         self.model.armature[:] = 0.0
@@ -142,8 +165,11 @@ class RotorModel:
         for joint, inertia in zip(transmission.joints, transmission.rotor_inertia):
             number = dynamics.model.getJointId(joint)
             if dynamics.robot.limits[joint].kind == 'prismatic':
-                raise InvalidInput(f'rotor of {joint}', limit='the joint slides: its rotor counts '
-                                   'as armature only', remedy='choose --rotors armature')
+                raise InvalidInput(
+                    f'rotor of {joint}',
+                    limit='the joint slides: its rotor counts as armature only',
+                    remedy='choose --rotors armature',
+                )
             turn = pin.computeJointJacobians(self.model, data, self._q)
             column = dynamics.model.joints[number].idx_v
             axis = turn[3:, column] / np.linalg.norm(turn[3:, column])
@@ -151,16 +177,20 @@ class RotorModel:
             if carriers and joint in carriers:
                 carrier = dynamics.model.frames[dynamics.frame(carriers[joint])].parentJoint
             own = data.oMi[carrier].rotation.T @ axis
-            rotor = self.model.addJoint(carrier, pin.JointModelRevoluteUnaligned(own),
-                                        pin.SE3.Identity(), f'{joint} rotor')
+            rotor = self.model.addJoint(
+                carrier, pin.JointModelRevoluteUnaligned(own), pin.SE3.Identity(), f'{joint} rotor'
+            )
             self.model.appendBodyToJoint(
-                rotor, pin.Inertia(0.0, np.zeros(3), inertia * np.outer(own, own)),
-                pin.SE3.Identity())
+                rotor,
+                pin.Inertia(0.0, np.zeros(3), inertia * np.outer(own, own)),
+                pin.SE3.Identity(),
+            )
             data = self.model.createData()
             self._q = np.append(self._q, 0.0)
         self._data, self._count = data, len(transmission.joints)
-        self._places = np.concatenate([dynamics.pinocchio_order[mechanism.moving],
-                                       np.arange(dynamics.nv, self.model.nv)])
+        self._places = np.concatenate(
+            [dynamics.pinocchio_order[mechanism.moving], np.arange(dynamics.nv, self.model.nv)]
+        )
 
     def efforts(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
         """Return efforts on the mechanism's velocities and on rotors, ``(n + m,)``, of both."""
@@ -173,5 +203,6 @@ class RotorModel:
         """Return the inertia between velocities and rotors' spin, ``(n, m)``."""
         rest, m = np.zeros(len(self._places)), self._count
         still = self.efforts(rest, rest)
-        return np.asarray(np.array([self.efforts(rest, unit) - still
-                                    for unit in np.eye(len(rest))[-m:]]).T[:-m])
+        return np.asarray(
+            np.array([self.efforts(rest, unit) - still for unit in np.eye(len(rest))[-m:]]).T[:-m]
+        )

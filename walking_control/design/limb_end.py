@@ -22,15 +22,16 @@ from walking_control.design.transmission import BACKWARD, FORWARD, LOSSLESS
 from walking_control.exceptions import InvalidInput
 
 CAPABILITIES = {'FC': LOSSLESS, 'FFC': FORWARD, 'BFC': BACKWARD}
-_REST = 1e-9   # share of the fastest motor's rate below which a motor rests
+_REST = 1e-9  # share of the fastest motor's rate below which a motor rests
 
 
 @dataclass(frozen=True)
 class ForcePolytope:
     """Forces f with ``-low <= A f <= high``."""
-    map: np.ndarray   # A, torques behind the gears per force, ``(m, d)``
-    low: np.ndarray   # limits against the positive direction, N m, ``(m,)``
-    high: np.ndarray   # limits along it, N m
+
+    map: np.ndarray  # A, torques behind the gears per force, ``(m, d)``
+    low: np.ndarray  # limits against the positive direction, N m, ``(m,)``
+    high: np.ndarray  # limits along it, N m
 
     def reach(self, direction: np.ndarray) -> float:
         """Return the largest force along a unit direction, N; infinite where nothing limits it."""
@@ -48,11 +49,12 @@ class ForcePolytope:
     def corners(self) -> np.ndarray | None:
         """Return its corners, ``(k, d)``, N, in the plane counter-clockwise; None if unbounded."""
         from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
+
         limits = np.concatenate([self.high, self.low])
         rows = np.concatenate([self.map, -self.map])
         if (limits <= 0.0).any():
             return None
-        rows = rows / limits[:, None]            # rows f <= 1; zero where nothing limits
+        rows = rows / limits[:, None]  # rows f <= 1; zero where nothing limits
         kept = np.abs(rows).max(axis=1) > 1e-12 * np.abs(rows).max()
         rows = rows[kept]
         if not len(rows) or np.linalg.matrix_rank(rows) < rows.shape[1]:
@@ -61,14 +63,15 @@ class ForcePolytope:
             return np.array([[-self.reach(-np.ones(1))], [self.reach(np.ones(1))]])
         size = np.abs(rows).max()
         try:
-            with np.errstate(divide='ignore', invalid='ignore'):   # corners far away
-                points = HalfspaceIntersection(np.column_stack([rows / size, -np.ones(len(rows))]),
-                                               np.zeros(rows.shape[1])).intersections
+            with np.errstate(divide='ignore', invalid='ignore'):  # corners far away
+                points = HalfspaceIntersection(
+                    np.column_stack([rows / size, -np.ones(len(rows))]), np.zeros(rows.shape[1])
+                ).intersections
             points = points[np.isfinite(points).all(axis=1)]
             extent = np.abs(points).max()
             points = extent * np.unique(np.round(points / extent, 9), axis=0)
             return np.asarray(points[ConvexHull(points).vertices] / size)
-        except QhullError:   # as good as unbounded, or as good as flat
+        except QhullError:  # as good as unbounded, or as good as flat
             return None
 
 
@@ -85,16 +88,23 @@ def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
     holds as if it were driven. Of a redundant limb the joints move least. InvalidInput: no motion.
     """
     if not np.any(velocity) or not np.isfinite(velocity).all():
-        raise InvalidInput('velocity of the end', value=np.asarray(velocity).tolist(),
-                           limit='must be finite and not zero')
-    rates = np.linalg.solve(limb.transmission.topology,
-                            np.linalg.pinv(limb.own_jacobian) @ velocity)
+        raise InvalidInput(
+            'velocity of the end',
+            value=np.asarray(velocity).tolist(),
+            limit='must be finite and not zero',
+        )
+    rates = np.linalg.solve(
+        limb.transmission.topology, np.linalg.pinv(limb.own_jacobian) @ velocity
+    )
     torque = limb.transmission.torque
     drive = limb.transmission.shares(FORWARD) * torque
     hold = limb.transmission.shares(BACKWARD) * torque
     still = _REST * np.abs(rates).max()
-    return ForcePolytope(_torque_map(limb), np.where(rates < -still, drive, hold),
-                         np.where(rates > still, drive, hold))
+    return ForcePolytope(
+        _torque_map(limb),
+        np.where(rates < -still, drive, hold),
+        np.where(rates > still, drive, hold),
+    )
 
 
 def _torque_map(limb: Limb) -> np.ndarray:
@@ -104,12 +114,13 @@ def _torque_map(limb: Limb) -> np.ndarray:
 @dataclass(frozen=True)
 class TaskInertia:
     """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg."""
-    lossless: np.ndarray   # GIE, gears without losses
+
+    lossless: np.ndarray  # GIE, gears without losses
     # FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies differ
     forward: np.ndarray
     # BGIE: force on the end per acceleration. None where a gear lets nothing back
     backward: np.ndarray | None
-    forward_symmetric: np.ndarray   # the symmetric approximation of FGIE
+    forward_symmetric: np.ndarray  # the symmetric approximation of FGIE
 
 
 def task_inertia(limb: Limb) -> TaskInertia:
@@ -127,13 +138,13 @@ def task_inertia(limb: Limb) -> TaskInertia:
         if not np.isfinite(shares).all():
             results[mode] = None
             continue
-        H = limb.inertia(shares)[limb.n_base:, limb.n_base:]
+        H = limb.inertia(shares)[limb.n_base :, limb.n_base :]
         pass_on = np.eye(limb.m)
         if mode == FORWARD:
             pass_on = limb.motor_map(shares) @ limb.transmission.topology.T
         results[mode] = np.linalg.inv(own @ np.linalg.solve(H, pass_on @ own.T))
     lossless, forward = results[LOSSLESS], results[FORWARD]
-    assert lossless is not None and forward is not None   # their shares are finite
+    assert lossless is not None and forward is not None  # their shares are finite
     return TaskInertia(lossless, forward, results[BACKWARD], _symmetric_forward(limb))
 
 
@@ -142,7 +153,7 @@ def _symmetric_forward(limb: Limb) -> np.ndarray:
     shares = limb.transmission.efficiency
     root = limb.motor_map(np.sqrt(shares)) @ limb.transmission.topology.T
     reach = limb.own_jacobian @ root.T
-    H = limb.inertia(shares, symmetric=True)[limb.n_base:, limb.n_base:]
+    H = limb.inertia(shares, symmetric=True)[limb.n_base :, limb.n_base :]
     return np.linalg.inv(reach @ np.linalg.solve(H, reach.T))
 
 
@@ -164,14 +175,16 @@ def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
 @dataclass(frozen=True)
 class ImpactMitigation:
     """Three definitions of the share of an impact that moving joints take away, 0 (stiff) to 1."""
+
     # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
     factor: float
-    effective: float   # 1 minus the ratio of effective masses along the direction
-    diagonal: float   # 1 minus the ratio of diagonal masses
+    effective: float  # 1 minus the ratio of effective masses along the direction
+    diagonal: float  # 1 minus the ratio of diagonal masses
 
 
-def impact_mitigation(limb: Limb, direction: np.ndarray,
-                      shares: np.ndarray | None = None) -> ImpactMitigation:
+def impact_mitigation(
+    limb: Limb, direction: np.ndarray, shares: np.ndarray | None = None
+) -> ImpactMitigation:
     """Return how well a limb on a free base softens an impact at its end, along its axes, ``(d,)``.
 
     ``L`` is the inertia with gears driven backwards (or with other shares, the diagonal of E),
@@ -179,21 +192,31 @@ def impact_mitigation(limb: Limb, direction: np.ndarray,
     without moving.
     """
     if limb.n_base == 0:
-        raise InvalidInput('impact mitigation of a held base', limit='locked joints would make '
-                           'its end infinitely heavy', remedy='choose --base free')
-    base = limb.jacobian[:, :limb.n_base]
-    locked = base @ np.linalg.solve(limb.links[:limb.n_base, :limb.n_base], base.T)
+        raise InvalidInput(
+            'impact mitigation of a held base',
+            limit='locked joints would make its end infinitely heavy',
+            remedy='choose --base free',
+        )
+    base = limb.jacobian[:, : limb.n_base]
+    locked = base @ np.linalg.solve(limb.links[: limb.n_base, : limb.n_base], base.T)
     if np.linalg.cond(locked) > 1.0 / SINGULAR:
-        raise InvalidInput('impact mitigation', limit=f'the base cannot move the end along every '
-                           f'one of {limb.axes}', remedy='choose fewer --axes')
+        raise InvalidInput(
+            'impact mitigation',
+            limit=f'the base cannot move the end along every one of {limb.axes}',
+            remedy='choose fewer --axes',
+        )
     shares = limb.transmission.shares(BACKWARD) if shares is None else shares
     free = _mobility(limb, shares)
-    ratio = np.linalg.solve(free, locked)   # L L_locked^-1, of inverses
-    masses = [(1.0 / (direction @ each @ direction), direction @ np.linalg.solve(each, direction))
-              for each in (free, locked)]
-    return ImpactMitigation(max(0.0, float(np.linalg.det(np.eye(len(locked)) - ratio))),
-                            float(1.0 - masses[0][0] / masses[1][0]),
-                            float(1.0 - masses[0][1] / masses[1][1]))
+    ratio = np.linalg.solve(free, locked)  # L L_locked^-1, of inverses
+    masses = [
+        (1.0 / (direction @ each @ direction), direction @ np.linalg.solve(each, direction))
+        for each in (free, locked)
+    ]
+    return ImpactMitigation(
+        max(0.0, float(np.linalg.det(np.eye(len(locked)) - ratio))),
+        float(1.0 - masses[0][0] / masses[1][0]),
+        float(1.0 - masses[0][1] / masses[1][1]),
+    )
 
 
 def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
@@ -203,8 +226,8 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
         return limb.jacobian @ np.linalg.solve(limb.inertia(shares), limb.jacobian.T)
     # outputs of closed gears stand still: velocities are those of base and open outputs
     keep = np.zeros((len(limb.columns), limb.n_base + int(open_.sum())))
-    keep[:limb.n_base, :limb.n_base] = np.eye(limb.n_base)
-    keep[limb.n_base:, limb.n_base:] = limb.transmission.topology[:, open_]
+    keep[: limb.n_base, : limb.n_base] = np.eye(limb.n_base)
+    keep[limb.n_base :, limb.n_base :] = limb.transmission.topology[:, open_]
     H = keep.T @ limb.inertia(np.where(open_, shares, 1.0)) @ keep
     reach = limb.jacobian @ keep
     return reach @ np.linalg.solve(H, reach.T)
@@ -213,7 +236,8 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class SymmetricError:
     """What the symmetric approximation of the inertia gets wrong ([SR20], appendix)."""
-    worst: float   # largest relative error of the kinetic energy over all velocities
+
+    worst: float  # largest relative error of the kinetic energy over all velocities
     # error relative to the coupled part of the energy alone at that velocity; None where that part
     # is zero
     of_coupled: float | None
@@ -228,7 +252,7 @@ def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
     smallest = min(shares.min(), (1.0 / shares).min())
     estimate = (1.0 - np.sqrt(smallest)) ** 2 / (1.0 + smallest)
     exact = limb.inertia(shares)
-    exact = 0.5 * (exact + exact.T)   # all that a kinetic energy sees
+    exact = 0.5 * (exact + exact.T)  # all that a kinetic energy sees
     difference = limb.inertia(shares, symmetric=True) - exact
     factor = np.linalg.inv(np.linalg.cholesky(exact))
     errors, vectors = np.linalg.eigh(factor @ difference @ factor.T)
@@ -240,7 +264,7 @@ def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
 
 def coupled_error(limb: Limb, shares: np.ndarray, velocity: np.ndarray) -> float | None:
     """Return the error of the kinetic energy relative to its coupled part; None where that is 0."""
-    spin = limb.transmission.to_rotors @ velocity[limb.n_base:]
+    spin = limb.transmission.to_rotors @ velocity[limb.n_base :]
     flow = (limb.coupling.T @ velocity) * spin
     part = float(((1.0 + shares) * flow).sum())
     if abs(part) < 1e-12 * float(np.abs(flow).sum() or 1.0) or not flow.any():

@@ -19,7 +19,7 @@ from walking_control.models.robot_file import RobotFile
 from walking_control.models.urdf import load_urdf
 
 AXES = 'xyz'
-SINGULAR = 1e-6    # of the largest singular value: below, a direction counts as lost
+SINGULAR = 1e-6  # of the largest singular value: below, a direction counts as lost
 _MASSLESS = 1e-14  # of what the joints alone resist: below, an inertia is singular
 _URDF = ('.urdf', '.xacro')
 
@@ -34,43 +34,53 @@ class Mechanism:
     words.
     """
 
-    def __init__(self, dynamics: Dynamics, q: np.ndarray, held: bool,
-                 assumptions: Sequence[str] = (), standing: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        q: np.ndarray,
+        held: bool,
+        assumptions: Sequence[str] = (),
+        standing: Sequence[str] = (),
+    ) -> None:
         self.dynamics, self.q, self.held = dynamics, np.array(q, float), held
         self.assumptions, self.standing = list(assumptions), tuple(standing)
         self.name, self.joints = dynamics.robot.name, dynamics.joints
         first = dynamics.base.nv if held else 0
         self.moving = np.arange(first, dynamics.nv)
         self.n_base = dynamics.base.nv - first
-        base = dynamics.model.inertias[1].mass   # the body behind the root joint
+        base = dynamics.model.inertias[1].mass  # the body behind the root joint
         self.mass = dynamics.mass - (base if held else 0.0)
         if not self.joints:
             raise InvalidInput(f'robot {self.name}', limit='has no moving joint')
         if self.mass <= 0.0:
-            raise InvalidInput(f'mass of what moves of {self.name}', value=self.mass,
-                               limit='must be positive (kg)')
+            raise InvalidInput(
+                f'mass of what moves of {self.name}', value=self.mass, limit='must be positive (kg)'
+            )
 
     def at(self, positions: np.ndarray) -> Mechanism:
         """Return the same robot with other joint positions, ``(n_joints,)``."""
         q = self.q.copy()
-        q[self.dynamics.base.nq:] = positions
+        q[self.dynamics.base.nq :] = positions
         return Mechanism(self.dynamics, q, self.held, self.assumptions, self.standing)
 
     def moved(self, velocity: np.ndarray) -> Mechanism:
         """Return the same robot after a unit of time at a velocity, ``(n,)``."""
         full = np.zeros(self.dynamics.nv)
         full[self.moving] = velocity
-        theirs = pin.integrate(self.dynamics.model, self.dynamics.to_pinocchio(self.q),
-                               self.dynamics.to_pinocchio_velocity(full))
+        theirs = pin.integrate(
+            self.dynamics.model,
+            self.dynamics.to_pinocchio(self.q),
+            self.dynamics.to_pinocchio_velocity(full),
+        )
         q = self.dynamics.from_pinocchio(theirs)
         # continuous joints keep counting turns
-        q[self.dynamics.base.nq:] = self.positions + full[self.dynamics.base.nv:]
+        q[self.dynamics.base.nq :] = self.positions + full[self.dynamics.base.nv :]
         return Mechanism(self.dynamics, q, self.held, self.assumptions, self.standing)
 
     @property
     def positions(self) -> np.ndarray:
         """Joint positions, ``(n_joints,)``, rad or m."""
-        return self.q[self.dynamics.base.nq:]
+        return self.q[self.dynamics.base.nq :]
 
     def velocity_places(self, joints: Sequence[str]) -> np.ndarray:
         """Return the places of joints among our velocities."""
@@ -86,8 +96,9 @@ class Mechanism:
     def momentum_map(self) -> np.ndarray:
         """Return what velocities make of linear momentum, ``(3, n)``: mass times com Jacobian."""
         dynamics = self.dynamics
-        jacobian = pin.jacobianCenterOfMass(dynamics.model, dynamics.data,
-                                            dynamics.to_pinocchio(self.q))
+        jacobian = pin.jacobianCenterOfMass(
+            dynamics.model, dynamics.data, dynamics.to_pinocchio(self.q)
+        )
         return np.asarray(dynamics.mass * jacobian[:, dynamics.pinocchio_order][:, self.moving])
 
     def center_of_mass(self) -> np.ndarray:
@@ -105,9 +116,13 @@ class Mechanism:
 
     def point_jacobian(self, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in the world's axes, linear rows first, ``(6, n)``."""
-        full = pin.computeFrameJacobian(self.dynamics.model, self.dynamics.data,
-                                        self.dynamics.to_pinocchio(self.q), frame,
-                                        pin.LOCAL_WORLD_ALIGNED)
+        full = pin.computeFrameJacobian(
+            self.dynamics.model,
+            self.dynamics.data,
+            self.dynamics.to_pinocchio(self.q),
+            frame,
+            pin.LOCAL_WORLD_ALIGNED,
+        )
         return np.asarray(full[:, self.dynamics.pinocchio_order][:, self.moving])
 
     def place_of(self, frame: int) -> np.ndarray:
@@ -124,10 +139,13 @@ class Mechanism:
         return found[::-1]
 
 
-def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
-                   positions: Mapping[str, float] | None = None,
-                   orientation: Sequence[float] | None = None,
-                   held: bool | None = None) -> Mechanism:
+def load_mechanism(
+    robot: str | Path,
+    overrides: Sequence[tuple[str, Any]] = (),
+    positions: Mapping[str, float] | None = None,
+    orientation: Sequence[float] | None = None,
+    held: bool | None = None,
+) -> Mechanism:
     """Return a robot, by its name, the path of a robot file, URDF or xacro, in a posture.
 
     Joints without a position, rad or m, and the base without an orientation, quaternion xyzw, are
@@ -138,8 +156,11 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
     standing: tuple[str, ...] = ()
     if str(robot).endswith(_URDF):
         if overrides:
-            raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
-                               remedy='use a robot file')
+            raise InvalidInput(
+                f'parameter {overrides[0][0]}',
+                limit='a URDF alone has none',
+                remedy='use a robot file',
+            )
         machine = bare_robot(load_urdf(robot), Path(robot).name.split('.')[0])
         dynamics = Dynamics(machine)
         start = dynamics.configuration(dict.fromkeys(dynamics.joints, 0.0))
@@ -160,8 +181,11 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
     q[:first] = start[:first]
     if orientation is not None:
         if dynamics.base is not Base.FREE:
-            raise InvalidInput(f'orientation of {machine.name}', value=list(orientation),
-                               limit=f'its base is {dynamics.base.value}')
+            raise InvalidInput(
+                f'orientation of {machine.name}',
+                value=list(orientation),
+                limit=f'its base is {dynamics.base.value}',
+            )
         q = dynamics.configuration(q[first:], orientation, start[:3])
     if positions:
         check_limits(q[first:], machine.joints, machine.limits)
@@ -184,19 +208,24 @@ def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
     """Return an inertia matrix that resists every motion; InvalidInput: one does not."""
     size = np.sqrt(np.clip(np.diag(inertia), 0.0, None))
     if not size.all() or np.linalg.eigvalsh(inertia / np.outer(size, size))[0] < _MASSLESS:
-        raise InvalidInput(f'inertia of {name}', limit='is singular: some motion moves no mass',
-                           remedy='give every moving link an <inertial>, or its motor a rotor '
-                           'inertia')
+        raise InvalidInput(
+            f'inertia of {name}',
+            limit='is singular: some motion moves no mass',
+            remedy='give every moving link an <inertial>, or its motor a rotor inertia',
+        )
     return inertia
 
 
 def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return a direction of length 1; InvalidInput: it is zero or not finite."""
     vector = np.asarray(direction, float)
-    largest = np.abs(vector).max(initial=0.0)   # NaN stays
+    largest = np.abs(vector).max(initial=0.0)  # NaN stays
     if vector.shape != (3,) or not 0.0 < largest < np.inf:
-        raise InvalidInput('direction', value=vector.tolist(),
-                           limit='must be three finite numbers, not all zero',
-                           remedy='give one such as 0,0,1')
-    vector = vector / largest   # or squares overflow
+        raise InvalidInput(
+            'direction',
+            value=vector.tolist(),
+            limit='must be three finite numbers, not all zero',
+            remedy='give one such as 0,0,1',
+        )
+    vector = vector / largest  # or squares overflow
     return np.asarray(vector / np.linalg.norm(vector))

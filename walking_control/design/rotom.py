@@ -17,15 +17,16 @@ from walking_control.design.mechanism import Mechanism, require_inertia, SINGULA
 from walking_control.exceptions import InvalidInput
 
 POINT, SOLE = 'point', 'sole'
-_DEPENDENT = 1e-9    # of the largest: below, a contact repeats what others hold already
-_STEP = 1e-5         # rad or m, of derivatives
-_POSTURES = 20       # random ones, to find in which directions a centre of mass can move at all
+_DEPENDENT = 1e-9  # of the largest: below, a contact repeats what others hold already
+_STEP = 1e-5  # rad or m, of derivatives
+_POSTURES = 20  # random ones, to find in which directions a centre of mass can move at all
 
 
 @dataclass(frozen=True)
 class Transmissibility:
     """How a posture passes forces on the centre of mass into its motion."""
-    matrix: np.ndarray   # T, ``(3, 3)``
+
+    matrix: np.ndarray  # T, ``(3, 3)``
     # orthonormal directions in which the centre of mass can move in some posture, columns ``(3,
     # k)``: a planar robot has two
     space: np.ndarray
@@ -59,26 +60,32 @@ class Transmissibility:
 @dataclass(frozen=True)
 class Contacts:
     """What holds a robot to its surroundings."""
-    frames: tuple[str, ...] = ()   # names of the frames that stay where they are
-    kind: str = SOLE   # ``'point'``: they may turn; ``'sole'``: they may not
+
+    frames: tuple[str, ...] = ()  # names of the frames that stay where they are
+    kind: str = SOLE  # ``'point'``: they may turn; ``'sole'``: they may not
 
     def jacobian(self, mechanism: Mechanism) -> np.ndarray:
         """Return the velocities that must stay zero, ``(c, n)`` per velocity."""
         rows = 3 if self.kind == POINT else 6
-        return np.concatenate([np.zeros((0, len(mechanism.moving))),
-                               *(mechanism.point_jacobian(mechanism.frame(name))[:rows]
-                                 for name in self.frames)])
+        return np.concatenate(
+            [
+                np.zeros((0, len(mechanism.moving))),
+                *(mechanism.point_jacobian(mechanism.frame(name))[:rows] for name in self.frames),
+            ]
+        )
 
 
 NO_CONTACTS = Contacts()
 
 
-def transmissibility(mechanism: Mechanism, contacts: Contacts = NO_CONTACTS,
-                     space: np.ndarray | None = None) -> Transmissibility:
+def transmissibility(
+    mechanism: Mechanism, contacts: Contacts = NO_CONTACTS, space: np.ndarray | None = None
+) -> Transmissibility:
     """Return the transmissibility of a posture with contacts kept; None takes `motion_space`."""
     momentum = mechanism.momentum_map()
-    P = constrained_mobility(require_inertia(mechanism.inertia(), mechanism.name),
-                             contacts.jacobian(mechanism))
+    P = constrained_mobility(
+        require_inertia(mechanism.inertia(), mechanism.name), contacts.jacobian(mechanism)
+    )
     T = momentum @ P @ momentum.T / mechanism.mass
     return Transmissibility(0.5 * (T + T.T), motion_space(mechanism) if space is None else space)
 
@@ -101,17 +108,23 @@ def motion_space(mechanism: Mechanism) -> np.ndarray:
     rng = np.random.default_rng(0)
     maps = [mechanism.momentum_map() / mechanism.mass]
     for _ in range(_POSTURES):
-        maps.append(mechanism.at(rng.uniform(-np.pi, np.pi, len(mechanism.joints)))
-                    .momentum_map() / mechanism.mass)
+        maps.append(
+            mechanism.at(rng.uniform(-np.pi, np.pi, len(mechanism.joints))).momentum_map()
+            / mechanism.mass
+        )
     directions, sizes, _ = np.linalg.svd(np.concatenate(maps, axis=1), full_matrices=False)
     space = directions[:, sizes > SINGULAR * sizes.max()]
     # axes of the world where they serve as well
-    return np.eye(3)[:, np.abs(space).max(axis=1) > SINGULAR] \
-        if np.count_nonzero(np.abs(space).max(axis=1) > SINGULAR) == space.shape[1] else space
+    return (
+        np.eye(3)[:, np.abs(space).max(axis=1) > SINGULAR]
+        if np.count_nonzero(np.abs(space).max(axis=1) > SINGULAR) == space.shape[1]
+        else space
+    )
 
 
-def rotom_gradient(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
-                   contacts: Contacts = NO_CONTACTS) -> np.ndarray:
+def rotom_gradient(
+    mechanism: Mechanism, direction: Sequence[float] | np.ndarray, contacts: Contacts = NO_CONTACTS
+) -> np.ndarray:
     """Return the derivative of RoToM by our velocities, ``(n,)``, 1/rad or 1/m.
 
     Central differences: of order 1e-9 exact. Where RoToM is zero it has a kink, and the result is
@@ -121,12 +134,18 @@ def rotom_gradient(mechanism: Mechanism, direction: Sequence[float] | np.ndarray
 
     def rotom(velocity: np.ndarray) -> float:
         return transmissibility(mechanism.moved(velocity), contacts, space).rotom(u)
-    return np.array([(rotom(_STEP * unit) - rotom(-_STEP * unit)) / (2.0 * _STEP)
-                     for unit in np.eye(len(mechanism.moving))])
+
+    return np.array(
+        [
+            (rotom(_STEP * unit) - rotom(-_STEP * unit)) / (2.0 * _STEP)
+            for unit in np.eye(len(mechanism.moving))
+        ]
+    )
 
 
-def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
-                      contacts: Contacts = NO_CONTACTS) -> np.ndarray:
+def descending_torque(
+    mechanism: Mechanism, direction: Sequence[float] | np.ndarray, contacts: Contacts = NO_CONTACTS
+) -> np.ndarray:
     """Return the joint torques towards less RoToM ([Mor17] (15)), ``(n_joints,)``.
 
     On a held base minus the gradient, per unit of force and mass. Of a robot on contacts, the least
@@ -139,11 +158,14 @@ def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndar
     _, sizes, right = np.linalg.svd(rows)
     rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
     free = right[rank:].T
-    return np.asarray(-np.linalg.lstsq(free[mechanism.n_base:].T, free.T @ gradient, rcond=None)[0])
+    return np.asarray(
+        -np.linalg.lstsq(free[mechanism.n_base :].T, free.T @ gradient, rcond=None)[0]
+    )
 
 
-def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, starts: int = 40,
-                seed: int = 0) -> list[np.ndarray]:
+def rotom_zeros(
+    mechanism: Mechanism, direction: Sequence[float] | np.ndarray, starts: int = 40, seed: int = 0
+) -> list[np.ndarray]:
     """Return postures whose RoToM along a direction is zero ([Mor17] (16)), within joint limits.
 
     The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n
@@ -153,19 +175,32 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
     of mass cannot move along the direction.
     """
     from scipy.optimize import least_squares
+
     if mechanism.n_base:
-        raise InvalidInput('zeros of RoToM of a free base', limit='are sought on a held one only',
-                           remedy='choose --base held')
+        raise InvalidInput(
+            'zeros of RoToM of a free base',
+            limit='are sought on a held one only',
+            remedy='choose --base held',
+        )
     u = unit_direction(direction)
     if np.linalg.norm(motion_space(mechanism).T @ u) < SINGULAR:
-        raise InvalidInput('direction', value=u.tolist(), limit='the centre of mass cannot move '
-                           'along it: RoToM is zero in every posture')
+        raise InvalidInput(
+            'direction',
+            value=u.tolist(),
+            limit='the centre of mass cannot move along it: RoToM is zero in every posture',
+        )
     low, high = _ranges(mechanism)
     rng = np.random.default_rng(seed)
-    found: list[list[Any]] = []   # posture, how often
+    found: list[list[Any]] = []  # posture, how often
     for start in rng.uniform(low, high, (starts, len(low))):
-        solution = least_squares(lambda q: mechanism.at(q).momentum_map().T @ u / mechanism.mass,
-                                 start, bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        solution = least_squares(
+            lambda q: mechanism.at(q).momentum_map().T @ u / mechanism.mass,
+            start,
+            bounds=(low, high),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+        )
         space = np.eye(3)
         if transmissibility(mechanism.at(solution.x), space=space).rotom(u) > 1e-6:
             continue
@@ -187,12 +222,16 @@ def _ranges(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return low, np.maximum(high, low + 1e-9)
 
 
-def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS,
-                     points: int = 181) -> tuple[np.ndarray, np.ndarray]:
+def index_over_joint(
+    mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS, points: int = 181
+) -> tuple[np.ndarray, np.ndarray]:
     """Return positions of a joint within limits and the index there, NaN where no mass moves."""
     if joint not in mechanism.joints:
-        raise InvalidInput(f'joint {joint}', limit=f'is not a moving joint of {mechanism.name}',
-                           remedy='known: ' + ', '.join(mechanism.joints))
+        raise InvalidInput(
+            f'joint {joint}',
+            limit=f'is not a moving joint of {mechanism.name}',
+            remedy='known: ' + ', '.join(mechanism.joints),
+        )
     place, space = mechanism.joints.index(joint), motion_space(mechanism)
     low, high = _ranges(mechanism)
     values = np.linspace(low[place], high[place], points)
@@ -202,6 +241,6 @@ def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_C
         positions[place] = value
         try:
             indices.append(transmissibility(mechanism.at(positions), contacts, space).index)
-        except InvalidInput:   # there some motion moves no mass
+        except InvalidInput:  # there some motion moves no mass
             indices.append(np.nan)
     return values, np.array(indices)

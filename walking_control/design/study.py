@@ -20,8 +20,11 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
     unit = unit_direction(direction)[limb.rows]
     size = np.linalg.norm(unit)
     if size < 1e-9:
-        raise InvalidInput('direction', value=[float(value) for value in direction],
-                           limit=f'must not be across all axes of the limb, {limb.axes}')
+        raise InvalidInput(
+            'direction',
+            value=[float(value) for value in direction],
+            limit=f'must not be across all axes of the limb, {limb.axes}',
+        )
     return np.asarray(unit / size)
 
 
@@ -37,64 +40,103 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
     if limb.n_base:
         matrices['GIE, base free'] = limb_end.backward_inertia(limb, gears.shares(LOSSLESS))
         shares = gears.shares(BACKWARD)
-        matrices['BGIE, base free'] = limb_end.backward_inertia(limb, shares) \
-            if np.isfinite(shares).all() else None
+        matrices['BGIE, base free'] = (
+            limb_end.backward_inertia(limb, shares) if np.isfinite(shares).all() else None
+        )
     polytopes = {kind: limb_end.force_capability(limb, kind) for kind in limb_end.CAPABILITIES}
     polytopes['AFC pushing'] = limb_end.asymmetric_capability(limb, u)
     polytopes['AFC giving way'] = limb_end.asymmetric_capability(limb, -u)
     return {
-        'robot': limb.mechanism.name, 'frame': limb.frame_name, 'axes': limb.axes,
-        'direction': u.tolist(), 'base': 'free' if limb.n_base else 'held', 'rotors': limb.rotors,
+        'robot': limb.mechanism.name,
+        'frame': limb.frame_name,
+        'axes': limb.axes,
+        'direction': u.tolist(),
+        'base': 'free' if limb.n_base else 'held',
+        'rotors': limb.rotors,
         'redundant': limb.redundant,
         'positions': dict(zip(limb.mechanism.joints, limb.mechanism.positions.tolist())),
         'motors': _motors(limb),
         'topology': gears.topology.tolist(),
-        'inertia': {**{name: None if matrix is None else matrix.tolist()
-                       for name, matrix in matrices.items()},
-                    'FGIE, symmetric': inertia.forward_symmetric.tolist()},
-        'masses': {name: {'effective': np.inf, 'diagonal': np.inf} if matrix is None else
-                   {'effective': limb_end.effective_mass(matrix, u),
-                    'diagonal': limb_end.diagonal_mass(matrix, u)}
-                   for name, matrix in matrices.items()},
+        'inertia': {
+            **{
+                name: None if matrix is None else matrix.tolist()
+                for name, matrix in matrices.items()
+            },
+            'FGIE, symmetric': inertia.forward_symmetric.tolist(),
+        },
+        'masses': {
+            name: {'effective': np.inf, 'diagonal': np.inf}
+            if matrix is None
+            else {
+                'effective': limb_end.effective_mass(matrix, u),
+                'diagonal': limb_end.diagonal_mass(matrix, u),
+            }
+            for name, matrix in matrices.items()
+        },
         'forces': {name: polytope.reach(u) for name, polytope in polytopes.items()},
-        'corners': {name: None if (corners := polytope.corners()) is None else corners.tolist()
-                    for name, polytope in polytopes.items()},
+        'corners': {
+            name: None if (corners := polytope.corners()) is None else corners.tolist()
+            for name, polytope in polytopes.items()
+        },
         'impact_mitigation': vars(limb_end.impact_mitigation(limb, u)) if limb.n_base else None,
-        'symmetric_error': {mode: vars(limb_end.symmetric_error(limb, mode))
-                            for mode in (FORWARD, BACKWARD)
-                            if np.isfinite(gears.shares(mode)).all()},
-        'over_efficiency': over_efficiency(limb, u)}
+        'symmetric_error': {
+            mode: vars(limb_end.symmetric_error(limb, mode))
+            for mode in (FORWARD, BACKWARD)
+            if np.isfinite(gears.shares(mode)).all()
+        },
+        'over_efficiency': over_efficiency(limb, u),
+    }
 
 
 def _motors(limb: Limb) -> dict[str, dict[str, float]]:
     gears = limb.transmission
-    return {joint: {'reduction': float(gears.reduction[i]),
-                    'rotor_inertia': float(gears.rotor_inertia[i]),
-                    'reflected_inertia': float(gears.reflected[i]),
-                    'efficiency': float(gears.efficiency[i]),
-                    'back_efficiency': float(gears.back_efficiency[i]),
-                    'torque': float(gears.torque[i])} for i, joint in enumerate(gears.joints)}
+    return {
+        joint: {
+            'reduction': float(gears.reduction[i]),
+            'rotor_inertia': float(gears.rotor_inertia[i]),
+            'reflected_inertia': float(gears.reflected[i]),
+            'efficiency': float(gears.efficiency[i]),
+            'back_efficiency': float(gears.back_efficiency[i]),
+            'torque': float(gears.torque[i]),
+        }
+        for i, joint in enumerate(gears.joints)
+    }
 
 
-def over_efficiency(limb: Limb, u: np.ndarray,
-                    efficiencies: np.ndarray = EFFICIENCIES) -> dict[str, list[float]]:
+def over_efficiency(
+    limb: Limb, u: np.ndarray, efficiencies: np.ndarray = EFFICIENCIES
+) -> dict[str, list[float]]:
     """Return forces and impact mitigation along u, with the same forward efficiency in all gears.
 
     ``back_efficiency`` is that of the first gear, ``FFC`` and ``BFC`` are shares of FC; ``factor``,
     ``effective`` and ``diagonal`` are of impact mitigation, empty of a held base.
     """
-    found: dict[str, list[float]] = {name: [] for name in (
-        'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal')}
+    found: dict[str, list[float]] = {
+        name: []
+        for name in (
+            'efficiency',
+            'back_efficiency',
+            'FFC',
+            'BFC',
+            'factor',
+            'effective',
+            'diagonal',
+        )
+    }
     lossless = limb_end.force_capability(limb).reach(u)
     for efficiency in efficiencies:
         other = with_gears(limb, efficiency=np.array([efficiency]))
         found['efficiency'].append(float(efficiency))
-        found['back_efficiency'].append(backward_efficiency(float(efficiency),
-                                                            float(limb.transmission.reduction[0])))
+        found['back_efficiency'].append(
+            backward_efficiency(float(efficiency), float(limb.transmission.reduction[0]))
+        )
         for kind in ('FFC', 'BFC'):
             # motors without limit, or without torque, leave no share
-            share = limb_end.force_capability(other, kind).reach(u) / lossless \
-                if 0.0 < lossless < np.inf else np.nan
+            share = (
+                limb_end.force_capability(other, kind).reach(u) / lossless
+                if 0.0 < lossless < np.inf
+                else np.nan
+            )
             found[kind].append(share)
         if limb.n_base:
             for name, value in vars(limb_end.impact_mitigation(other, u)).items():
@@ -104,8 +146,14 @@ def over_efficiency(limb: Limb, u: np.ndarray,
 
 def with_gears(limb: Limb, **changes: np.ndarray) -> Limb:
     """Return a limb with other numbers in its transmission."""
-    return Limb(limb.mechanism, limb.frame_name, limb.transmission.with_(**changes), limb.axes,
-                limb.rotors, limb.carriers)
+    return Limb(
+        limb.mechanism,
+        limb.frame_name,
+        limb.transmission.with_(**changes),
+        limb.axes,
+        limb.rotors,
+        limb.carriers,
+    )
 
 
 def usual_contacts(mechanism: Mechanism) -> tuple[rotom.Contacts, list[str]]:
@@ -117,12 +165,18 @@ def usual_contacts(mechanism: Mechanism) -> tuple[rotom.Contacts, list[str]]:
         return rotom.NO_CONTACTS, ['no contacts: a free base moves with the whole force']
     flat = robot.is_free and len(robot.feet) <= 2
     return rotom.Contacts(mechanism.standing, rotom.SOLE if flat else rotom.POINT), [
-        f'{" and ".join(mechanism.standing)} on the floor, ' + ('flat' if flat else 'as points')]
+        f'{" and ".join(mechanism.standing)} on the floor, ' + ('flat' if flat else 'as points')
+    ]
 
 
-def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
-                contacts: rotom.Contacts = rotom.NO_CONTACTS, joints: Sequence[str] = (),
-                zeros: bool = False, seed: int = 0) -> dict[str, Any]:
+def study_rotom(
+    mechanism: Mechanism,
+    direction: Sequence[float] | np.ndarray,
+    contacts: rotom.Contacts = rotom.NO_CONTACTS,
+    joints: Sequence[str] = (),
+    zeros: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
     """Return how a posture with contacts kept passes a force along a direction into motion.
 
     The index is told over `joints`; `zeros` looks for postures of no RoToM. ``half_axes`` go with
@@ -134,20 +188,41 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
     lengths, axes = found.axes
     torque = rotom.descending_torque(mechanism, u, contacts)
     return {
-        'robot': mechanism.name, 'base': 'held' if mechanism.held else 'free',
-        'contacts': list(contacts.frames), 'contact_kind': contacts.kind,
-        'direction': u.tolist(), 'mass': mechanism.mass,
+        'robot': mechanism.name,
+        'base': 'held' if mechanism.held else 'free',
+        'contacts': list(contacts.frames),
+        'contact_kind': contacts.kind,
+        'direction': u.tolist(),
+        'mass': mechanism.mass,
         'positions': dict(zip(mechanism.joints, mechanism.positions.tolist())),
         'center_of_mass': mechanism.center_of_mass().tolist(),
-        'matrix': found.matrix.tolist(), 'half_axes': lengths.tolist(),
-        'directions': axes.tolist(), 'moves_along': _in_words(rotom.motion_space(mechanism)),
-        'rotom': found.rotom(u), 'to_surface': found.to_surface(u), 'index': found.index,
+        'matrix': found.matrix.tolist(),
+        'half_axes': lengths.tolist(),
+        'directions': axes.tolist(),
+        'moves_along': _in_words(rotom.motion_space(mechanism)),
+        'rotom': found.rotom(u),
+        'to_surface': found.to_surface(u),
+        'index': found.index,
         'descending_torque': dict(zip(mechanism.joints, torque.tolist())),
-        'index_over': {joint: dict(zip(('position', 'index'), (
-            values.tolist() for values in rotom.index_over_joint(mechanism, joint, contacts))))
-            for joint in joints},
-        'zeros': [dict(zip(mechanism.joints, posture.tolist()))
-                  for posture in rotom.rotom_zeros(mechanism, u, seed=seed)] if zeros else None}
+        'index_over': {
+            joint: dict(
+                zip(
+                    ('position', 'index'),
+                    (
+                        values.tolist()
+                        for values in rotom.index_over_joint(mechanism, joint, contacts)
+                    ),
+                )
+            )
+            for joint in joints
+        },
+        'zeros': [
+            dict(zip(mechanism.joints, posture.tolist()))
+            for posture in rotom.rotom_zeros(mechanism, u, seed=seed)
+        ]
+        if zeros
+        else None,
+    }
 
 
 def _in_words(space: np.ndarray) -> str:

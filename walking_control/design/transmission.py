@@ -23,8 +23,8 @@ from walking_control.design.mechanism import Mechanism, SINGULAR
 from walking_control.exceptions import InvalidInput
 
 FORWARD, BACKWARD, LOSSLESS = 'forward', 'backward', 'lossless'
-LEAST = 1e-6     # of efficiencies and reductions; a backward efficiency below counts as 0
-MOST = 1e9       # of rotor inertia, kg m^2, and torque, N m; beyond, numbers overflow
+LEAST = 1e-6  # of efficiencies and reductions; a backward efficiency below counts as 0
+MOST = 1e9  # of rotor inertia, kg m^2, and torque, N m; beyond, numbers overflow
 
 
 def backward_efficiency(forward: float, reduction: float) -> float:
@@ -36,7 +36,7 @@ def backward_efficiency(forward: float, reduction: float) -> float:
     """
     _check_share('efficiency', forward)
     _check_reduction('', reduction)
-    square = reduction ** 2
+    square = reduction**2
     return max(0.0, (2.0 * forward - 1.0 + square) / ((1.0 - square) * forward + 2.0 * square))
 
 
@@ -49,28 +49,36 @@ def _check_share(name: str, value: float) -> None:
 
 def _check_reduction(joint: str, value: float) -> None:
     if 0.0 < value < LEAST:
-        raise InvalidInput('reduction' + (f' of {joint}' if joint else ''), value=float(value),
-                           limit=f'must be at least {LEAST:g}')
+        raise InvalidInput(
+            'reduction' + (f' of {joint}' if joint else ''),
+            value=float(value),
+            limit=f'must be at least {LEAST:g}',
+        )
     if not 0.0 < value <= 1.0:
         remedy = f'meant is {1.0 / value:.4g}?' if 1.0 < value < np.inf else None
-        raise InvalidInput('reduction' + (f' of {joint}' if joint else ''), value=float(value),
-                           limit='must be above 0 and at most 1: turns of the output per turn of '
-                           'the rotor, 0.05 for 20:1', remedy=remedy)
+        raise InvalidInput(
+            'reduction' + (f' of {joint}' if joint else ''),
+            value=float(value),
+            limit='must be above 0 and at most 1: turns of the output per turn of '
+            'the rotor, 0.05 for 20:1',
+            remedy=remedy,
+        )
 
 
 @dataclass(frozen=True)
 class Transmission:
     """Motors and gears of a limb, a number each; InvalidInput: out of range, singular topology."""
-    joints: tuple[str, ...]   # of the limb, from the base outwards
-    reduction: np.ndarray   # turns of the output per turn of the rotor, G, in (0, 1]
-    rotor_inertia: np.ndarray   # of each rotor about its own axis, kg m^2
-    efficiency: np.ndarray   # forward, in (0, 1]
-    torque: np.ndarray   # largest torque of the motor times reduction, N m
+
+    joints: tuple[str, ...]  # of the limb, from the base outwards
+    reduction: np.ndarray  # turns of the output per turn of the rotor, G, in (0, 1]
+    rotor_inertia: np.ndarray  # of each rotor about its own axis, kg m^2
+    efficiency: np.ndarray  # forward, in (0, 1]
+    torque: np.ndarray  # largest torque of the motor times reduction, N m
     # None until `__post_init__` has filled them in: backward, from 0 (the gear holds) to 1, None
     # follows `backward_efficiency`; D, ``(m, m)``, joint angles per outputs' angles, None gives
     # each joint its own motor
-    back_efficiency: np.ndarray = None   # type: ignore[assignment]
-    topology: np.ndarray = None   # type: ignore[assignment]
+    back_efficiency: np.ndarray = None  # type: ignore[assignment]
+    topology: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Spread single numbers over all motors and check every one."""
@@ -80,29 +88,45 @@ class Transmission:
             if given is not None:
                 object.__setattr__(self, name, _one_each(name, given, size))
         for joint, reduction, inertia, share, torque in zip(
-                self.joints, self.reduction, self.rotor_inertia, self.efficiency, self.torque):
+            self.joints, self.reduction, self.rotor_inertia, self.efficiency, self.torque
+        ):
             _check_reduction(joint, reduction)
             _check_share(f'efficiency of {joint}', share)
             for what, value in (('rotor inertia', inertia), ('torque', torque)):
                 if not 0.0 <= value <= MOST and not (what == 'torque' and value == np.inf):
-                    raise InvalidInput(f'{what} of {joint}', value=float(value),
-                                       limit=f'must be from 0 to {MOST:g}')
+                    raise InvalidInput(
+                        f'{what} of {joint}',
+                        value=float(value),
+                        limit=f'must be from 0 to {MOST:g}',
+                    )
         if self.back_efficiency is None:
-            object.__setattr__(self, 'back_efficiency', np.array(
-                [backward_efficiency(*pair) for pair in zip(self.efficiency, self.reduction)]))
+            object.__setattr__(
+                self,
+                'back_efficiency',
+                np.array(
+                    [backward_efficiency(*pair) for pair in zip(self.efficiency, self.reduction)]
+                ),
+            )
         for joint, share in zip(self.joints, self.back_efficiency):
             if not 0.0 <= share <= 1.0:
-                raise InvalidInput(f'back efficiency of {joint}', value=float(share),
-                                   limit='must be from 0 to 1')
+                raise InvalidInput(
+                    f'back efficiency of {joint}', value=float(share), limit='must be from 0 to 1'
+                )
         # what is as good as nothing is nothing, or numbers overflow
         for name, least in (('back_efficiency', LEAST), ('torque', 1e-9)):
             values = getattr(self, name)
             object.__setattr__(self, name, np.where(values < least, 0.0, values))
         topology = np.eye(size) if self.topology is None else np.asarray(self.topology, float)
-        if topology.shape != (size, size) or not np.isfinite(topology).all() \
-                or np.linalg.cond(topology) > 1.0 / SINGULAR:
-            raise InvalidInput('topology', value=topology.tolist(),
-                               limit=f'must be an invertible matrix of {size} x {size} numbers')
+        if (
+            topology.shape != (size, size)
+            or not np.isfinite(topology).all()
+            or np.linalg.cond(topology) > 1.0 / SINGULAR
+        ):
+            raise InvalidInput(
+                'topology',
+                value=topology.tolist(),
+                limit=f'must be an invertible matrix of {size} x {size} numbers',
+            )
         object.__setattr__(self, 'topology', topology)
 
     def with_(self, **changes: Any) -> Transmission:
@@ -115,7 +139,7 @@ class Transmission:
     @property
     def reflected(self) -> np.ndarray:
         """Inertia of each rotor as felt behind its gear, kg m^2: ``I / G^2``."""
-        return np.asarray(self.rotor_inertia / self.reduction ** 2)
+        return np.asarray(self.rotor_inertia / self.reduction**2)
 
     @property
     def to_rotors(self) -> np.ndarray:
@@ -135,13 +159,20 @@ class Transmission:
 def _one_each(name: str, given: Any, size: int) -> np.ndarray:
     values = np.atleast_1d(np.asarray(given, float))
     if values.shape not in ((1,), (size,)):
-        raise InvalidInput(name.replace('_', ' '), value=values.tolist(),
-                           limit=f'must be one number, or {size}, one for each joint of the limb')
+        raise InvalidInput(
+            name.replace('_', ' '),
+            value=values.tolist(),
+            limit=f'must be one number, or {size}, one for each joint of the limb',
+        )
     return np.broadcast_to(values, size).astype(float)
 
 
-def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequence[float]],
-                      topology: np.ndarray | None = None) -> tuple[Transmission, list[str]]:
+def make_transmission(
+    mechanism: Mechanism,
+    frame: str,
+    given: Mapping[str, Sequence[float]],
+    topology: np.ndarray | None = None,
+) -> tuple[Transmission, list[str]]:
     """Return the transmission of a limb that ends with a frame, and in words what nobody gave.
 
     `given` are numbers of reduction, rotor_inertia, efficiency, back_efficiency or torque; the rest
@@ -155,23 +186,32 @@ def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequ
     values: dict[str, Any] = dict(given)
     known = [robot.actuators.get(joint) for joint in joints]
     if 'rotor_inertia' in given and 'reduction' not in given and not all(known):
-        raise InvalidInput('reduction', limit='is needed to reflect the rotor inertia',
-                           remedy='give --reduction, such as 0.05 for 20:1')
+        raise InvalidInput(
+            'reduction',
+            limit='is needed to reflect the rotor inertia',
+            remedy='give --reduction, such as 0.05 for 20:1',
+        )
     of_motors: dict[str, tuple[Callable[[Any], float], float | None]] = {
         'reduction': (lambda motor: 1.0 / motor.reduction, 1.0),
         'rotor_inertia': (lambda motor: motor.rotor_inertia, 0.0),
         'efficiency': (lambda motor: motor.efficiency, 1.0),
-        'torque': (lambda motor: motor.effort_limit, None)}
+        'torque': (lambda motor: motor.effort_limit, None),
+    }
     for name, (read, default) in of_motors.items():
         if name in values:
             continue
         found = [default if motor is None else read(motor) for motor in known]
         if name == 'torque':
-            found = [robot.limits[joint].effort if value is None else value
-                     for joint, value in zip(joints, found)]
+            found = [
+                robot.limits[joint].effort if value is None else value
+                for joint, value in zip(joints, found)
+            ]
         elif not all(known):
-            whose = ', '.join(j for j, motor in zip(joints, known) if not motor) \
-                if any(known) else 'all gears'
+            whose = (
+                ', '.join(j for j, motor in zip(joints, known) if not motor)
+                if any(known)
+                else 'all gears'
+            )
             assumptions.append(f'{name.replace("_", " ")} of {whose}: {default:g}')
         values[name] = found
     if all(known) and not {'efficiency', 'reduction', 'back_efficiency'} & set(given):

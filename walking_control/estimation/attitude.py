@@ -32,11 +32,15 @@ class Attitude:
         self._is_aligned = np.allclose(self._base_imu, np.eye(3), atol=1e-12)
         self._slope = slope
         self._floor_world = floor_rotation(slope)
-        self.update = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
-                       Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
+        self.update = {
+            Base.PLANAR: self._turn_in_plane,
+            Base.FREE: self._turn_freely,
+            Base.TRANSLATING: lambda measurement, base, q, v: None,
+        }[robot.base]
 
-    def _turn_in_plane(self, measurement: Measurement, base: BaseState, q: np.ndarray,
-                       v: np.ndarray) -> None:
+    def _turn_in_plane(
+        self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray
+    ) -> None:
         if self._is_aligned:
             pitch = pitch_of(*measurement.orientation.tolist())
             rate = float(measurement.angular_velocity[1])
@@ -49,8 +53,9 @@ class Attitude:
         base.orientation[1], base.orientation[3] = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
         base.angular[1] = rate
 
-    def _turn_freely(self, measurement: Measurement, base: BaseState, q: np.ndarray,
-                     v: np.ndarray) -> None:
+    def _turn_freely(
+        self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray
+    ) -> None:
         rotation = self._floor_world @ self._base_world(measurement)
         base.orientation[:] = pin.Quaternion(rotation).coeffs()
         base.angular[:] = self._base_imu @ measurement.angular_velocity

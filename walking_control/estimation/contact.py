@@ -19,7 +19,7 @@ import numpy as np
 
 # Stamps are rounded on their way through messages; a hair early counts.
 STAMP_TOLERANCE = 1e-6
-FALSE_CHANGES = 1e-7   # per tick: one in hours
+FALSE_CHANGES = 1e-7  # per tick: one in hours
 
 
 class ContactEvidence:
@@ -40,7 +40,7 @@ class ContactEvidence:
         self._hold = hold
         self._sum = 0.0
         self.contact = False
-        self.suppressed = 0   # changes not taken within the current second
+        self.suppressed = 0  # changes not taken within the current second
         self._changed = -math.inf
         self._raw = False
         self._second = -math.inf
@@ -82,8 +82,9 @@ class PullEvidence:
 
     def __init__(self, on_force: float, noise: float) -> None:
         self._least = 0.5 * on_force
-        self._enough = max(2.0 * noise * noise * math.log(1.0 / FALSE_CHANGES) / self._least,
-                           2.0 * self._least)
+        self._enough = max(
+            2.0 * noise * noise * math.log(1.0 / FALSE_CHANGES) / self._least, 2.0 * self._least
+        )
         self._sum = 0.0
 
     def update(self, load: float) -> bool:
@@ -105,10 +106,10 @@ def lift_load(height: float, rise: float, horizon: float, lifted: float, load: f
     return load * min(max((height + horizon * rise) / lifted, 0.0), 1.0)
 
 
-BALANCING = 0.01   # s: impacts are sampled by the feet and averaged by the IMU
-NAMED, FORGOTTEN = 0.2, 0.2   # s of contradiction that name a sensor; s of them lost in a second
-EXCESS = 0.6       # of what may be missing is too much: only feet in the air are accused of it
-UNSURE = 0.15      # of the weight: what swinging legs make of the balance at most
+BALANCING = 0.01  # s: impacts are sampled by the feet and averaged by the IMU
+NAMED, FORGOTTEN = 0.2, 0.2  # s of contradiction that name a sensor; s of them lost in a second
+EXCESS = 0.6  # of what may be missing is too much: only feet in the air are accused of it
+UNSURE = 0.15  # of the weight: what swinging legs make of the balance at most
 
 
 class LoadBalance:
@@ -125,8 +126,9 @@ class LoadBalance:
     air, m. `lies`: written: which sensors have been found wrong, ``(n_feet,)``.
     """
 
-    def __init__(self, weight: float, most: float, on_force: float, lifted: float,
-                 lies: np.ndarray) -> None:
+    def __init__(
+        self, weight: float, most: float, on_force: float, lifted: float, lies: np.ndarray
+    ) -> None:
         self._weight, self._most = weight, most * weight
         self._on_force, self._lifted = on_force, lifted
         self.lies = lies
@@ -136,10 +138,16 @@ class LoadBalance:
         """Trust every sensor."""
         self.lies[:] = False
         self._error, self._stamp = 0.0, math.inf
-        self._wrong = np.zeros(len(self.lies))   # s
+        self._wrong = np.zeros(len(self.lies))  # s
 
-    def correct(self, loads: list[float], weighed: float, heights: Sequence[float], support: int,
-                stamp: float) -> list[int]:
+    def correct(
+        self,
+        loads: list[float],
+        weighed: float,
+        heights: Sequence[float],
+        support: int,
+        stamp: float,
+    ) -> list[int]:
         """Change loads in place to what they must be; return which feet were mistrusted.
 
         `loads`: of every foot, N. `weighed`: mass times specific force along the floor's normal, N.
@@ -165,13 +173,17 @@ class LoadBalance:
             loads[min(liars, key=lambda foot: heights[foot])] = max(left, 0.0)
         return liars
 
-    def _suspect(self, loads: Sequence[float], heights: Sequence[float], support: int
-                 ) -> int | None:
+    def _suspect(
+        self, loads: Sequence[float], heights: Sequence[float], support: int
+    ) -> int | None:
         """Return the foot whose load is not as it says; None: it does not matter."""
         limit = min(heights) + self._lifted
-        if self._error < 0.0:   # the highest of those in the air that say they carry
-            up = [foot for foot, height in enumerate(heights)
-                  if height > limit and loads[foot] > self._on_force]
+        if self._error < 0.0:  # the highest of those in the air that say they carry
+            up = [
+                foot
+                for foot, height in enumerate(heights)
+                if height > limit and loads[foot] > self._on_force
+            ]
             return max(up, key=lambda foot: heights[foot], default=None)
         down = [foot for foot, height in enumerate(heights) if height <= limit]
         silent = [foot for foot in down if loads[foot] < self._on_force]

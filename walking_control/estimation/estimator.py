@@ -23,8 +23,14 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Measurement, WalkerState
 
 # noise that calls for the filter where none is forbidden
-DECLARED = ('gyro_sigma', 'gyro_bias_sigma', 'acceleration_sigma', 'acceleration_bias_sigma',
-            'orientation_sigma', 'position_sigma')
+DECLARED = (
+    'gyro_sigma',
+    'gyro_bias_sigma',
+    'acceleration_sigma',
+    'acceleration_bias_sigma',
+    'orientation_sigma',
+    'position_sigma',
+)
 
 
 class Estimator:
@@ -38,8 +44,9 @@ class Estimator:
     downhill positive. `gravity`: magnitude, m/s^2.
     """
 
-    def __init__(self, robot: Robot, values: EstimatorParameters, slope: float = 0.0,
-                 gravity: float = 9.81) -> None:
+    def __init__(
+        self, robot: Robot, values: EstimatorParameters, slope: float = 0.0, gravity: float = 9.81
+    ) -> None:
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
@@ -50,29 +57,42 @@ class Estimator:
         self._turn_base, self._odometry = _make_odometry(dynamics, values, slope, gravity)
         self._stance = Touchdowns(values) if robot.coordinates else Load(values)
         base, angles = robot.base, len(robot.base.angles)
-        self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
+        self._angles, self._rates = self._q[base.nq - angles :], self._v[base.nv - angles :]
         self.state = WalkerState(robot)
-        self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
+        self.state.position, self.state.velocity = self._q[base.nq :], self._v[base.nv :]
         self.state.covariance = self._odometry.covariance
-        self._floor = FloorSlope(dynamics, values) \
-            if robot.is_free and values.floor_variation > 0.0 else None
+        self._floor = (
+            FloorSlope(dynamics, values) if robot.is_free and values.floor_variation > 0.0 else None
+        )
         if self._floor is not None:
             self.state.floor_slope, self._odometry.floor = self._floor.value, self._floor
         self._dynamics, self._imu = dynamics, dynamics.frame(robot.imu_link)
         self._forces = np.zeros((len(robot.feet), 3))
-        self._balance = LoadBalance(
-            dynamics.weight, values.load_error, values.contact_on, values.contact_height,
-            self.state.mistrusted) if robot.is_free and values.load_error > 0.0 else None
+        self._balance = (
+            LoadBalance(
+                dynamics.weight,
+                values.load_error,
+                values.contact_on,
+                values.contact_height,
+                self.state.mistrusted,
+            )
+            if robot.is_free and values.load_error > 0.0
+            else None
+        )
         self.reset(robot.feet[0])
 
     def reset(self, support: str) -> None:
         """Forget the past; the named foot stands, at the origin."""
         values, state = self._values, self.state
         self._contacts = [
-            ContactEvidence(values.contact_on, values.contact_off, values.contact_noise,
-                            values.contact_hold) for _ in self._robot.feet]
-        self._pulls = [PullEvidence(values.contact_on, values.contact_noise)
-                       for _ in self._robot.feet]
+            ContactEvidence(
+                values.contact_on, values.contact_off, values.contact_noise, values.contact_hold
+            )
+            for _ in self._robot.feet
+        ]
+        self._pulls = [
+            PullEvidence(values.contact_on, values.contact_noise) for _ in self._robot.feet
+        ]
         self._recent: deque[tuple[float, np.ndarray]] = deque()
         self._stance.reset()
         if self._velocities is not None:
@@ -100,18 +120,25 @@ class Estimator:
         """
         state, velocities = self.state, self._velocities
         state.stamp = measurement.stamp
-        state.position[:] = measurement.position   # and with them generalised coordinates
+        state.position[:] = measurement.position  # and with them generalised coordinates
         state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
         self._turn_base(measurement, state.base, self._q, self._v)
         support = state.support
         if velocities is not None:
-            velocities.update(state.stamp, support, self._angles, self._rates, state.locked,
-                              self._idle if effort is None else effort)
+            velocities.update(
+                state.stamp,
+                support,
+                self._angles,
+                self._rates,
+                state.locked,
+                self._idle if effort is None else effort,
+            )
         places = self._odometry.place_feet(self._q, self._v)
         forces = measurement.foot_force
-        loads = self._odometry.loads(forces if not self._values.force_time else
-                                     self._average(measurement))
+        loads = self._odometry.loads(
+            forces if not self._values.force_time else self._average(measurement)
+        )
         if self._balance is not None and measurement.linear_acceleration.any():
             forces = self._correct(measurement, loads, places)
         for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
@@ -134,8 +161,9 @@ class Estimator:
             np.dot(mapping, self._rates, out=state.rates)
         return state
 
-    def _correct(self, measurement: Measurement, loads: list[float],
-                 places: Sequence[Sequence[float]]) -> np.ndarray:
+    def _correct(
+        self, measurement: Measurement, loads: list[float], places: Sequence[Sequence[float]]
+    ) -> np.ndarray:
         """Let loads agree with the weight; return the forces on the feet that do, ``(n, 3)``."""
         assert self._balance is not None
         state, dynamics = self.state, self._dynamics
@@ -167,22 +195,28 @@ class Estimator:
         """Return the load that a walker's swing foot's height speaks against its contact, N."""
         support, values = self.state.support, self._values
         if foot == support or not self._robot.coordinates:
-            return 0.0   # who stands on several feet may stand on steps
+            return 0.0  # who stands on several feet may stand on steps
         height = places[foot][2] - places[support][2]
         rise = self._odometry.foot_rate(foot) - self._odometry.foot_rate(support)
         # what it will be when the contact may change next
-        return lift_load(height, rise, values.contact_hold, values.contact_height,
-                         values.contact_on)
+        return lift_load(
+            height, rise, values.contact_hold, values.contact_height, values.contact_on
+        )
 
 
-def _make_odometry(dynamics: Dynamics, values: EstimatorParameters, slope: float,
-                   gravity: float) -> tuple[Callable[..., None], LegOdometry]:
+def _make_odometry(
+    dynamics: Dynamics, values: EstimatorParameters, slope: float, gravity: float
+) -> tuple[Callable[..., None], LegOdometry]:
     """Return what says how the base is turned, and what says where it is."""
-    if values.kind == 'kinematic' or values.kind == 'auto' and not any(
-            getattr(values, name) for name in DECLARED):
+    if (
+        values.kind == 'kinematic'
+        or values.kind == 'auto'
+        and not any(getattr(values, name) for name in DECLARED)
+    ):
         return Attitude(dynamics, slope).update, LegOdometry(dynamics)
     # compiles, or loads what was compiled
     from walking_control.estimation.inertial_odometry import InertialOdometry
+
     odometry = InertialOdometry(dynamics, values, slope, gravity)
     return odometry.turn, odometry
 
@@ -190,18 +224,23 @@ def _make_odometry(dynamics: Dynamics, values: EstimatorParameters, slope: float
 def make_estimator(robot_file: RobotFile) -> Estimator:
     """Return the `Estimator` of a robot file's robot."""
     world = robot_file.values(World)
-    return Estimator(robot_file.robot, robot_file.values(EstimatorParameters), world.slope,
-                     world.gravity)
+    return Estimator(
+        robot_file.robot, robot_file.values(EstimatorParameters), world.slope, world.gravity
+    )
 
 
-def _make_velocities(robot: Robot, values: EstimatorParameters, slope: float,
-                     gravity: float) -> VelocityFilter | None:
+def _make_velocities(
+    robot: Robot, values: EstimatorParameters, slope: float, gravity: float
+) -> VelocityFilter | None:
     if values.velocity == 'measured':
         return None
     if values.velocity == 'filtered':
         return VelocityFilter(robot, values)
     if not robot.is_planar or not robot.coordinates:
-        raise ParameterError('parameter estimator.velocity', value=values.velocity,
-                             limit='needs a planar robot with minimal coordinates',
-                             remedy='choose filtered')
+        raise ParameterError(
+            'parameter estimator.velocity',
+            value=values.velocity,
+            limit='needs a planar robot with minimal coordinates',
+            remedy='choose filtered',
+        )
     return VelocityFilter(robot, values, StanceModel(Dynamics(robot, gravity, slope)))

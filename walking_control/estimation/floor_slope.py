@@ -19,11 +19,11 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import WalkerState
 
-SETTLED = 0.03   # s: so long a foot has touched before its sole is believed
-LOOKED = 0.03    # s: so long a sole is looked at before its foothold's height counts
-TURNING = 0.5    # rad/s: a sole that turns faster rolls over an edge
-SOLE = 0.02      # rad: of one look at a sole on a rough floor, for as long as a foot's motion lasts
-STEEPEST = 0.3   # rise over run: nothing steeper is walked on
+SETTLED = 0.03  # s: so long a foot has touched before its sole is believed
+LOOKED = 0.03  # s: so long a sole is looked at before its foothold's height counts
+TURNING = 0.5  # rad/s: a sole that turns faster rolls over an edge
+SOLE = 0.02  # rad: of one look at a sole on a rough floor, for as long as a foot's motion lasts
+STEEPEST = 0.3  # rise over run: nothing steeper is walked on
 
 
 class FloorSlope:
@@ -37,20 +37,20 @@ class FloorSlope:
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
         self._dynamics, self._feet = dynamics, dynamics.robot.feet
-        self._variation = values.floor_variation ** 2 * np.eye(2)
+        self._variation = values.floor_variation**2 * np.eye(2)
         self._lasting, self._roughness = values.foot_persistence, values.floor_roughness
-        self.flat = values.sole_spin > 0.0   # else points, which turn
+        self.flat = values.sole_spin > 0.0  # else points, which turn
         self.value, self.covariance = np.zeros(2), np.zeros((2, 2))
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the floor is as the robot file says."""
         self.value[:] = 0.0
-        self._footholds = [np.zeros(2)] * 3   # what each said, the newest first; at first all one
+        self._footholds = [np.zeros(2)] * 3  # what each said, the newest first; at first all one
         self.covariance[:] = self._variation
         self._stamp, self._steps = -np.inf, -1
         self._looked, self.felt = 0.0, False
-        self._since = [np.inf] * len(self._feet)   # when each foot touched
+        self._since = [np.inf] * len(self._feet)  # when each foot touched
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Take a tick's contacts and feet.
@@ -66,11 +66,16 @@ class FloorSlope:
         self.felt = False
         if self.flat and 0.0 < dt < self._lasting:
             foot = state.support
-            if state.stamp - self._since[foot] > SETTLED and np.hypot(
-                    *self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING:
+            if (
+                state.stamp - self._since[foot] > SETTLED
+                and np.hypot(*self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING
+            ):
                 normal = self._dynamics.foot_rotation(self._feet[foot])[:, 2]
-                self._take(-normal[:2] / max(normal[2], STEEPEST), np.eye(2),
-                           SOLE ** 2 * self._lasting / dt * np.eye(2))
+                self._take(
+                    -normal[:2] / max(normal[2], STEEPEST),
+                    np.eye(2),
+                    SOLE**2 * self._lasting / dt * np.eye(2),
+                )
                 self.felt = self._looked < LOOKED <= self._looked + dt
                 self._looked += dt
 
@@ -87,7 +92,7 @@ class FloorSlope:
         self.covariance += self._variation
         if not self.flat and len(places) == 2:
             way = np.subtract(places[new], places[1 - new])
-            self._take(way[2:], way[None, :2], np.array([[self._roughness ** 2]]))
+            self._take(way[2:], way[None, :2], np.array([[self._roughness**2]]))
 
     def _take(self, seen: np.ndarray, rows: np.ndarray, noise: np.ndarray) -> None:
         """Correct by ``seen = rows s + noise``."""

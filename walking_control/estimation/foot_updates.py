@@ -23,55 +23,66 @@ from walking_control.estimation.invariant import (
 from walking_control.estimation.turns import fill_cross, fill_cross_product, fill_product
 from walking_control.models.array_functions import array_function, inner, multiply
 
-RESTS, TOUCHED, SLIPS, OFF = range(4)   # what became of a foot
-LATER, AT_TOUCHDOWN, NOW = range(3)   # when the height of a foothold counts
-BELIEVED = 9.0   # squared error over variance: more is not believed
-UNEVEN = 0.003   # rad: how far a sole on a level floor is from level
-_TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
+RESTS, TOUCHED, SLIPS, OFF = range(4)  # what became of a foot
+LATER, AT_TOUCHDOWN, NOW = range(3)  # when the height of a foothold counts
+BELIEVED = 9.0  # squared error over variance: more is not believed
+UNEVEN = 0.003  # rad: how far a sole on a level floor is from level
+_TINY = 1e-14  # m^2, (m/s)^2: a leg may not move in every direction
 
 
 class Noise(NamedTuple):
     """Standard deviations of one sample, and what counts as a slip."""
-    gyro: float   # of the gyroscope, rad/s
-    accelerometer: float   # m/s^2
-    gyro_walk: float   # of the change of its bias in a second, rad/s
-    accelerometer_walk: float   # likewise, m/s^2
-    encoder: float   # of joint positions, rad (of sliding joints m)
-    velocity: float   # of joint velocities, rad/s
-    rest: float   # of the velocity of a foot at rest: rolling, sole and floor giving way, m/s
-    persistence: float   # how long such a motion goes on, s
-    floor: float   # of the height of a foothold against the floor's plane, m
-    tachometers: bool   # whether joint velocities are measured apart from positions
-    gate: float   # largest squared surprise of the place of a resting foot
-    gate_velocity: float   # likewise of its velocity
-    gate_both: float   # likewise of both
+
+    gyro: float  # of the gyroscope, rad/s
+    accelerometer: float  # m/s^2
+    gyro_walk: float  # of the change of its bias in a second, rad/s
+    accelerometer_walk: float  # likewise, m/s^2
+    encoder: float  # of joint positions, rad (of sliding joints m)
+    velocity: float  # of joint velocities, rad/s
+    rest: float  # of the velocity of a foot at rest: rolling, sole and floor giving way, m/s
+    persistence: float  # how long such a motion goes on, s
+    floor: float  # of the height of a foothold against the floor's plane, m
+    tachometers: bool  # whether joint velocities are measured apart from positions
+    gate: float  # largest squared surprise of the place of a resting foot
+    gate_velocity: float  # likewise of its velocity
+    gate_both: float  # likewise of both
 
 
 class Sample(NamedTuple):
     """One set of measurements in body axes."""
-    rate: np.ndarray   # angular velocity, rad/s
-    last_rate: np.ndarray   # the one before
-    force: np.ndarray   # specific force, mean since the last sample, in the axes halfway, m/s^2
-    places: np.ndarray   # of the feet from the body's origin, m, ``(n_feet, 3)``
-    speeds: np.ndarray   # of the feet by the joints alone, m/s, ``(n_feet, 3)``
-    grams: np.ndarray   # ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``
-    verdicts: np.ndarray   # written: what became of each foot, ``(n_feet,)``
+
+    rate: np.ndarray  # angular velocity, rad/s
+    last_rate: np.ndarray  # the one before
+    force: np.ndarray  # specific force, mean since the last sample, in the axes halfway, m/s^2
+    places: np.ndarray  # of the feet from the body's origin, m, ``(n_feet, 3)``
+    speeds: np.ndarray  # of the feet by the joints alone, m/s, ``(n_feet, 3)``
+    grams: np.ndarray  # ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``
+    verdicts: np.ndarray  # written: what became of each foot, ``(n_feet,)``
     # rise of the floor over x and y, as the feet feel it; height of its level part that the robot
     # walks on, m, which is written; rise that the newest foothold alone says, ``(5,)``
     floor: np.ndarray
-    heights: np.ndarray   # when the height of each foot counts, ``(n_feet,)``
+    heights: np.ndarray  # when the height of each foot counts, ``(n_feet,)``
 
 
 def make_sample(n_feet: int) -> Sample:
     """Return a `Sample` of zeros."""
-    return Sample(np.zeros(3), np.zeros(3), np.zeros(3),
-                  np.zeros((n_feet, 3)), np.zeros((n_feet, 3)), np.zeros((n_feet, 3, 3)),
-                  np.zeros(n_feet, dtype=np.int64), np.zeros(5), np.full(n_feet, AT_TOUCHDOWN))
+    return Sample(
+        np.zeros(3),
+        np.zeros(3),
+        np.zeros(3),
+        np.zeros((n_feet, 3)),
+        np.zeros((n_feet, 3)),
+        np.zeros((n_feet, 3, 3)),
+        np.zeros(n_feet, dtype=np.int64),
+        np.zeros(5),
+        np.full(n_feet, AT_TOUCHDOWN),
+    )
 
 
 @array_function
-def predict(state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarray,
-            dt: float) -> None:
+def predict(
+    state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarray, dt: float
+) -> None:
     """Move state and covariance on by one sample of the IMU.
 
     `gravity`: floor frame, m/s^2. `dt`: time since the last sample, s.
@@ -84,17 +95,18 @@ def predict(state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarra
         for b in range(3):
             # a rate that jumps within the sample, nobody knows when, has the mean of both +- this
             rate_noise[a, b] = (rate[a] - last_rate[a]) * (rate[b] - last_rate[b]) / 12.0
-        rate_noise[a, a] += noise.gyro ** 2
-        walks[n + GYRO + a] = noise.gyro_walk ** 2 * dt
-        walks[n + ACCELEROMETER + a] = noise.accelerometer_walk ** 2 * dt
-    walks[FEET:n - BIASES] = noise.rest ** 2 * noise.persistence * dt
+        rate_noise[a, a] += noise.gyro**2
+        walks[n + GYRO + a] = noise.gyro_walk**2 * dt
+        walks[n + ACCELEROMETER + a] = noise.accelerometer_walk**2 * dt
+    walks[FEET : n - BIASES] = noise.rest**2 * noise.persistence * dt
     move(state, mean_rate, sample.force, gravity, dt, halfway, push)
-    spread(state, halfway, push, gravity, dt, rate_noise, noise.accelerometer ** 2, walks)
+    spread(state, halfway, push, gravity, dt, rate_noise, noise.accelerometer**2, walks)
 
 
 @array_function
-def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: Noise,
-              dt: float) -> None:
+def take_feet(
+    state: FilterState, sample: Sample, contact: np.ndarray, noise: Noise, dt: float
+) -> None:
     """Correct the state by the feet that touch the floor, forget the others.
 
     `contact`: which feet touch the floor, ``(n_feet,)``. `dt`: time since the last sample, s.
@@ -113,8 +125,9 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
         if state.standing[i]:
             fill_foot_rows(state, sample, i, residual, H)
             verdicts[i] = RESTS
-            if not correct(state, residual[:rows], H[:rows],
-                           np.ascontiguousarray(N[:rows, :rows]), gate):
+            if not correct(
+                state, residual[:rows], H[:rows], np.ascontiguousarray(N[:rows, :rows]), gate
+            ):
                 verdicts[i] = SLIPS
                 set_foot(state, places[i], N, i)
             elif sample.heights[i] == NOW:
@@ -127,8 +140,9 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
             _take_height(state, i, sample.floor, noise)
         if noise.tachometers:
             fill_foot_rows(state, sample, i, residual, H)
-            correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]),
-                    noise.gate_velocity)
+            correct(
+                state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]), noise.gate_velocity
+            )
     arm = np.empty(3)
     for i in range(len(places)):
         if not contact[i]:
@@ -141,8 +155,9 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
 
 
 @array_function
-def fill_foot_rows(state: FilterState, sample: Sample, foot: int, residual: np.ndarray,
-                   H: np.ndarray) -> None:
+def fill_foot_rows(
+    state: FilterState, sample: Sample, foot: int, residual: np.ndarray, H: np.ndarray
+) -> None:
     """Fill what a resting foot says: residuals of its place and of its velocity, and their rows.
 
     `foot`: which one. `residual`: written, ``(6,)``, m and m/s. `H`: written, ``(6, n)``.
@@ -169,8 +184,9 @@ def fill_foot_rows(state: FilterState, sample: Sample, foot: int, residual: np.n
 
 
 @array_function
-def fill_foot_noise(state: FilterState, sample: Sample, foot: int, noise: Noise, rest: float,
-                    N: np.ndarray) -> None:
+def fill_foot_noise(
+    state: FilterState, sample: Sample, foot: int, noise: Noise, rest: float, N: np.ndarray
+) -> None:
     """Fill the covariance of the residuals of `fill_foot_rows`, ``(6, 6)``.
 
     `foot`: which one. `rest`: standard deviation of the velocity of a foot at rest, m/s. `N`:
@@ -182,16 +198,19 @@ def fill_foot_noise(state: FilterState, sample: Sample, foot: int, noise: Noise,
         rate[a] = sample.rate[a] - state.bias[0, a]
     for a in range(3):
         for b in range(3):
-            body[a, b] = noise.encoder ** 2 * sample.grams[foot, a, b]
+            body[a, b] = noise.encoder**2 * sample.grams[foot, a, b]
     _fill_congruence(state.rotation, body, N[:3, :3])
     fill_cross(rate, turn)
     _fill_congruence(turn, body, half)
     square = place[0] * place[0] + place[1] * place[1] + place[2] * place[2]
     for a in range(3):
         for b in range(3):
-            body[a, b] = half[a, b] + noise.velocity ** 2 * sample.grams[foot, a, b] \
-                - noise.gyro ** 2 * place[a] * place[b]
-        body[a, a] += noise.gyro ** 2 * square
+            body[a, b] = (
+                half[a, b]
+                + noise.velocity**2 * sample.grams[foot, a, b]
+                - noise.gyro**2 * place[a] * place[b]
+            )
+        body[a, a] += noise.gyro**2 * square
     _fill_congruence(state.rotation, body, N[3:, 3:])
     for a in range(3):
         N[a, a] += _TINY
@@ -237,21 +256,22 @@ def _take_height(state: FilterState, foot: int, floor: np.ndarray, noise: Noise)
     """
     place, P = state.columns[2 + foot], state.P
     steep = max(floor[0] ** 2 + floor[1] ** 2, floor[3] ** 2 + floor[4] ** 2)
-    if steep > BELIEVED * (P[TURN, TURN] + P[TURN + 1, TURN + 1] + 2.0 * UNEVEN ** 2) \
-            or (place[2] - floor[2]) ** 2 > BELIEVED * (
-                noise.floor ** 2 + P[FEET + 3 * foot + 2, FEET + 3 * foot + 2]):
+    if steep > BELIEVED * (P[TURN, TURN] + P[TURN + 1, TURN + 1] + 2.0 * UNEVEN**2) or (
+        place[2] - floor[2]
+    ) ** 2 > BELIEVED * (noise.floor**2 + P[FEET + 3 * foot + 2, FEET + 3 * foot + 2]):
         floor[2] = place[2]
         return
     H, N, residual = np.zeros((1, len(state.P))), np.empty((1, 1)), np.empty(1)
-    N[0, 0] = noise.floor ** 2 + _TINY
+    N[0, 0] = noise.floor**2 + _TINY
     residual[0] = place[2] - floor[2]
     H[0, TURN], H[0, TURN + 1], H[0, FEET + 3 * foot + 2] = place[1], -place[0], 1.0
     correct(state, residual, H, N, noise.gate_velocity)
 
 
 @array_function
-def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
-          noise: Noise) -> None:
+def begin(
+    state: FilterState, sample: Sample, support: int, initial: np.ndarray, noise: Noise
+) -> None:
     """Begin on a foot that rests where the state has it: place and velocity follow from it.
 
     `state`: the `FilterState`; orientation, biases and the foot's place are kept. `support`: the
@@ -287,15 +307,24 @@ def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
                     P[i + a, j + b] = square
             P[POSITION + a, POSITION + b] += N[a, b]
             P[VELOCITY + a, VELOCITY + b] = N[3 + a, 3 + b] + initial[1] ** 2 * inner(
-                H[3 + a, n + GYRO:n + ACCELEROMETER], H[3 + b, n + GYRO:n + ACCELEROMETER])
-            P[VELOCITY + a, n + GYRO + b] = P[n + GYRO + b, VELOCITY + a] = \
-                -initial[1] ** 2 * H[3 + a, n + GYRO + b]
+                H[3 + a, n + GYRO : n + ACCELEROMETER], H[3 + b, n + GYRO : n + ACCELEROMETER]
+            )
+            P[VELOCITY + a, n + GYRO + b] = P[n + GYRO + b, VELOCITY + a] = (
+                -(initial[1] ** 2) * H[3 + a, n + GYRO + b]
+            )
     restrict(state)
 
 
 @array_function
-def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: float,
-               position: np.ndarray, velocity: np.ndarray, covariance: np.ndarray) -> None:
+def write_base(
+    state: FilterState,
+    rate: np.ndarray,
+    imu: np.ndarray,
+    gyro: float,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    covariance: np.ndarray,
+) -> None:
     """Write place and velocity of the base, and how well they are known.
 
     `rate`: angular velocity as measured, body axes, rad/s. `imu`: origin of the body in base axes,
@@ -324,7 +353,7 @@ def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: floa
     G[6:, :3] -= cross
     fill_cross(imu, cross)
     fill_product(state.rotation, cross, lever)
-    G[3:6, n + GYRO:n + ACCELEROMETER] -= lever
+    G[3:6, n + GYRO : n + ACCELEROMETER] -= lever
     for i in range(9):
         for k in range(n):
             if G[i, k] != 0.0:
@@ -339,4 +368,4 @@ def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: floa
     for a in range(3):
         for b in range(3):
             for c in range(3):
-                covariance[3 + a, 3 + b] += gyro ** 2 * lever[a, c] * lever[b, c]
+                covariance[3 + a, 3 + b] += gyro**2 * lever[a, c] * lever[b, c]

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.signals import BaseState, Measurement, WalkerState
 
-LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of what happened
+LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
 
-CARRIED = 0.25   # squared specific force over squared gravity: in the air it is nearly zero
-UNFELT = 5.0   # m/s^2: how a robot accelerates of which no accelerometer tells
-EASED = 0.8   # of firm_load: a foot that has been firm stays so down to this
-LEAST = 1e-5   # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
+CARRIED = 0.25  # squared specific force over squared gravity: in the air it is nearly zero
+UNFELT = 5.0  # m/s^2: how a robot accelerates of which no accelerometer tells
+EASED = 0.8  # of firm_load: a foot that has been firm stays so down to this
+LEAST = 1e-5  # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
 
 
 class InertialOdometry(LegOdometry):
@@ -55,13 +55,15 @@ class InertialOdometry(LegOdometry):
     `Sample`.
     """
 
-    def __init__(self, dynamics: Dynamics, values: EstimatorParameters, slope: float,
-                 gravity: float) -> None:
+    def __init__(
+        self, dynamics: Dynamics, values: EstimatorParameters, slope: float, gravity: float
+    ) -> None:
         super().__init__(dynamics)
         robot = dynamics.robot
         self._base, self._chains = robot.base, find_leg_chains(dynamics)
         self._imu, self._base_imu = dynamics.placement(
-            dynamics.configuration(np.zeros(len(robot.joints))), dynamics.frame(robot.imu_link))
+            dynamics.configuration(np.zeros(len(robot.joints))), dynamics.frame(robot.imu_link)
+        )
         self._gravity, self._floor_world = floor_gravity(gravity, slope), floor_rotation(slope)
         n = len(robot.feet)
         self.filter = make_filter_state(free_entries(robot.base, n))
@@ -71,17 +73,18 @@ class InertialOdometry(LegOdometry):
         self._firm = values.firm_load * dynamics.mass * gravity
         self._scale, self._scale_sigma = values.way_scale, values.way_scale_sigma
         self._blind = self._noise._replace(accelerometer=UNFELT)
-        self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
-                                           values.acceleration_bias_sigma])
+        self._initial = np.maximum(
+            LEAST,
+            [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
+        )
         self._grip = grip_of(values)
-        self._soles = find_soles(dynamics) if robot.is_free and self._grip.spin > 0.0 \
-            else None
+        self._soles = find_soles(dynamics) if robot.is_free and self._grip.spin > 0.0 else None
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
-        self._loads = np.zeros(n)   # squared
+        self._loads = np.zeros(n)  # squared
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
-            _compiled(function)
-            for function in (follow_legs, predict, take_feet, begin, write_base))
+            _compiled(function) for function in (follow_legs, predict, take_feet, begin, write_base)
+        )
         if self._soles is not None:
             self._follow_soles, self._take_soles = _compiled(follow_soles), _compiled(take_soles)
         self.reset()
@@ -104,7 +107,7 @@ class InertialOdometry(LegOdometry):
         self._elapsed = measurement.stamp - self._last
         if self._elapsed > LONGEST_SAMPLE:
             self._begin(measurement)
-        elif self._elapsed > 0.0:   # a measurement that comes twice says nothing new
+        elif self._elapsed > 0.0:  # a measurement that comes twice says nothing new
             noise = self._noise if measurement.linear_acceleration.any() else self._blind
             self._predict(self.filter, self.sample, noise, self._gravity, self._elapsed)
         self._last = max(self._last, measurement.stamp)
@@ -122,10 +125,17 @@ class InertialOdometry(LegOdometry):
         sample = self.sample
         sample.rate[:] = self._turns * (self._base_imu @ measurement.angular_velocity)
         sample.force[:] = self._moves * (self._base_imu @ measurement.linear_acceleration)
-        if not measurement.linear_acceleration.any():   # an IMU without accelerometer
+        if not measurement.linear_acceleration.any():  # an IMU without accelerometer
             sample.force[:] = -self._gravity @ self.filter.rotation
-        self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
-                          sample.places, sample.speeds, sample.grams)
+        self._follow_legs(
+            self._chains,
+            measurement.position,
+            measurement.velocity,
+            self._imu,
+            sample.places,
+            sample.speeds,
+            sample.grams,
+        )
         if self._soles is not None:
             self._follow_soles(self._chains, measurement.position, self._soles)
 
@@ -142,7 +152,7 @@ class InertialOdometry(LegOdometry):
 
     def _write_turn(self, base: BaseState) -> None:
         orientation = pin.Quaternion(self.filter.rotation)
-        orientation.normalize()   # else rounding errors add up
+        orientation.normalize()  # else rounding errors add up
         self.filter.rotation[:] = orientation.toRotationMatrix()
         base.orientation[:] = orientation.coeffs()
         if self._base is Base.PLANAR:
@@ -150,8 +160,9 @@ class InertialOdometry(LegOdometry):
         elif self._base is Base.FREE:
             self._generalised[3:7] = base.orientation
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               forces: np.ndarray) -> None:
+    def update(
+        self, state: WalkerState, places: Sequence[Sequence[float]], forces: np.ndarray
+    ) -> None:
         """Take the contacts; write where the base is, how it moves and how well that is known."""
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
@@ -168,11 +179,19 @@ class InertialOdometry(LegOdometry):
                     self.sample.heights[foot] = NOW
             self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)
             if self._soles is not None:
-                self._take_soles(self.filter, self.sample, self._soles, self._noise, self._grip,
-                                 self._elapsed)
+                self._take_soles(
+                    self.filter, self.sample, self._soles, self._noise, self._grip, self._elapsed
+                )
         self._write_turn(base)
-        self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
-                         base.position, base.linear, self.covariance)
+        self._write_base(
+            self.filter,
+            self.sample.rate,
+            self._imu,
+            self._noise.gyro,
+            base.position,
+            base.linear,
+            self.covariance,
+        )
         state.foothold[:] = self.filter.columns[2 + foot]
         if self._scale != 1.0 or self._scale_sigma > 0.0:
             self._stretch(state)
@@ -185,7 +204,7 @@ class InertialOdometry(LegOdometry):
         base, way = state.base, state.base.position[:2]
         # an error of the scale is the same all along: no measurement of the robot's own shows it
         assert self.covariance is not None
-        self.covariance[6:8, 6:8] += self._scale_sigma ** 2 * np.outer(way, way)
+        self.covariance[6:8, 6:8] += self._scale_sigma**2 * np.outer(way, way)
         for part in (way, base.linear[:2], state.foothold[:2]):
             part *= self._scale
 
@@ -204,10 +223,12 @@ class InertialOdometry(LegOdometry):
         return contact
 
     @property
-    def rate_covariance(self) -> np.ndarray:   # type: ignore[override]   # made when asked for
+    def rate_covariance(self) -> np.ndarray:  # type: ignore[override]   # made when asked for
         """Covariance of the angular velocity, base axes, ``(3, 3)``, rad^2/s^2."""
-        result: np.ndarray = np.diag(self._turns) * self._noise.gyro ** 2 \
-                          + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
+        result: np.ndarray = (
+            np.diag(self._turns) * self._noise.gyro**2
+            + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
+        )
         return result
 
     def _is_sound(self) -> bool:
@@ -245,8 +266,24 @@ def noise_of(values: EstimatorParameters, n_axes: int) -> Noise:
     """Return the `Noise` of `EstimatorParameters`, for feet that move along some axes."""
     gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
     gyro, accelerometer, encoder, velocity = (
-        max(value, LEAST) for value in (values.gyro_sigma, values.acceleration_sigma,
-                                        values.position_sigma, values.velocity_sigma))
-    return Noise(gyro, accelerometer, values.gyro_bias_walk, values.acceleration_bias_walk,
-                 encoder, velocity, values.foot_motion, values.foot_persistence,
-                 values.floor_roughness, values.tachometers, *(float(gate) for gate in gates))
+        max(value, LEAST)
+        for value in (
+            values.gyro_sigma,
+            values.acceleration_sigma,
+            values.position_sigma,
+            values.velocity_sigma,
+        )
+    )
+    return Noise(
+        gyro,
+        accelerometer,
+        values.gyro_bias_walk,
+        values.acceleration_bias_walk,
+        encoder,
+        velocity,
+        values.foot_motion,
+        values.foot_persistence,
+        values.floor_roughness,
+        values.tachometers,
+        *(float(gate) for gate in gates),
+    )

@@ -21,31 +21,45 @@ from walking_control.models.array_functions import (
     solve_spd,
 )
 
-TURN, VELOCITY, POSITION, FEET = 0, 3, 6, 9   # first entries of the error
-GYRO, ACCELEROMETER, BIASES = -6, -3, 6       # the biases come last
+TURN, VELOCITY, POSITION, FEET = 0, 3, 6, 9  # first entries of the error
+GYRO, ACCELEROMETER, BIASES = -6, -3, 6  # the biases come last
 
 
 class FilterState(NamedTuple):
     """What the filter knows, changed in place."""
-    rotation: np.ndarray   # body to floor frame, ``(3, 3)``
+
+    rotation: np.ndarray  # body to floor frame, ``(3, 3)``
     # velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``
     columns: np.ndarray
-    bias: np.ndarray   # of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``
-    P: np.ndarray   # covariance of the error, ``(n, n)``
-    free: np.ndarray   # which entries of the error the robot has, 1 or 0, ``(n,)``
-    standing: np.ndarray   # which feet have a place in the state, ``(n_feet,)``
+    bias: np.ndarray  # of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``
+    P: np.ndarray  # covariance of the error, ``(n, n)``
+    free: np.ndarray  # which entries of the error the robot has, 1 or 0, ``(n,)``
+    standing: np.ndarray  # which feet have a place in the state, ``(n_feet,)``
 
 
 def make_filter_state(free: np.ndarray) -> FilterState:
     """Return a `FilterState` of a robot that has these entries of the error."""
     n_feet = (len(free) - FEET - BIASES) // 3
-    return FilterState(np.eye(3), np.zeros((2 + n_feet, 3)), np.zeros((2, 3)),
-                       np.zeros((len(free),) * 2), free, np.zeros(n_feet, dtype=bool))
+    return FilterState(
+        np.eye(3),
+        np.zeros((2 + n_feet, 3)),
+        np.zeros((2, 3)),
+        np.zeros((len(free),) * 2),
+        free,
+        np.zeros(n_feet, dtype=bool),
+    )
 
 
 @array_function
-def move(state: FilterState, rate: np.ndarray, force: np.ndarray, gravity: np.ndarray,
-         dt: float, halfway: np.ndarray, push: np.ndarray) -> None:
+def move(
+    state: FilterState,
+    rate: np.ndarray,
+    force: np.ndarray,
+    gravity: np.ndarray,
+    dt: float,
+    halfway: np.ndarray,
+    push: np.ndarray,
+) -> None:
     """Move the state on by one sample of the IMU.
 
     `rate`: angular velocity as measured, mean over the sample, body axes, rad/s. `force`: specific
@@ -70,8 +84,16 @@ def move(state: FilterState, rate: np.ndarray, force: np.ndarray, gravity: np.nd
 
 
 @array_function
-def spread(state: FilterState, halfway: np.ndarray, push: np.ndarray, gravity: np.ndarray,
-           dt: float, rate_noise: np.ndarray, force_noise: float, walks: np.ndarray) -> None:
+def spread(
+    state: FilterState,
+    halfway: np.ndarray,
+    push: np.ndarray,
+    gravity: np.ndarray,
+    dt: float,
+    rate_noise: np.ndarray,
+    force_noise: float,
+    walks: np.ndarray,
+) -> None:
     """Carry the covariance along with `move` and add the noise of the sample.
 
     `state`: the `FilterState` after `move`. `halfway`: see `move`. `push`: see `move`. `gravity`:
@@ -82,7 +104,7 @@ def spread(state: FilterState, halfway: np.ndarray, push: np.ndarray, gravity: n
     P, columns = state.P, state.columns
     n, known = len(P), len(P) - BIASES
     turning, cross, point = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-    by_rate = np.zeros((known, 3))   # what a wrong rate does: it turns the columns, too
+    by_rate = np.zeros((known, 3))  # what a wrong rate does: it turns the columns, too
     weighted = np.empty((known, 3))
     for a in range(3):
         for b in range(3):
@@ -96,7 +118,7 @@ def spread(state: FilterState, halfway: np.ndarray, push: np.ndarray, gravity: n
             elif i == 2:
                 point[a] -= 0.25 * dt * dt * push[a]
         fill_cross(point, cross)
-        fill_product(cross, turning, by_rate[3 * i:3 * i + 3])
+        fill_product(cross, turning, by_rate[3 * i : 3 * i + 3])
     fill_cross(gravity, cross)
     # from the back, so that every line still finds what it needs as it was
     _mix(P, POSITION, TURN, cross, 0.5 * dt * dt)
@@ -105,16 +127,22 @@ def spread(state: FilterState, halfway: np.ndarray, push: np.ndarray, gravity: n
     _mix(P, VELOCITY, TURN, cross, dt)
     _mix(P, VELOCITY, n + ACCELEROMETER, turning, 1.0)
     for i in range(known // 3):
-        _mix(P, 3 * i, n + GYRO, by_rate[3 * i:3 * i + 3], 1.0)
+        _mix(P, 3 * i, n + GYRO, by_rate[3 * i : 3 * i + 3], 1.0)
     # noise of a sensor acts as its bias does
     for i in range(known):
         for a in range(3):
-            weighted[i, a] = by_rate[i, 0] * rate_noise[0, a] + by_rate[i, 1] * rate_noise[1, a] \
+            weighted[i, a] = (
+                by_rate[i, 0] * rate_noise[0, a]
+                + by_rate[i, 1] * rate_noise[1, a]
                 + by_rate[i, 2] * rate_noise[2, a]
+            )
     for i in range(known):
         for j in range(known):
-            P[i, j] += weighted[i, 0] * by_rate[j, 0] + weighted[i, 1] * by_rate[j, 1] \
+            P[i, j] += (
+                weighted[i, 0] * by_rate[j, 0]
+                + weighted[i, 1] * by_rate[j, 1]
                 + weighted[i, 2] * by_rate[j, 2]
+            )
     pulse = force_noise * dt * dt
     for a in range(3):
         v, p = VELOCITY + a, POSITION + a
@@ -139,8 +167,9 @@ def _mix(P: np.ndarray, target: int, source: int, M: np.ndarray, scale: float) -
                 P[target + a, j] += factor * P[source + b, j]
     for j in range(n):
         for a in range(3):
-            P[j, target + a] += scale * (M[a, 0] * P[j, source] + M[a, 1] * P[j, source + 1]
-                                         + M[a, 2] * P[j, source + 2])
+            P[j, target + a] += scale * (
+                M[a, 0] * P[j, source] + M[a, 1] * P[j, source + 1] + M[a, 2] * P[j, source + 2]
+            )
 
 
 @array_function
@@ -169,8 +198,9 @@ def restrict(state: FilterState) -> None:
 
 
 @array_function
-def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.ndarray,
-            gate: float) -> bool:
+def correct(
+    state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.ndarray, gate: float
+) -> bool:
     """Correct state and covariance by residuals, unless they surprise too much.
 
     The surprise is the squared residual over its covariance: chi-squared if both are honest. The
@@ -184,7 +214,7 @@ def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.n
     n, m = len(P), len(residual)
     PH, S, L = np.zeros((n, m)), noise.copy(), np.zeros((m, m))
     weighted, gain = np.empty(m), np.empty((n, m))
-    for k in range(n):   # rows of H are nearly empty
+    for k in range(n):  # rows of H are nearly empty
         for i in range(m):
             if H[i, k] != 0.0:
                 for j in range(n):
@@ -210,8 +240,9 @@ def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.n
 
 
 @array_function
-def _shrink(P: np.ndarray, PH: np.ndarray, H: np.ndarray, noise: np.ndarray,
-            gain: np.ndarray) -> None:
+def _shrink(
+    P: np.ndarray, PH: np.ndarray, H: np.ndarray, noise: np.ndarray, gain: np.ndarray
+) -> None:
     """Fill ``P = (I - K H) P (I - K H)' + K N K'``."""
     n, m = gain.shape
     for i in range(n):
@@ -256,7 +287,7 @@ def shift(state: FilterState, xi: np.ndarray) -> None:
     fill_product(turn, old, state.rotation)
     for i in range(len(columns)):
         multiply(turn, columns[i], turned)
-        multiply(along, xi[3 + 3 * i:6 + 3 * i], gained)
+        multiply(along, xi[3 + 3 * i : 6 + 3 * i], gained)
         for a in range(3):
             columns[i, a] = turned[a] + gained[a]
     for a in range(3):

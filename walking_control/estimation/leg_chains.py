@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 class LegChains(NamedTuple):
     """The joints between base and feet; shorter legs are filled up with joints that are fixed."""
+
     # place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``
     joint: np.ndarray
-    rotation: np.ndarray   # from each joint at zero to what carries it, ``(n_feet, length, 3, 3)``
-    offset: np.ndarray   # of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``
+    rotation: np.ndarray  # from each joint at zero to what carries it, ``(n_feet, length, 3, 3)``
+    offset: np.ndarray  # of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``
     # axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides
     turning: np.ndarray
-    sliding: np.ndarray   # axis along which it slides, likewise
-    foot: np.ndarray   # of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``
+    sliding: np.ndarray  # axis along which it slides, likewise
+    foot: np.ndarray  # of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``
 
 
 def find_leg_chains(dynamics: Dynamics) -> LegChains:
@@ -35,8 +36,14 @@ def find_leg_chains(dynamics: Dynamics) -> LegChains:
     paths = [list(model.supports[frame.parentJoint])[2:] for frame in frames]
     n, length = len(frames), max(map(len, paths), default=0)
     offset, turning, sliding = np.zeros((3, n, length, 3))
-    chains = LegChains(np.full((n, length), -1), np.tile(np.eye(3), (n, length, 1, 1)), offset,
-                       turning, sliding, np.zeros((n, 3)))
+    chains = LegChains(
+        np.full((n, length), -1),
+        np.tile(np.eye(3), (n, length, 1, 1)),
+        offset,
+        turning,
+        sliding,
+        np.zeros((n, 3)),
+    )
     for i, (frame, path) in enumerate(zip(frames, paths, strict=True)):
         for k, joint in enumerate(path):
             placement, subspace = model.jointPlacements[joint], data.joints[joint].S.ravel()
@@ -48,8 +55,15 @@ def find_leg_chains(dynamics: Dynamics) -> LegChains:
 
 
 @array_function
-def follow_legs(chains: LegChains, position: np.ndarray, velocity: np.ndarray, body: np.ndarray,
-                places: np.ndarray, speeds: np.ndarray, grams: np.ndarray) -> None:
+def follow_legs(
+    chains: LegChains,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    body: np.ndarray,
+    places: np.ndarray,
+    speeds: np.ndarray,
+    grams: np.ndarray,
+) -> None:
     """Compute where the feet are and how the joints move them.
 
     `position`: of the joints, ``(n_joints,)``, rad (of sliding joints m). `velocity`: of the
@@ -110,4 +124,3 @@ def follow_legs(chains: LegChains, position: np.ndarray, velocity: np.ndarray, b
                     grams[foot, a, b] += column[a] * column[b]
         for a in range(3):
             place[a] -= body[a]
-

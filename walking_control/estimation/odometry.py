@@ -21,6 +21,7 @@ class LegOdometry:
     `WalkerState`; None where it is not said. `rate_covariance`: of its angular velocity, base axes,
     ``(3, 3)``, rad^2/s^2; likewise. `floor`: the `FloorSlope` that soles feel, or None.
     """
+
     covariance: np.ndarray | None = None
     rate_covariance: np.ndarray | None = None
     floor: FloorSlope | None = None
@@ -48,15 +49,18 @@ class LegOdometry:
         `forces`: in the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
         rotations = [self._dynamics.foot_rotation(foot) for foot in self._feet]
-        return [max(float(rotation[2] @ force), float(force[2]))
-                for rotation, force in zip(rotations, forces)]
+        return [
+            max(float(rotation[2] @ force), float(force[2]))
+            for rotation, force in zip(rotations, forces)
+        ]
 
     def foot_rate(self, foot: int) -> float:
         """Return how fast a foot rises, seen from the base, m/s; after `place_feet`."""
         return float(self._dynamics.foot_velocity(self._feet[foot])[2])
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               forces: np.ndarray) -> None:
+    def update(
+        self, state: WalkerState, places: Sequence[Sequence[float]], forces: np.ndarray
+    ) -> None:
         """Write base and foot heights of a `WalkerState` whose stance foot is known."""
         x, y, z = places[state.support]
         along, across, _ = state.foothold.tolist()

@@ -7,98 +7,200 @@ from walking_control.models.parameters import parameter, Parameters
 
 class EstimatorParameters(Parameters, section='estimator'):
     """Of contacts, stance foot, velocities and the place of the base."""
+
     contact_on: float = parameter(
-        15.0, 'N', 'Load of a foot that counts as contact when it lasts.', 0.1, 1e4, scaled=True)
+        15.0, 'N', 'Load of a foot that counts as contact when it lasts.', 0.1, 1e4, scaled=True
+    )
     contact_off: float = parameter(
-        5.0, 'N', 'Load below which contact ends when it lasts.', 0.0, 1e4, scaled=True)
+        5.0, 'N', 'Load below which contact ends when it lasts.', 0.0, 1e4, scaled=True
+    )
     contact_noise: float = parameter(
-        10.0, 'N', 'Standard deviation of measured loads: the more, the longer a faint change '
-        'must last to be believed.', 0.0, 1e4, scaled=True)
+        10.0,
+        'N',
+        'Standard deviation of measured loads: the more, the longer a faint change '
+        'must last to be believed.',
+        0.0,
+        1e4,
+        scaled=True,
+    )
     force_time: float = parameter(
-        0.0, 's', 'Forces on the feet are averaged over this, against single samples that a '
-        'simulator or sensor loses.', 0.0, 1.0)
+        0.0,
+        's',
+        'Forces on the feet are averaged over this, against single samples that a '
+        'simulator or sensor loses.',
+        0.0,
+        1.0,
+    )
     contact_height: float = parameter(
-        0.02, 'm', 'Height over the floor at which a swing foot must carry twice contact_on to '
-        'count as in contact.', 1e-4, 1.0, scaled=True)
+        0.02,
+        'm',
+        'Height over the floor at which a swing foot must carry twice contact_on to '
+        'count as in contact.',
+        1e-4,
+        1.0,
+        scaled=True,
+    )
     contact_hold: float = parameter(
-        0.02, 's', 'Shortest time between two changes of a contact.', 0.0, 1.0)
+        0.02, 's', 'Shortest time between two changes of a contact.', 0.0, 1.0
+    )
     min_step_length: float = parameter(
-        0.05, 'm', 'The swing foot must be this far ahead of the stance foot to take over.', 0.0,
-        1.0, scaled=True)
+        0.05,
+        'm',
+        'The swing foot must be this far ahead of the stance foot to take over.',
+        0.0,
+        1.0,
+        scaled=True,
+    )
     min_step_time: float = parameter(
-        0.1, 's', 'Shortest time between two changes of the stance foot.', 0.0, 2.0, scaled=True)
+        0.1, 's', 'Shortest time between two changes of the stance foot.', 0.0, 2.0, scaled=True
+    )
     lost_support_time: float = parameter(
-        0.05, 's', 'A lone contact of the other foot for this long takes over wherever it is.',
-        0.0, 2.0, scaled=True)
+        0.05,
+        's',
+        'A lone contact of the other foot for this long takes over wherever it is.',
+        0.0,
+        2.0,
+        scaled=True,
+    )
     load_error: float = parameter(
-        0.4, '1', 'Share of the weight by which the loads of all feet may be off what the IMU '
-        'weighs before the sensor of one is not believed, of robots in space; 0: never.', 0.0, 1.0)
+        0.4,
+        '1',
+        'Share of the weight by which the loads of all feet may be off what the IMU '
+        'weighs before the sensor of one is not believed, of robots in space; 0: never.',
+        0.0,
+        1.0,
+    )
     velocity: str = parameter(
-        'measured', '', 'Joint velocities: as measured, from positions by a filter, or by a '
+        'measured',
+        '',
+        'Joint velocities: as measured, from positions by a filter, or by a '
         'filter that knows how a walker on one foot moves.',
-        choices=('measured', 'filtered', 'model'))
+        choices=('measured', 'filtered', 'model'),
+    )
     velocity_memory: float = parameter(
-        0.03, 's', 'Memory of the velocity filter: the longer, the less noise and the more of '
-        'what its model does not know.', 1e-4, 1.0)
+        0.03,
+        's',
+        'Memory of the velocity filter: the longer, the less noise and the more of '
+        'what its model does not know.',
+        1e-4,
+        1.0,
+    )
     velocity_impact_memory: float = parameter(
-        0.015, 's', 'What it keeps of this at an impact.', 0.0, 1.0)
+        0.015, 's', 'What it keeps of this at an impact.', 0.0, 1.0
+    )
     kind: str = parameter(
-        'auto', '', 'What says where the base is: kinematic, the orientation the IMU reports and '
+        'auto',
+        '',
+        'What says where the base is: kinematic, the orientation the IMU reports and '
         'the stance leg, taken for exact; filter, a Kalman filter of gyroscope, accelerometer and '
         'legs; auto, the filter where errors of these are declared (not all zero).',
-        choices=('auto', 'kinematic', 'filter'))
+        choices=('auto', 'kinematic', 'filter'),
+    )
     gyro_sigma: float = parameter(
-        0.0, 'rad/s', 'Standard deviation of the gyroscope in one measurement.', 0.0, 100.0)
+        0.0, 'rad/s', 'Standard deviation of the gyroscope in one measurement.', 0.0, 100.0
+    )
     gyro_bias_sigma: float = parameter(0.0, 'rad/s', 'Of its bias when it begins.', 0.0, 100.0)
     gyro_bias_walk: float = parameter(
-        1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0, 10.0)
+        1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0, 10.0
+    )
     acceleration_sigma: float = parameter(
-        0.0, 'm/s^2', 'Standard deviation of the accelerometer in one measurement.', 0.0, 1000.0)
+        0.0, 'm/s^2', 'Standard deviation of the accelerometer in one measurement.', 0.0, 1000.0
+    )
     acceleration_bias_sigma: float = parameter(
-        0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0)
+        0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0
+    )
     acceleration_bias_walk: float = parameter(
-        1e-3, 'm/s^2', 'Of the change of that bias in a second.', 0.0, 100.0)
+        1e-3, 'm/s^2', 'Of the change of that bias in a second.', 0.0, 100.0
+    )
     orientation_sigma: float = parameter(
-        0.0, 'rad', 'Standard deviation of the orientation that the IMU reports when it begins; '
-        'later the filter goes without.', 0.0, 1.0)
+        0.0,
+        'rad',
+        'Standard deviation of the orientation that the IMU reports when it begins; '
+        'later the filter goes without.',
+        0.0,
+        1.0,
+    )
     position_sigma: float = parameter(
-        0.0, 'rad', 'Standard deviation of joint positions.', 0.0, 1.0)
+        0.0, 'rad', 'Standard deviation of joint positions.', 0.0, 1.0
+    )
     velocity_sigma: float = parameter(
-        0.0, 'rad/s', 'Standard deviation of joint velocities.', 0.0, 100.0)
+        0.0, 'rad/s', 'Standard deviation of joint velocities.', 0.0, 100.0
+    )
     tachometers: bool = parameter(
-        True, '', 'Whether joint velocities are measured apart from positions; differentiated '
-        'ones tell the filter nothing new.')
+        True,
+        '',
+        'Whether joint velocities are measured apart from positions; differentiated '
+        'ones tell the filter nothing new.',
+    )
     velocity_lag: float = parameter(
-        0.0, 's', 'Time constant of the low-pass that joint velocities have gone through; '
-        'natural_walking makes up for it by the accelerations it plans.', 0.0, 0.1)
+        0.0,
+        's',
+        'Time constant of the low-pass that joint velocities have gone through; '
+        'natural_walking makes up for it by the accelerations it plans.',
+        0.0,
+        0.1,
+    )
     way_scale: float = parameter(
-        1.0, '1', 'Way along the floor over what joints and description say; a walked distance '
-        'shows it.', 0.5, 2.0)
+        1.0,
+        '1',
+        'Way along the floor over what joints and description say; a walked distance shows it.',
+        0.5,
+        2.0,
+    )
     way_scale_sigma: float = parameter(
-        0.0, '1', 'Standard deviation of this: soles, gears and structures give way.', 0.0, 0.5)
+        0.0, '1', 'Standard deviation of this: soles, gears and structures give way.', 0.0, 0.5
+    )
     foot_motion: float = parameter(
-        0.005, 'm/s', 'Standard deviation of the velocity of a foot that rests: it rolls and '
-        'gives way.', 0.0, 10.0)
+        0.005,
+        'm/s',
+        'Standard deviation of the velocity of a foot that rests: it rolls and gives way.',
+        0.0,
+        10.0,
+    )
     firm_load: float = parameter(
-        0.3, '1', 'Share of the weight that a foot must carry to count as resting: one that hardly '
-        'presses rolls over its edge.', 0.0, 0.5)
+        0.3,
+        '1',
+        'Share of the weight that a foot must carry to count as resting: one that hardly '
+        'presses rolls over its edge.',
+        0.0,
+        0.5,
+    )
     foot_persistence: float = parameter(0.1, 's', 'How long such a motion goes on.', 0.0, 10.0)
     sole_spin: float = parameter(
-        0.0, 'rad/s', "Standard deviation of the turning about the floor's normal of a sole that "
-        'lies flat and rests, as persistent as foot_motion; 0: points, which turn.', 0.0, 10.0)
+        0.0,
+        'rad/s',
+        "Standard deviation of the turning about the floor's normal of a sole that "
+        'lies flat and rests, as persistent as foot_motion; 0: points, which turn.',
+        0.0,
+        10.0,
+    )
     sole_tilt: float = parameter(
-        0.05, 'rad', 'Largest angle between sole and floor at which it is flat.', 0.0, 1.0)
+        0.05, 'rad', 'Largest angle between sole and floor at which it is flat.', 0.0, 1.0
+    )
     floor_roughness: float = parameter(
-        0.005, 'm', 'Standard deviation of the height of a foothold against the plane of the '
-        'floor.', 0.0, 10.0)
+        0.005,
+        'm',
+        'Standard deviation of the height of a foothold against the plane of the floor.',
+        0.0,
+        10.0,
+    )
     floor_variation: float = parameter(
-        0.0, '1', 'By how much the slope of the floor may change from one foothold to the next; '
-        '0: it is as the robot file says, of robots in space.', 0.0, 1.0)
+        0.0,
+        '1',
+        'By how much the slope of the floor may change from one foothold to the next; '
+        '0: it is as the robot file says, of robots in space.',
+        0.0,
+        1.0,
+    )
     slip_probability: float = parameter(
-        1e-5, '1', 'What a resting foot says less often than this is a slip.', 1e-12, 0.1)
+        1e-5, '1', 'What a resting foot says less often than this is a slip.', 1e-12, 0.1
+    )
 
     def check(self) -> None:
         """Refuse contacts that end above the load they begin at."""
         if self.contact_off >= self.contact_on:
-            raise ParameterError('parameter estimator.contact_off', value=self.contact_off,
-                                 limit=f'must be below contact_on ({self.contact_on:g} N)')
+            raise ParameterError(
+                'parameter estimator.contact_off',
+                value=self.contact_off,
+                limit=f'must be below contact_on ({self.contact_on:g} N)',
+            )

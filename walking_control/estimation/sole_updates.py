@@ -23,29 +23,31 @@ from walking_control.models.array_functions import array_function
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
 
-SHORTEST, LONGEST = 0.1, 0.5   # s: of a rest that is counted; after the longest another begins
+SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest another begins
 
 
 class Soles(NamedTuple):
     """How soles lie against the body, and what has happened since each came to rest."""
-    frame: np.ndarray   # of each sole in the axes of its last joint, ``(n_feet, 3, 3)``
-    turn: np.ndarray   # F, ``(n_feet, 3, 3)``; written by `follow_soles`
+
+    frame: np.ndarray  # of each sole in the axes of its last joint, ``(n_feet, 3, 3)``
+    turn: np.ndarray  # F, ``(n_feet, 3, 3)``; written by `follow_soles`
     # sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise
     gram: np.ndarray
-    first: np.ndarray   # F when it came to rest
-    last: np.ndarray   # F when it rested last
-    sensed: np.ndarray   # G, by the gyroscope, until then
-    bias: np.ndarray   # of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``
-    normal: np.ndarray   # n, likewise, ``(n_feet, 3)``
-    variance: np.ndarray   # of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``
-    span: np.ndarray   # t, 0 of one that does not rest, s, ``(n_feet,)``
+    first: np.ndarray  # F when it came to rest
+    last: np.ndarray  # F when it rested last
+    sensed: np.ndarray  # G, by the gyroscope, until then
+    bias: np.ndarray  # of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``
+    normal: np.ndarray  # n, likewise, ``(n_feet, 3)``
+    variance: np.ndarray  # of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``
+    span: np.ndarray  # t, 0 of one that does not rest, s, ``(n_feet,)``
 
 
 class Grip(NamedTuple):
     """What is counted on of a flat sole."""
-    spin: float   # standard deviation of how fast it turns on the floor, rad/s
-    tilt: float   # largest angle to the floor at which it is flat, rad
-    gate: float   # largest squared surprise
+
+    spin: float  # standard deviation of how fast it turns on the floor, rad/s
+    tilt: float  # largest angle to the floor at which it is flat, rad
+    gate: float  # largest squared surprise
 
 
 def find_soles(dynamics: Dynamics) -> Soles:
@@ -54,8 +56,18 @@ def find_soles(dynamics: Dynamics) -> Soles:
     n = len(frames)
     turn, gram, first, last, sensed = np.zeros((5, n, 3, 3))
     bias, normal = np.zeros((2, n, 3))
-    return Soles(np.array([frame.placement.rotation for frame in frames]), turn, gram, first, last,
-                 sensed, bias, normal, np.zeros(n), np.zeros(n))
+    return Soles(
+        np.array([frame.placement.rotation for frame in frames]),
+        turn,
+        gram,
+        first,
+        last,
+        sensed,
+        bias,
+        normal,
+        np.zeros(n),
+        np.zeros(n),
+    )
 
 
 @array_function
@@ -87,8 +99,9 @@ def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
 
 
 @array_function
-def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, grip: Grip,
-               dt: float) -> None:
+def take_soles(
+    state: FilterState, sample: Sample, soles: Soles, noise: Noise, grip: Grip, dt: float
+) -> None:
     """Follow soles that lie flat on the floor and rest; correct the state by those that did.
 
     `sample`: the `Sample`; the feet have their verdicts. `dt`: time since the last sample, s.
@@ -99,11 +112,18 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
     for foot in range(len(soles.span)):
         upright = uncertain = 0.0
         for a in range(3):
-            upright += (normal[a] - sample.floor[0] * state.rotation[0, a]
-                        - sample.floor[1] * state.rotation[1, a]) / steep * soles.turn[foot, a, 2]
+            upright += (
+                (
+                    normal[a]
+                    - sample.floor[0] * state.rotation[0, a]
+                    - sample.floor[1] * state.rotation[1, a]
+                )
+                / steep
+                * soles.turn[foot, a, 2]
+            )
             for b in range(3):
                 uncertain += normal[a] * soles.gram[foot, a, b] * normal[b]
-        rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt ** 2
+        rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt**2
         if soles.span[foot] >= LONGEST or (not rests and soles.span[foot] >= SHORTEST):
             _take_rest(state, soles, foot, noise, grip, dt)
             soles.span[foot] = 0.0
@@ -116,7 +136,7 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
             for a in range(3):
                 for b in range(3):
                     soles.sensed[foot, a, b] = 1.0 if a == b else 0.0
-            soles.span[foot] = 1e-9   # has begun
+            soles.span[foot] = 1e-9  # has begun
         else:
             for a in range(3):
                 x[a] = dt * (0.5 * (sample.rate[a] + sample.last_rate[a]) - soles.bias[foot, a])
@@ -128,20 +148,23 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
 
 
 @array_function
-def _take_rest(state: FilterState, soles: Soles, foot: int, noise: Noise, grip: Grip,
-               dt: float) -> None:
+def _take_rest(
+    state: FilterState, soles: Soles, foot: int, noise: Noise, grip: Grip, dt: float
+) -> None:
     """Correct the state by a sole that rested."""
     n, span, normal = len(state.P), soles.span[foot], soles.normal[foot]
     residual, H, N = np.zeros(1), np.zeros((1, n)), np.empty((1, 1))
     back, gap = np.empty((3, 3)), np.empty((3, 3))
     fill_product(soles.last[foot], soles.first[foot].T, back)
     fill_product(soles.sensed[foot], back, gap)
-    for a in range(3):   # the gap is small
+    for a in range(3):  # the gap is small
         b, c = (a + 1) % 3, (a + 2) % 3
         # since then the belief may have changed
-        residual[0] += normal[a] * (0.5 * (gap[c, b] - gap[b, c])
-                                    - span * (state.bias[0, a] - soles.bias[foot, a]))
+        residual[0] += normal[a] * (
+            0.5 * (gap[c, b] - gap[b, c]) - span * (state.bias[0, a] - soles.bias[foot, a])
+        )
         H[0, n + GYRO + a] = -span * normal[a]
-    N[0, 0] = 2.0 * soles.variance[foot] * noise.encoder ** 2 + span * (
-        dt * noise.gyro ** 2 + max(dt, noise.persistence) * grip.spin ** 2)
+    N[0, 0] = 2.0 * soles.variance[foot] * noise.encoder**2 + span * (
+        dt * noise.gyro**2 + max(dt, noise.persistence) * grip.spin**2
+    )
     correct(state, residual, H, N, grip.gate)

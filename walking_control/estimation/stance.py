@@ -28,8 +28,9 @@ class Touchdowns:
         """Forget the past."""
         self._alone_since = math.inf
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               loads: Sequence[float]) -> None:
+    def update(
+        self, state: WalkerState, places: Sequence[Sequence[float]], loads: Sequence[float]
+    ) -> None:
         """Change the stance foot of a `WalkerState` if it is time to.
 
         `state`: the `WalkerState`, contacts up to date. `places`: x, y and z of every foot in the
@@ -59,8 +60,7 @@ class Touchdowns:
             return False
         if state.stamp < self._alone_since:
             self._alone_since = state.stamp
-        return state.stamp - self._alone_since >= \
-            self._values.lost_support_time - STAMP_TOLERANCE
+        return state.stamp - self._alone_since >= self._values.lost_support_time - STAMP_TOLERANCE
 
 
 class Load:
@@ -79,8 +79,9 @@ class Load:
         """Forget the past: nobody has come down."""
         self._landed, self._contact = [], []
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               loads: Sequence[float]) -> None:
+    def update(
+        self, state: WalkerState, places: Sequence[Sequence[float]], loads: Sequence[float]
+    ) -> None:
         """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
         self._watch_landings(state)
         heaviest = loads.index(max(loads))

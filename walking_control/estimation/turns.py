@@ -31,7 +31,7 @@ def fill_exponential(x: np.ndarray, turn: np.ndarray, along: np.ndarray) -> None
     """
     square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
     angle = math.sqrt(square)
-    if angle < 1e-3:   # the next terms are below the rounding error
+    if angle < 1e-3:  # the next terms are below the rounding error
         sine, versed, rest = 1.0 - square / 6.0, 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
     else:
         sine, versed = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.robot import Robot
 
-FADE = 0.05            # rad/s: joints this slow may be on their way either way
-LONGEST_SAMPLE = 0.1   # s: after a longer silence the past says nothing of the present
+FADE = 0.05  # rad/s: joints this slow may be on their way either way
+LONGEST_SAMPLE = 0.1  # s: after a longer silence the past says nothing of the present
 
 
 class StanceModel:
@@ -68,7 +68,7 @@ class StanceModel:
         self._friction, self._gears = friction_table(robot), gear_table(robot)
         self._motors = [robot.joint_index(joint) for joint in robot.actuators]
         self._loses = robot.has_gear_losses or bool(self._friction.any())
-        self._last = np.zeros(1 + len(robot.joints))   # acceleration
+        self._last = np.zeros(1 + len(robot.joints))  # acceleration
         # whatever compiles does so now
         rest = np.zeros(1 + len(robot.joints))
         self.acceleration(0, rest, rest, np.zeros(len(robot.efforts)))
@@ -79,8 +79,9 @@ class StanceModel:
         self._held[:] = locked
         return caught
 
-    def acceleration(self, support: int, angles: np.ndarray, rates: np.ndarray,
-                     effort: np.ndarray) -> np.ndarray:
+    def acceleration(
+        self, support: int, angles: np.ndarray, rates: np.ndarray, effort: np.ndarray
+    ) -> np.ndarray:
         """Return the acceleration of base pitch and joints, ``(1 + n_joints,)``, rad/s^2.
 
         `support`: index of the stance foot. `angles`: pitch from the floor normal and joints, rad.
@@ -102,17 +103,23 @@ class StanceModel:
 
         What turns the rotor does not enter the gear: there the last acceleration serves.
         """
-        torque = np.array([friction_torque(row[VISCOUS], row[COULOMB], rate, FADE)
-                           for row, rate in zip(self._friction, rates)])
+        torque = np.array(
+            [
+                friction_torque(row[VISCOUS], row[COULOMB], rate, FADE)
+                for row, rate in zip(self._friction, rates)
+            ]
+        )
         for i, joint in enumerate(self._motors):
             gear = self._gears[i]
             entering = effort[i] - gear[ARMATURE] * self._last[1 + joint]
-            torque[joint] -= entering * gear_change(gear[DRIVING_LOSS], gear[BACK_LOSS], entering,
-                                                    rates[joint], FADE)
+            torque[joint] -= entering * gear_change(
+                gear[DRIVING_LOSS], gear[BACK_LOSS], entering, rates[joint], FADE
+            )
         return torque
 
-    def strike(self, support: int, swing: bool, angles: np.ndarray,
-               rates: np.ndarray) -> np.ndarray:
+    def strike(
+        self, support: int, swing: bool, angles: np.ndarray, rates: np.ndarray
+    ) -> np.ndarray:
         """Return the rates of base pitch and joints after an impact, ``(1 + n_joints,)``, rad/s.
 
         `support`: index of the foot that stood before. `swing`: whether the other foot strikes the
@@ -141,21 +148,31 @@ class VelocityFilter:
     `model`: the `StanceModel` of a planar walker; None lets the line be straight.
     """
 
-    def __init__(self, robot: Robot, values: EstimatorParameters,
-                 model: StanceModel | None = None) -> None:
+    def __init__(
+        self, robot: Robot, values: EstimatorParameters, model: StanceModel | None = None
+    ) -> None:
         self._values, self._model = values, model
         self._joints = slice(-len(robot.joints), None)
-        self._locks = np.array([robot.joint_index(lock.joint) - len(robot.joints)
-                                for lock in robot.locks], dtype=np.int64)
+        self._locks = np.array(
+            [robot.joint_index(lock.joint) - len(robot.joints) for lock in robot.locks],
+            dtype=np.int64,
+        )
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next measurement begins with its own velocities."""
         self._stamp = -math.inf
-        self._memory = 0.0   # s, so far
+        self._memory = 0.0  # s, so far
 
-    def update(self, stamp: float, support: int, angles: np.ndarray, rates: np.ndarray,
-               locked: np.ndarray, effort: np.ndarray) -> None:
+    def update(
+        self,
+        stamp: float,
+        support: int,
+        angles: np.ndarray,
+        rates: np.ndarray,
+        locked: np.ndarray,
+        effort: np.ndarray,
+    ) -> None:
         """Replace measured rates by estimates.
 
         `stamp`: of the measurement, s. `support`: index of the foot that has been standing.
@@ -171,7 +188,7 @@ class VelocityFilter:
                 self._strike(support, False, angles)
             else:
                 self._correct(dt, angles, rates)
-        elif dt != 0.0:   # a measurement that comes twice says nothing new
+        elif dt != 0.0:  # a measurement that comes twice says nothing new
             self._begin(angles, rates, locked)
         if not math.isfinite(self._x @ self._v):
             self._begin(angles, rates, locked)
@@ -182,7 +199,7 @@ class VelocityFilter:
     def _begin(self, angles: np.ndarray, rates: np.ndarray, locked: np.ndarray) -> None:
         self._x, self._v, self._predicted = angles.copy(), rates.copy(), rates.copy()
         self._memory = 0.0
-        if self._model is not None:   # it carries a good first guess on
+        if self._model is not None:  # it carries a good first guess on
             self._memory = self._values.velocity_impact_memory
             self._model.hold(locked)
 
@@ -209,15 +226,18 @@ class VelocityFilter:
         rates[first] = self._v[first]
 
     def _predict(self, dt: float, support: int, effort: np.ndarray) -> None:
-        acceleration = 0.0 if self._model is None else \
-            self._model.acceleration(support, self._x, self._v, effort)
+        acceleration = (
+            0.0
+            if self._model is None
+            else self._model.acceleration(support, self._x, self._v, effort)
+        )
         self._x += dt * self._v + 0.5 * dt * dt * acceleration
         self._v += dt * acceleration
 
     def _correct(self, dt: float, angles: np.ndarray, rates: np.ndarray) -> None:
         memory = self._values.velocity_memory
         self._memory += dt
-        k = max(self._memory / dt, 2.0)   # positions so far
+        k = max(self._memory / dt, 2.0)  # positions so far
         theta = math.exp(-dt / memory)
         position = max(1.0 - theta * theta, 2.0 * (2.0 * k - 1.0) / (k * (k + 1.0)))
         velocity = max((1.0 - theta) ** 2, 6.0 / (k * (k + 1.0)))

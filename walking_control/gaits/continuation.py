@@ -22,23 +22,24 @@ from scipy.optimize import brentq
 from walking_control.exceptions import NotAchieved, WalkingControlError
 from walking_control.gaits.return_map import sorted_eigenvalues, Stride, StrideFunction
 
-FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-6   # distances from cycle to cycle
-TURN = 0.9     # cosine of the angle between their tangents, at least
-BESIDE = (0.02, 0.005, 0.001, 3e-4, 1e-4)   # how far beside a doubling the doubled cycle is sought
-MOST = 400     # cycles in one direction
-ROUNDS, EARLY = 16, 6   # of Broyden's method: at most, and until it has to have come nearer
-TOLERANCE = 1e-9   # largest entry of F that counts as zero
-INTO = 1e-5    # the range, for differences of u
-FAILURES = WalkingControlError, np.linalg.LinAlgError, ValueError   # of a search for a cycle
+FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-6  # distances from cycle to cycle
+TURN = 0.9  # cosine of the angle between their tangents, at least
+BESIDE = (0.02, 0.005, 0.001, 3e-4, 1e-4)  # how far beside a doubling the doubled cycle is sought
+MOST = 400  # cycles in one direction
+ROUNDS, EARLY = 16, 6  # of Broyden's method: at most, and until it has to have come nearer
+TOLERANCE = 1e-9  # largest entry of F that counts as zero
+INTO = 1e-5  # the range, for differences of u
+FAILURES = WalkingControlError, np.linalg.LinAlgError, ValueError  # of a search for a cycle
 
 
 class Orbit(NamedTuple):
     """A limit cycle on a branch."""
-    z: np.ndarray         # state just after touchdown and the parameter, ``(m + 1,)``
+
+    z: np.ndarray  # state just after touchdown and the parameter, ``(m + 1,)``
     strides: list[Stride]
-    slope: np.ndarray     # derivative of the map of all strides by z, ``(m, m + 1)``
-    tangent: np.ndarray   # of the branch, ``(m + 1,)``, of length 1
-    event: str = ''       # what happens here, of `TESTS`
+    slope: np.ndarray  # derivative of the map of all strides by z, ``(m, m + 1)``
+    tangent: np.ndarray  # of the branch, ``(m + 1,)``, of length 1
+    event: str = ''  # what happens here, of `TESTS`
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -60,7 +61,8 @@ def _pairs(values: np.ndarray) -> float:
 TESTS: dict[str, Callable[[Orbit], float]] = {
     'fold': lambda orbit: float(orbit.tangent[-1]),
     'period doubling': lambda orbit: float(np.prod(orbit.eigenvalues + 1.0).real),
-    'torus': lambda orbit: _pairs(orbit.eigenvalues)}
+    'torus': lambda orbit: _pairs(orbit.eigenvalues),
+}
 
 
 class Continuation:
@@ -70,8 +72,9 @@ class Continuation:
     of x, for derivatives.
     """
 
-    def __init__(self, stride_at: Callable[[float], StrideFunction], times: int = 1,
-                 difference: float = 1e-6) -> None:
+    def __init__(
+        self, stride_at: Callable[[float], StrideFunction], times: int = 1, difference: float = 1e-6
+    ) -> None:
         self.stride_at, self.times = lru_cache(4)(stride_at), times
         self.difference = difference
 
@@ -99,7 +102,7 @@ class Continuation:
         """Return the zero of F near z in the plane across a row; NotAchieved: none is found."""
         matrix, step = np.vstack((slope - np.eye(*slope.shape), row)), np.zeros(len(z))
         most = np.inf
-        for i in range(ROUNDS):   # Broyden's method
+        for i in range(ROUNDS):  # Broyden's method
             missed = self.walk(z)[-1].x - z[:-1]
             size = np.abs(missed).max()
             if size < TOLERANCE:
@@ -151,9 +154,15 @@ class Continuation:
         """Return the orbit of an event between two, if it is one."""
         test = TESTS[event]
         try:
-            found = self.advance(here, brentq(
-                lambda size: test(self.advance(here, size) if size else here), 0.0,
-                (there.z - here.z) @ here.tangent, xtol=1e-8))
+            found = self.advance(
+                here,
+                brentq(
+                    lambda size: test(self.advance(here, size) if size else here),
+                    0.0,
+                    (there.z - here.z) @ here.tangent,
+                    xtol=1e-8,
+                ),
+            )
         except FAILURES:
             found = min(here, there, key=lambda orbit: abs(test(orbit)))
         near = np.abs(np.abs(found.eigenvalues) - 1.0) < 1e-3
@@ -171,6 +180,6 @@ class Continuation:
                 z = orbit.z + size * away
                 there = twice.orbit(twice.solve(z, twice.orbit(z, away).slope, away), away)
                 moved, rate = there.z[-1] - orbit.z[-1], there.tangent[-1] / (there.tangent @ away)
-                if abs(moved - 0.5 * size * rate) < 0.2 * abs(moved):   # a parabola, not another
+                if abs(moved - 0.5 * size * rate) < 0.2 * abs(moved):  # a parabola, not another
                     return twice, there
         raise NotAchieved('doubled cycle', limit='not found')

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from walking_control.gaits.samples import Piece
 
 ROUNDS = 30
-PRECISE = 1e-13   # relative to the range of the parameter: a Newton step this small is the last
+PRECISE = 1e-13  # relative to the range of the parameter: a Newton step this small is the last
 
 
 class Curve(NamedTuple):
     """A curve in configuration space, as plain arrays."""
-    knots: np.ndarray   # parameter at the samples (time along the gait, s), ``(k,)``
-    coefficients: np.ndarray   # of the polynomials in (s - knot), ``(k - 1, 6, n)``
-    metric: np.ndarray   # constant symmetric matrix that measures distance, ``(n, n)``
+
+    knots: np.ndarray  # parameter at the samples (time along the gait, s), ``(k,)``
+    coefficients: np.ndarray  # of the polynomials in (s - knot), ``(k - 1, 6, n)``
+    metric: np.ndarray  # constant symmetric matrix that measures distance, ``(n, n)``
 
 
 def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray) -> Curve:
@@ -38,21 +39,33 @@ def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarra
     """
     metric = np.array(metric, dtype=float)
     if np.linalg.eigvalsh(0.5 * (metric + metric.T)).min() <= 0.0:
-        raise GaitError('metric of the gait', value=metric.tolist(),
-                        limit='must be positive definite')
+        raise GaitError(
+            'metric of the gait', value=metric.tolist(), limit='must be positive definite'
+        )
     speed = np.sqrt(np.einsum('ki,ij,kj->k', v, metric, v))
     if speed.min() < 1e-3 * speed.max() or speed.max() == 0.0:
         slow = int(np.argmin(speed))
-        raise GaitError(f'speed of the gait at {time[slow]:.3g} s', value=float(speed[slow]),
-                        limit='a gait that stands still has no direction to follow there',
-                        remedy='choose another gait')
+        raise GaitError(
+            f'speed of the gait at {time[slow]:.3g} s',
+            value=float(speed[slow]),
+            limit='a gait that stands still has no direction to follow there',
+            remedy='choose another gait',
+        )
     a, h = _slopes(time, v), np.diff(time)[:, None]
     d0 = q[1:] - q[:-1] - h * v[:-1] - 0.5 * h * h * a[:-1]
     d1 = h * (v[1:] - v[:-1] - h * a[:-1])
     d2 = h * h * (a[1:] - a[:-1])
-    coefficients = np.stack((
-        q[:-1], v[:-1], 0.5 * a[:-1], (10.0 * d0 - 4.0 * d1 + 0.5 * d2) / h ** 3,
-        (-15.0 * d0 + 7.0 * d1 - d2) / h ** 4, (6.0 * d0 - 3.0 * d1 + 0.5 * d2) / h ** 5), axis=1)
+    coefficients = np.stack(
+        (
+            q[:-1],
+            v[:-1],
+            0.5 * a[:-1],
+            (10.0 * d0 - 4.0 * d1 + 0.5 * d2) / h**3,
+            (-15.0 * d0 + 7.0 * d1 - d2) / h**4,
+            (6.0 * d0 - 3.0 * d1 + 0.5 * d2) / h**5,
+        ),
+        axis=1,
+    )
     return Curve(np.array(time, dtype=float), np.ascontiguousarray(coefficients), metric)
 
 
@@ -64,11 +77,15 @@ def make_time_curve(pieces: Sequence[Piece]) -> Curve:
     curves = []
     for piece in pieces:
         kept = piece.time >= piece.start if piece is pieces[-1] else piece.inside
-        curves.append(make_curve(piece.time[kept], piece.q[kept], piece.v[kept],
-                                 np.eye(piece.q.shape[1])))
+        curves.append(
+            make_curve(piece.time[kept], piece.q[kept], piece.v[kept], np.eye(piece.q.shape[1]))
+        )
     knots = [curve.knots[:-1] for curve in curves[:-1]] + [curves[-1].knots]
-    return Curve(np.concatenate(knots), np.concatenate([curve.coefficients for curve in curves]),
-                 curves[0].metric)
+    return Curve(
+        np.concatenate(knots),
+        np.concatenate([curve.coefficients for curve in curves]),
+        curves[0].metric,
+    )
 
 
 def _slopes(time: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -77,9 +94,10 @@ def _slopes(time: np.ndarray, v: np.ndarray) -> np.ndarray:
     matrix, right = np.zeros((count, count)), np.zeros_like(v)
     for i in range(1, count - 1):
         share = h[i] / (h[i - 1] + h[i])
-        matrix[i, i - 1:i + 2] = share, 2.0, 1.0 - share
-        right[i] = 3.0 * (share * (v[i] - v[i - 1]) / h[i - 1]
-                          + (1.0 - share) * (v[i + 1] - v[i]) / h[i])
+        matrix[i, i - 1 : i + 2] = share, 2.0, 1.0 - share
+        right[i] = 3.0 * (
+            share * (v[i] - v[i - 1]) / h[i - 1] + (1.0 - share) * (v[i + 1] - v[i]) / h[i]
+        )
     for i, part in ((0, slice(0, 4)), (count - 1, slice(-4, None))):
         matrix[i, i] = 1.0
         right[i] = np.linalg.solve(np.vander(time[part] - time[i], 4), v[part])[2]
@@ -87,8 +105,9 @@ def _slopes(time: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 @array_function
-def evaluate(curve: Curve, s: float, point: np.ndarray, first: np.ndarray,
-             second: np.ndarray) -> None:
+def evaluate(
+    curve: Curve, s: float, point: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> None:
     """Fill position, first and second derivative at parameter s, each ``(n,)``."""
     knots, coefficients = curve.knots, curve.coefficients
     last = knots.shape[0] - 1
@@ -131,8 +150,9 @@ def nearest_knot(curve: Curve, q: np.ndarray) -> float:
 
 
 @array_function
-def closest_point(curve: Curve, q: np.ndarray, s: float, point: np.ndarray, first: np.ndarray,
-                  second: np.ndarray) -> float:
+def closest_point(
+    curve: Curve, q: np.ndarray, s: float, point: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> float:
     """Return the parameter of the point nearest to q on the branch that s lies on.
 
     Newton's method on the derivative of the squared distance from the given start, with steps of

@@ -56,7 +56,7 @@ def riemann(intervals: int) -> tuple[np.ndarray, np.ndarray]:
     return np.linspace(0.0, 1.0, intervals + 1), np.full(intervals + 1, 1.0 / intervals)
 
 
-Quadrature = Callable[[int], tuple[np.ndarray, np.ndarray]]   # intervals -> nodes, weights
+Quadrature = Callable[[int], tuple[np.ndarray, np.ndarray]]  # intervals -> nodes, weights
 QUADRATURES: dict[str, Quadrature] = {'lobatto': lobatto, 'riemann': riemann}
 
 
@@ -75,11 +75,12 @@ class GaitError(InvalidInput):
 @dataclass(frozen=True)
 class Phase:
     """A part of a step without jumps."""
-    duration: float   # s
+
+    duration: float  # s
     # all minimal coordinates at the Chebyshev points of the phase, rad, ``(degree + 1, n)``; held
     # coordinates are constant columns
     values: np.ndarray
-    held: tuple[int, ...] = ()   # indices of the coordinates that locks hold
+    held: tuple[int, ...] = ()  # indices of the coordinates that locks hold
 
     @property
     def degree(self) -> int:
@@ -88,14 +89,17 @@ class Phase:
 
     def motion(self, s: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return coordinates, rates and accelerations at s in [0, 1], each ``(m, n)``."""
-        return tuple(evaluation(self.degree, s, order) @ self.values / self.duration ** order
-                     for order in range(3))
+        return tuple(
+            evaluation(self.degree, s, order) @ self.values / self.duration**order
+            for order in range(3)
+        )
 
 
 @dataclass(frozen=True)
 class Gait:
     """A symmetric gait; each step repeats the phases with left and right exchanged."""
-    phases: tuple[Phase, ...]   # tuple of `Phase`, touchdown to touchdown
+
+    phases: tuple[Phase, ...]  # tuple of `Phase`, touchdown to touchdown
 
     @property
     def period(self) -> float:

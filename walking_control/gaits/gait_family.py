@@ -27,8 +27,8 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import mirrored_joints
 
 KEY = 'walking_control_gait_family'
-HOLE = 0.11        # of sqrt(g l): neighbours farther apart leave a hole between them
-FORCES = 16        # degree of the polynomials of pressure point and efforts
+HOLE = 0.11  # of sqrt(g l): neighbours farther apart leave a hole between them
+FORCES = 16  # degree of the polynomials of pressure point and efforts
 FIND_ONE = 'find one for this robot: walking_control gait search ROBOT --speeds LO:HI:N --out DIR'
 COSTS = ('cost_of_transport_electrical', 'cost_of_transport_each_joint')
 
@@ -37,17 +37,17 @@ COSTS = ('cost_of_transport_electrical', 'cost_of_transport_each_joint')
 class SpaceGait:
     """A periodic step in space on the robot's first foot; see `GaitFamily.at`."""
 
-    joints: tuple[str, ...]   # names, in the order of all that follows
-    stance: str   # the foot that stands
+    joints: tuple[str, ...]  # names, in the order of all that follows
+    stance: str  # the foot that stands
     # partner of each joint, and its sign: joints of the step on the other foot are ``signs *
     # q[partners]``; places are mirrored at the x-z plane
     mirror: tuple[np.ndarray, np.ndarray] = field(repr=False)
-    speed: float   # m/s
-    duration: float   # of a step, s
-    step_width: float   # distance between the soles sideways, m
+    speed: float  # m/s
+    duration: float  # of a step, s
+    step_width: float  # distance between the soles sideways, m
     # `COSTS`: joints exchanging power at the supply, and each paying alone
     costs: Mapping[str, float]
-    posture: np.ndarray = field(repr=False)   # joints at Chebyshev points, ``(degree + 1, n)``, rad
+    posture: np.ndarray = field(repr=False)  # joints at Chebyshev points, ``(degree + 1, n)``, rad
     # pressure point (m) and efforts (N m) at Chebyshev points, ``(FORCES + 1, 2 + n)``
     forces: np.ndarray = field(repr=False)
 
@@ -113,8 +113,12 @@ class GaitFamily:
         partners = np.argmax(np.abs(mirror), axis=1)
         self.mirror = partners, mirror[np.arange(len(partners)), partners]
         self.judgements = [judge_step(robot, gait, gravity) for gait in members]
-        speeds = np.array([judgement.step[0] / gait.period for gait, judgement
-                           in zip(members, self.judgements, strict=True)])
+        speeds = np.array(
+            [
+                judgement.step[0] / gait.period
+                for gait, judgement in zip(members, self.judgements, strict=True)
+            ]
+        )
         self.speeds: tuple[float, ...] = tuple(speeds.tolist())
         for speed, judgement in zip(speeds, self.judgements, strict=True):
             _require_motors(robot, float(speed), judgement.effort)
@@ -122,12 +126,20 @@ class GaitFamily:
         for gait, judgement in zip(members, self.judgements, strict=True):
             fit = np.linalg.pinv(evaluation(FORCES, judgement.s))
             forces = fit @ np.hstack([judgement.pressure, judgement.effort])
-            rows.append(np.concatenate([
-                [gait.period, -judgement.step[1]], [getattr(judgement, name) for name in COSTS],
-                gait.phases[0].values.ravel(), forces.ravel()]))
+            rows.append(
+                np.concatenate(
+                    [
+                        [gait.period, -judgement.step[1]],
+                        [getattr(judgement, name) for name in COSTS],
+                        gait.phases[0].values.ravel(),
+                        forces.ravel(),
+                    ]
+                )
+            )
         self._rows = np.array(rows)
-        self._spline = make_interp_spline(speeds, self._rows, min(3, len(rows) - 1)) \
-            if len(rows) > 1 else None
+        self._spline = (
+            make_interp_spline(speeds, self._rows, min(3, len(rows) - 1)) if len(rows) > 1 else None
+        )
 
     @classmethod
     def read(cls, path: Path | str, robot_file: RobotFile) -> GaitFamily:
@@ -139,11 +151,14 @@ class GaitFamily:
         document = gait_file.read_document(path, KEY, {'robot': Mapping, 'members': list})
         robot = robot_file.robot
         _require_same(document['robot'], fingerprint(robot_file), path)
-        members = [Gait((gait_file.read_phase(entry, robot.joints, path),))
-                   for entry in document['members']]
+        members = [
+            Gait((gait_file.read_phase(entry, robot.joints, path),))
+            for entry in document['members']
+        ]
         if len({len(gait.phases[0].values) for gait in members}) > 1:
-            raise gait_file.GaitFileError(f'gait file {path}',
-                                          limit='has members of different degrees')
+            raise gait_file.GaitFileError(
+                f'gait file {path}', limit='has members of different degrees'
+            )
         return cls(robot_file, members)
 
     def at(self, speed: float) -> SpaceGait:
@@ -152,29 +167,47 @@ class GaitFamily:
         above = int(np.searchsorted(speeds, speed))
         if not exact.any():
             ends = f'goes from {speeds[0]:.3g} to {speeds[-1]:.3g} m/s'
-            if not speeds[0] < speed < speeds[-1]:   # also of what is not finite
+            if not speeds[0] < speed < speeds[-1]:  # also of what is not finite
                 raise GaitError('speed of the gait', value=speed, limit=f'the family {ends}')
             if speeds[above] - speeds[above - 1] > self._hole:
-                raise GaitError('speed of the gait', value=speed, limit='the family has a hole '
-                                f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
-                                remedy='search gaits in between')
-        row = self._rows[int(np.argmax(exact))] if exact.any() or self._spline is None \
+                raise GaitError(
+                    'speed of the gait',
+                    value=speed,
+                    limit='the family has a hole '
+                    f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
+                    remedy='search gaits in between',
+                )
+        row = (
+            self._rows[int(np.argmax(exact))]
+            if exact.any() or self._spline is None
             else self._spline(speed)
+        )
         n = len(self.joints)
         size = self._sizes[3]
-        return SpaceGait(self.joints, self.stance, self.mirror, float(speed), float(row[0]),
-                         float(row[1]), dict(zip(COSTS, row[2:4].tolist(), strict=True)),
-                         row[4:4 + size].reshape(-1, n), row[4 + size:].reshape(-1, 2 + n))
+        return SpaceGait(
+            self.joints,
+            self.stance,
+            self.mirror,
+            float(speed),
+            float(row[0]),
+            float(row[1]),
+            dict(zip(COSTS, row[2:4].tolist(), strict=True)),
+            row[4 : 4 + size].reshape(-1, n),
+            row[4 + size :].reshape(-1, 2 + n),
+        )
 
 
 def _require_motors(robot: Robot, speed: float, effort: np.ndarray) -> None:
     """Refuse efforts beyond those of the motors."""
-    limits, peak = robot.effort_limits[:len(robot.joints)], np.abs(effort).max(axis=0)
+    limits, peak = robot.effort_limits[: len(robot.joints)], np.abs(effort).max(axis=0)
     worst = int(np.argmax(peak / limits))
     if peak[worst] > limits[worst]:
-        raise GaitError(f'gait of {robot.name} at {speed:.3g} m/s', value=float(peak[worst]),
-                        limit=f'asks for more than the {limits[worst]:.4g} N m of '
-                        f'{robot.joints[worst]}', remedy='search one for these motors')
+        raise GaitError(
+            f'gait of {robot.name} at {speed:.3g} m/s',
+            value=float(peak[worst]),
+            limit=f'asks for more than the {limits[worst]:.4g} N m of {robot.joints[worst]}',
+            remedy='search one for these motors',
+        )
 
 
 def fingerprint(robot_file: RobotFile) -> dict[str, Any]:
@@ -182,20 +215,30 @@ def fingerprint(robot_file: RobotFile) -> dict[str, Any]:
     robot = robot_file.robot
     model = Dynamics(robot).model
     names = ['base', *list(model.names)[2:]]
-    springs = {joint: [spring.stiffness, spring.damping, spring.rest]
-               for joint, spring in robot.springs.items() if spring.stiffness or spring.damping}
+    springs = {
+        joint: [spring.stiffness, spring.damping, spring.rest]
+        for joint, spring in robot.springs.items()
+        if spring.stiffness or spring.damping
+    }
     return {
-        'name': robot.name, 'joints': list(robot.joints), 'feet': list(robot.feet),
+        'name': robot.name,
+        'joints': list(robot.joints),
+        'feet': list(robot.feet),
         'gravity [m/s^2]': robot_file.values(World).gravity,
         'mass [kg]': float(sum(model.inertias[i].mass for i in range(1, model.njoints))),
-        'places of joints [m]': {name: model.jointPlacements[i].translation.tolist()
-                                 for i, name in enumerate(names[1:], start=2)},
-        'rotor inertias [kg m^2]': {joint: motor.armature
-                                    for joint, motor in robot.actuators.items()},
+        'places of joints [m]': {
+            name: model.jointPlacements[i].translation.tolist()
+            for i, name in enumerate(names[1:], start=2)
+        },
+        'rotor inertias [kg m^2]': {
+            joint: motor.armature for joint, motor in robot.actuators.items()
+        },
         'springs': springs,
         'masses, first moments and inertias of bodies': {
             name: model.inertias[i].toDynamicParameters().tolist()
-            for i, name in enumerate(names, start=1)}}
+            for i, name in enumerate(names, start=1)
+        },
+    }
 
 
 def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path | str) -> None:
@@ -204,12 +247,18 @@ def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path
         given = theirs.get(key)
         pairs = [('', given, own)]
         if isinstance(own, Mapping) and isinstance(given, Mapping):
-            pairs = [(f' {name}', given.get(name), own.get(name))
-                     for name in dict.fromkeys([*own, *given])]
+            pairs = [
+                (f' {name}', given.get(name), own.get(name))
+                for name in dict.fromkeys([*own, *given])
+            ]
         for name, one, other in pairs:
             if not _alike(one, other):
-                raise gait_file.GaitFileError(f'{key}{name} of gait file {path}', value=one,
-                                    limit=f'the robot {mine["name"]} has {other}', remedy=FIND_ONE)
+                raise gait_file.GaitFileError(
+                    f'{key}{name} of gait file {path}',
+                    value=one,
+                    limit=f'the robot {mine["name"]} has {other}',
+                    remedy=FIND_ONE,
+                )
 
 
 def _alike(one: object, other: object) -> bool:
@@ -220,15 +269,21 @@ def _alike(one: object, other: object) -> bool:
     return a.shape == b.shape and bool(np.allclose(a, b, gait_file.TOLERANCE, 1e-9))
 
 
-def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Sequence[Any],
-                    provenance: Any) -> dict[str, Any]:
+def family_document(
+    robot_file: RobotFile, members: Sequence[Gait], figures: Sequence[Any], provenance: Any
+) -> dict[str, Any]:
     """Return a family as a tree of plain values.
 
     `robot_file`: the `RobotFile`, adapted mechanics applied. `members`: `Gait` of each speed.
     `figures`: of each search, name -> number. `provenance`: how they were found, name -> value.
     """
     joints = robot_file.robot.joints
-    return {KEY: gait_file.VERSION, 'robot': fingerprint(robot_file), 'provenance': provenance,
-            'members': [{'found': found, **gait_file.phase_document(gait.phases[0], joints)}
-                        for gait, found in zip(members, figures, strict=True)]}
-
+    return {
+        KEY: gait_file.VERSION,
+        'robot': fingerprint(robot_file),
+        'provenance': provenance,
+        'members': [
+            {'found': found, **gait_file.phase_document(gait.phases[0], joints)}
+            for gait, found in zip(members, figures, strict=True)
+        ],
+    }

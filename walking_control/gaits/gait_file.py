@@ -23,11 +23,11 @@ from walking_control.models.symmetry import NEARLY, require_equal_legs
 from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1
-TOLERANCE = 1e-6     # relative, of masses, springs and gravity
-SLOPE_TOLERANCE = 1e-6   # rad
-SAME = 1e-6   # m/s and m: places in a family closer than that are one
+TOLERANCE = 1e-6  # relative, of masses, springs and gravity
+SLOPE_TOLERANCE = 1e-6  # rad
+SAME = 1e-6  # m/s and m: places in a family closer than that are one
 KINDS = {'robot': Mapping, 'world': Mapping, 'phases': list}
-FAMILY = 'walking_control_gaits'   # first line of a file of gaits at several speeds
+FAMILY = 'walking_control_gaits'  # first line of a file of gaits at several speeds
 FIND_ONE = 'find one for this robot: walking_control gait cycle ROBOT --out DIR, or gait search'
 
 
@@ -35,8 +35,9 @@ class GaitFileError(GaitError):
     """A gait file cannot be read or does not fit the robot."""
 
 
-def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
-                  provenance: Any) -> dict[str, Any]:
+def gait_document(
+    robot_file: RobotFile, gait: Gait, found: dict[str, Any], provenance: Any
+) -> dict[str, Any]:
     """Return a gait as a tree of plain values.
 
     `robot_file`: the `RobotFile` with all adapted parameters applied. `found`: figures of the
@@ -44,26 +45,42 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
     """
     robot, world = robot_file.robot, robot_file.values(World)
     phases = [phase_document(phase, robot.coordinates) for phase in gait.phases]
-    return {'walking_control_gait': VERSION,
-            'robot': {'name': robot.name, 'coordinates': list(robot.coordinates),
-                      'feet': list(robot.feet), 'joints': list(robot.joints),
-                      'parameters': step_parameters(robot, world.gravity, world.slope).tolist()},
-            'world': {'slope': world.slope, 'gravity': world.gravity},
-            'overrides': provenance.pop('overrides', {}),
-            'found': found,
-            'provenance': {'walking_control': __version__,
-                           'written': datetime.now(timezone.utc).isoformat(timespec='seconds'),
-                           **provenance},
-            'phases': phases}
+    return {
+        'walking_control_gait': VERSION,
+        'robot': {
+            'name': robot.name,
+            'coordinates': list(robot.coordinates),
+            'feet': list(robot.feet),
+            'joints': list(robot.joints),
+            'parameters': step_parameters(robot, world.gravity, world.slope).tolist(),
+        },
+        'world': {'slope': world.slope, 'gravity': world.gravity},
+        'overrides': provenance.pop('overrides', {}),
+        'found': found,
+        'provenance': {
+            'walking_control': __version__,
+            'written': datetime.now(timezone.utc).isoformat(timespec='seconds'),
+            **provenance,
+        },
+        'phases': phases,
+    }
 
 
-def plane_family(members: Sequence[Mapping[str, Any]],
-                 holes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def plane_family(
+    members: Sequence[Mapping[str, Any]], holes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """Return documents of one robot's gaits at several speeds, and places without one, as one."""
-    head = {name: value for name, value in members[0].items()
-            if name not in ('walking_control_gait', 'found', 'phases')}
-    return {FAMILY: VERSION, **head, 'holes': list(holes),
-            'members': [{'found': one['found'], 'phases': one['phases']} for one in members]}
+    head = {
+        name: value
+        for name, value in members[0].items()
+        if name not in ('walking_control_gait', 'found', 'phases')
+    }
+    return {
+        FAMILY: VERSION,
+        **head,
+        'holes': list(holes),
+        'members': [{'found': one['found'], 'phases': one['phases']} for one in members],
+    }
 
 
 def _member(path: Path | str, speed: str, clearance: str) -> dict[str, Any]:
@@ -71,19 +88,27 @@ def _member(path: Path | str, speed: str, clearance: str) -> dict[str, Any]:
     family = read_document(path, FAMILY, {'robot': Mapping, 'world': Mapping, 'members': list})
     try:
         wanted = float(speed)
-        every = [(float(one['found']['speed']), float(one['found']['required_clearance']), one)
-                 for one in family['members']]
+        every = [
+            (float(one['found']['speed']), float(one['found']['required_clearance']), one)
+            for one in family['members']
+        ]
         height = float(clearance) if clearance else min(row[1] for row in every)
         rows = sorted((v, one) for v, h, one in every if abs(h - height) < SAME)
-        holes = [float(hole['speed']) for hole in family['holes']
-                 if abs(float(hole['required_clearance']) - height) < SAME]
+        holes = [
+            float(hole['speed'])
+            for hole in family['holes']
+            if abs(float(hole['required_clearance']) - height) < SAME
+        ]
         below = [row for row in rows if row[0] <= wanted + SAME]
         above = [row for row in rows if row[0] >= wanted - SAME]
         if not below or not above or any(below[-1][0] < v < above[0][0] for v in holes):
             known = ', '.join(f'{v:.4g}' for v, _ in rows)
-            raise GaitFileError('speed of the gait', value=wanted, limit=f'{path} has gaits of '
-                                f'{known} m/s and none that meet there',
-                                remedy='choose a speed between two without a hole')
+            raise GaitFileError(
+                'speed of the gait',
+                value=wanted,
+                limit=f'{path} has gaits of {known} m/s and none that meet there',
+                remedy='choose a speed between two without a hole',
+            )
         (low, one), (high, other) = below[-1], above[0]
         share = (wanted - low) / (high - low) if high - low > SAME else 0.0
         phases = [_blend(a, b, share) for a, b in zip(one['phases'], other['phases'], strict=True)]
@@ -105,20 +130,28 @@ def _blend(one: Any, other: Any, share: float) -> Any:
 
 def phase_document(phase: Phase, names: Sequence[str]) -> dict[str, Any]:
     """Return a phase as a tree of plain values, its coordinates by these names."""
-    return {'duration': phase.duration, 'held': [names[i] for i in phase.held],
-            'values': {name: [float(value) for value in phase.values[:, i]]
-                       for i, name in enumerate(names)}}
+    return {
+        'duration': phase.duration,
+        'held': [names[i] for i in phase.held],
+        'values': {
+            name: [float(value) for value in phase.values[:, i]] for i, name in enumerate(names)
+        },
+    }
 
 
 def write_gait(document: Mapping[str, Any], path: Path | str) -> None:
     """Write a gait document as YAML."""
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=99)
-    Path(path).write_text('# A gait of walking_control: polynomials by their values at Chebyshev '
-                          'points of each phase, rad.\n' + text, encoding='utf-8')
+    Path(path).write_text(
+        '# A gait of walking_control: polynomials by their values at Chebyshev '
+        'points of each phase, rad.\n' + text,
+        encoding='utf-8',
+    )
 
 
-def read_document(path: Path | str, key: str = 'walking_control_gait',
-                  kinds: Mapping[str, type] = KINDS) -> Mapping[str, Any]:
+def read_document(
+    path: Path | str, key: str = 'walking_control_gait', kinds: Mapping[str, type] = KINDS
+) -> Mapping[str, Any]:
     """Return the document of a file of gaits, checked for its version and parts.
 
     `path`: of the file. `key`: what its first line says it is. `kinds`: what it must hold, and of
@@ -128,22 +161,37 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         mark = getattr(error, 'problem_mark', None)
-        reason = f'not YAML in line {mark.line + 1}' if mark else \
-            getattr(error, 'strerror', None) or 'not YAML in UTF-8'
-        raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {reason}',
-                            remedy='give a file that gait cycle or gait search wrote') from error
+        reason = (
+            f'not YAML in line {mark.line + 1}'
+            if mark
+            else getattr(error, 'strerror', None) or 'not YAML in UTF-8'
+        )
+        raise GaitFileError(
+            f'gait file {path}',
+            limit=f'cannot be read: {reason}',
+            remedy='give a file that gait cycle or gait search wrote',
+        ) from error
     if isinstance(document, Mapping) and FAMILY in document and key != FAMILY:
-        raise GaitFileError(f'gait file {path}', limit='holds gaits of several speeds',
-                            remedy=f'name one: {path}@SPEED')
+        raise GaitFileError(
+            f'gait file {path}',
+            limit='holds gaits of several speeds',
+            remedy=f'name one: {path}@SPEED',
+        )
     if not isinstance(document, Mapping) or key not in document:
-        raise GaitFileError(f'gait file {path}', limit='is not a gait file'
-                            if key == 'walking_control_gait' else 'is not a file of gaits in space',
-                            remedy='make one with walking_control gait cycle ROBOT --out DIR, '
-                            'or gait search')
+        raise GaitFileError(
+            f'gait file {path}',
+            limit='is not a gait file'
+            if key == 'walking_control_gait'
+            else 'is not a file of gaits in space',
+            remedy='make one with walking_control gait cycle ROBOT --out DIR, or gait search',
+        )
     if document[key] != VERSION:
-        raise GaitFileError(f'gait file {path}', value=document[key],
-                            limit=f'is of another version than {VERSION}',
-                            remedy='find the gait again')
+        raise GaitFileError(
+            f'gait file {path}',
+            value=document[key],
+            limit=f'is of another version than {VERSION}',
+            remedy='find the gait again',
+        )
     for name, kind in kinds.items():
         if not isinstance(document.get(name), kind) or not document[name]:
             raise GaitFileError(f'gait file {path}', limit=f'has no {name}')
@@ -156,14 +204,21 @@ def read_gait(path: Path | str) -> Mapping[str, Any]:
     Of a file of several gaits the path ends in ``@SPEED`` or ``@SPEED,CLEARANCE``, m/s and m.
     """
     file, _, place = str(path).rpartition('@')
-    document = _member(file, *place.partition(',')[::2]) \
-        if file and not Path(path).exists() else read_document(path)
+    document = (
+        _member(file, *place.partition(',')[::2])
+        if file and not Path(path).exists()
+        else read_document(path)
+    )
     for name in ('slope', 'gravity'):
         value = document['world'].get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) \
-                or not math.isfinite(value):
-            raise GaitFileError(f'world.{name} of gait file {path}', value=value,
-                                limit='must be a finite number')
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            raise GaitFileError(
+                f'world.{name} of gait file {path}', value=value, limit='must be a finite number'
+            )
     return document
 
 
@@ -181,8 +236,13 @@ def load_gait(path: Path | str, robot_file: RobotFile) -> Gait:
     return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(World))
 
 
-def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world: World,
-             any_slope: bool = False) -> Gait:
+def fit_gait(
+    document: Mapping[str, Any],
+    path: Path | str,
+    robot: Robot,
+    world: World,
+    any_slope: bool = False,
+) -> Gait:
     """Return the `Gait` of a document, checked against the robot and its floor.
 
     `document`: of `read_gait`. `path`: of the gait file, for errors. `any_slope`: whether the gait
@@ -190,27 +250,42 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
     fit; says what differs.
     """
     given = document['robot']
-    for name, mine in (('name', robot.name), ('coordinates', list(robot.coordinates)),
-                       ('feet', list(robot.feet)), ('joints', list(robot.joints))):
+    for name, mine in (
+        ('name', robot.name),
+        ('coordinates', list(robot.coordinates)),
+        ('feet', list(robot.feet)),
+        ('joints', list(robot.joints)),
+    ):
         if given.get(name) != mine:
-            raise GaitFileError(f'gait file {path}', value=given.get(name),
-                                limit=f'belongs to a robot with another {name}: here {mine}',
-                                remedy=FIND_ONE)
+            raise GaitFileError(
+                f'gait file {path}',
+                value=given.get(name),
+                limit=f'belongs to a robot with another {name}: here {mine}',
+                remedy=FIND_ONE,
+            )
     if not any_slope and abs(document['world']['slope'] - world.slope) > SLOPE_TOLERANCE:
-        raise GaitFileError(f'gait file {path}', value=document['world']['slope'],
-                            limit=f'is for another slope than {world.slope:.6g} rad',
-                            remedy='set world.slope or search again')
+        raise GaitFileError(
+            f'gait file {path}',
+            value=document['world']['slope'],
+            limit=f'is for another slope than {world.slope:.6g} rad',
+            remedy='set world.slope or search again',
+        )
     if abs(document['world']['gravity'] - world.gravity) > TOLERANCE * world.gravity:
-        raise GaitFileError(f'gravity of gait file {path}', value=document['world']['gravity'],
-                            limit=f'the world has {world.gravity:g} m/s^2',
-                            remedy='set world.gravity or find a gait for this world')
+        raise GaitFileError(
+            f'gravity of gait file {path}',
+            value=document['world']['gravity'],
+            limit=f'the world has {world.gravity:g} m/s^2',
+            remedy='set world.gravity or find a gait for this world',
+        )
     own = step_parameters(robot, world.gravity, document['world']['slope'])
     theirs = _numbers(given.get('parameters', []), 'parameters', path)
     if theirs.shape != own.shape or not np.allclose(theirs, own, TOLERANCE, 1e-9):
         adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
-        raise GaitFileError(f'gait file {path}',
-                            limit='was found for other masses, springs or rotors',
-                            remedy=f'set {adapted}' if adapted else FIND_ONE)
+        raise GaitFileError(
+            f'gait file {path}',
+            limit='was found for other masses, springs or rotors',
+            remedy=f'set {adapted}' if adapted else FIND_ONE,
+        )
     require_equal_legs(robot, f'gait file {path} on {robot.name}', NEARLY)
     return Gait(tuple(read_phase(phase, robot.coordinates, path) for phase in document['phases']))
 
@@ -234,7 +309,11 @@ def read_phase(entry: Mapping[str, Any], names: Sequence[str], path: Path | str)
         duration = float(entry['duration'])
     except (KeyError, TypeError, ValueError) as error:
         raise GaitFileError(f'gait file {path}', limit=f'has a broken phase: {error!r}') from error
-    if values.ndim != 2 or len(values) < 2 or not np.isfinite(values).all() \
-            or not 0.0 < duration < math.inf:
+    if (
+        values.ndim != 2
+        or len(values) < 2
+        or not np.isfinite(values).all()
+        or not 0.0 < duration < math.inf
+    ):
         raise GaitFileError(f'gait file {path}', limit='has a phase without finite values')
     return Phase(duration, values, held)

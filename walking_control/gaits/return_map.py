@@ -31,22 +31,24 @@ from walking_control.models.dormand_prince import A
 @dataclass(frozen=True)
 class Stride:
     """One step."""
-    x: np.ndarray   # state just after the touchdown that ends it, ``(m,)``
-    period: float   # s
-    length: float   # distance between the footholds, m
+
+    x: np.ndarray  # state just after the touchdown that ends it, ``(m,)``
+    period: float  # s
+    length: float  # distance between the footholds, m
 
 
-StrideFunction = Callable[[np.ndarray], Stride | None]   # None where the robot falls
+StrideFunction = Callable[[np.ndarray], Stride | None]  # None where the robot falls
 
 
 @dataclass(frozen=True)
 class Cycle:
     """A limit cycle."""
-    x: np.ndarray   # its state just after touchdown, ``(m,)``
-    period: float   # s
-    length: float   # step length, m
-    eigenvalues: np.ndarray   # of the linearised stride function, largest first, ``(m,)``
-    residual: float   # largest entry of stride(x) - x
+
+    x: np.ndarray  # its state just after touchdown, ``(m,)``
+    period: float  # s
+    length: float  # step length, m
+    eigenvalues: np.ndarray  # of the linearised stride function, largest first, ``(m,)``
+    residual: float  # largest entry of stride(x) - x
 
     @property
     def stable(self) -> bool:
@@ -74,8 +76,9 @@ def linearise(stride: StrideFunction, x: np.ndarray, step: float = 1e-6) -> np.n
     return np.asarray(np.array(columns).T)
 
 
-def polish(stride: StrideFunction, x: np.ndarray, tolerance: float = 1e-11,
-           rounds: int = 30) -> np.ndarray | None:
+def polish(
+    stride: StrideFunction, x: np.ndarray, tolerance: float = 1e-11, rounds: int = 30
+) -> np.ndarray | None:
     """Return the fixed point Newton's method reaches from x, or None.
 
     `stride`: callable x -> `Stride` or None. `x`: first guess. `tolerance`: largest entry of the
@@ -112,8 +115,13 @@ def judge(stride: StrideFunction, x: np.ndarray) -> Cycle | None:
     here, jacobian = stride(x), linearise(stride, x)
     if here is None or jacobian is None:
         return None
-    return Cycle(np.array(x), here.period, here.length, sorted_eigenvalues(jacobian),
-                 float(np.abs(here.x - x).max()))
+    return Cycle(
+        np.array(x),
+        here.period,
+        here.length,
+        sorted_eigenvalues(jacobian),
+        float(np.abs(here.x - x).max()),
+    )
 
 
 def sorted_eigenvalues(jacobian: np.ndarray) -> np.ndarray:
@@ -122,9 +130,14 @@ def sorted_eigenvalues(jacobian: np.ndarray) -> np.ndarray:
     return values[np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))]
 
 
-def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int = 24,
-                tolerance: float = 1e-11, distinct: float = 1e-6,
-                progress: Callable[[float], None] | None = None) -> list[Cycle]:
+def find_cycles(
+    stride: StrideFunction,
+    starts: np.ndarray,
+    newton_starts: int = 24,
+    tolerance: float = 1e-11,
+    distinct: float = 1e-6,
+    progress: Callable[[float], None] | None = None,
+) -> list[Cycle]:
     """Return all limit cycles reached from many starts, stable ones first, then by period.
 
     The starts whose stride comes back nearest to them serve Newton's method. `stride`: callable x
@@ -138,8 +151,11 @@ def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int =
     for x in np.asarray(starts, dtype=float):
         strides.append((x, stride(x)))
         show(0.5 * len(strides) / len(starts))
-    alive = [(np.linalg.norm(there.x - x) / (0.1 + np.linalg.norm(x)), i)
-             for i, (x, there) in enumerate(strides) if there is not None]
+    alive = [
+        (np.linalg.norm(there.x - x) / (0.1 + np.linalg.norm(x)), i)
+        for i, (x, there) in enumerate(strides)
+        if there is not None
+    ]
     cycles: list[Cycle] = []
     chosen = sorted(alive)[:newton_starts]
     for k, (_, i) in enumerate(chosen):
@@ -153,14 +169,16 @@ def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int =
     show(1.0)
     if not cycles:
         raise NotAchieved(
-            'limit cycle', limit=f'none found from {len(strides)} starts, of which {len(alive)} '
+            'limit cycle',
+            limit=f'none found from {len(strides)} starts, of which {len(alive)} '
             f'made a step and {min(newton_starts, len(alive))} were refined',
-            remedy='try another slope, controller or seed')
+            remedy='try another slope, controller or seed',
+        )
     return sorted(cycles, key=lambda cycle: (not cycle.stable, cycle.period))
 
 
-STEPS = 60       # per stride: halving them changes no digit that is left
-TINY = 1e-30     # imaginary step of a derivative
+STEPS = 60  # per stride: halving them changes no digit that is left
+TINY = 1e-30  # imaginary step of a derivative
 # Where the searches begin: angle / slope^(1/3), rate / angle and time, each with its change over
 # slope^(2/3), of the expansions of [GCRC98] Table 1 or (rate) of the gaits on 0.009
 LONG = ((0.970956, -0.1864), (-1.045203, 1.1), (3.812092, 1.579129))
@@ -170,11 +188,12 @@ _ROWS = [[(j, float(A[i, j])) for j in range(i) if A[i, j] != 0.0] for i in rang
 
 class SimplestCycle(NamedTuple):
     """A limit cycle of the simplest walking model."""
-    angle: float   # of the stance leg just after touchdown, rad
-    rate: float   # of the same, in units of sqrt(gravity / leg length)
-    period: float   # in units of sqrt(leg length / gravity)
-    eigenvalues: np.ndarray   # of the return map of angle and rate, largest first, ``(2,)``
-    residual: float   # largest change of angle and rate over a stride
+
+    angle: float  # of the stance leg just after touchdown, rad
+    rate: float  # of the same, in units of sqrt(gravity / leg length)
+    period: float  # in units of sqrt(leg length / gravity)
+    eigenvalues: np.ndarray  # of the return map of angle and rate, largest first, ``(2,)``
+    residual: float  # largest change of angle and rate over a stride
 
 
 def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
@@ -184,8 +203,11 @@ def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
     the other. Raises `NotAchieved`: Newton's method does not get there.
     """
     if not 0.0 < slope < 0.5:
-        raise InvalidInput('slope of the simplest walking model', value=slope,
-                           limit='must be between 0 and 0.5 rad')
+        raise InvalidInput(
+            'slope of the simplest walking model',
+            value=slope,
+            limit='must be between 0 and 0.5 rad',
+        )
     small = slope ** (2.0 / 3.0)
     angle, share, period = (first + change * small for first, change in (LONG if long else SHORT))
     angle *= slope ** (1.0 / 3.0)
@@ -200,16 +222,25 @@ def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
         if np.abs(change).max() < 1e-15:
             break
     if not np.abs(after - x).max() < 1e-12 or x[0] <= 0.0:
-        raise NotAchieved('gait of the simplest walking model', value=slope,
-                          limit='Newton finds none on this slope', remedy='try 0.001 to 0.05 rad')
+        raise NotAchieved(
+            'gait of the simplest walking model',
+            value=slope,
+            limit='Newton finds none on this slope',
+            remedy='try 0.001 to 0.05 rad',
+        )
     after, time, jacobian = _linearise(x, time, slope)
-    return SimplestCycle(float(x[0]), float(x[1]), time.real,
-                         sorted_eigenvalues(jacobian).astype(complex),
-                         float(np.abs(after - x).max()))
+    return SimplestCycle(
+        float(x[0]),
+        float(x[1]),
+        time.real,
+        sorted_eigenvalues(jacobian).astype(complex),
+        float(np.abs(after - x).max()),
+    )
 
 
-def _linearise(x: np.ndarray, time: complex, slope: float
-               ) -> tuple[np.ndarray, complex, np.ndarray]:
+def _linearise(
+    x: np.ndarray, time: complex, slope: float
+) -> tuple[np.ndarray, complex, np.ndarray]:
     """Return the state after a stride, its time, and the derivative of the state."""
     columns = []
     for step in TINY * 1j * np.eye(2):
@@ -220,11 +251,11 @@ def _linearise(x: np.ndarray, time: complex, slope: float
 
 def _stride(x: np.ndarray, time: complex, slope: float) -> tuple[np.ndarray, complex]:
     """Return angle and rate just after the next touchdown and its time, near the time given."""
-    for _ in range(30):   # Newton's method on phi = 2 theta, in complex time
+    for _ in range(30):  # Newton's method on phi = 2 theta, in complex time
         theta, rate, phi, turn = _swing(x, time, slope)
         change = (phi - 2.0 * theta) / (turn - 2.0 * rate)
         time -= change
-        if abs(change) < 1e-13 * abs(time):   # the next would square it
+        if abs(change) < 1e-13 * abs(time):  # the next would square it
             break
     theta, rate, _, _ = _swing(x, time, slope)
     return np.array([-theta, cmath.cos(2.0 * theta) * rate]), time
@@ -243,8 +274,12 @@ def _swing(x: np.ndarray, time: complex, slope: float) -> tuple[complex, ...]:
     return y
 
 
-def _ahead(y: tuple[complex, ...], stages: list[tuple[complex, ...]], row: list[tuple[int, float]],
-           step: complex) -> tuple[complex, ...]:
+def _ahead(
+    y: tuple[complex, ...],
+    stages: list[tuple[complex, ...]],
+    row: list[tuple[int, float]],
+    step: complex,
+) -> tuple[complex, ...]:
     return tuple(y[i] + step * sum(weight * stages[j][i] for j, weight in row) for i in range(4))
 
 

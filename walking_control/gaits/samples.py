@@ -19,23 +19,24 @@ from walking_control.models.robot import Robot
 from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
-INTERVALS = 60      # samples per step
-FEWEST = 8          # intervals of a short piece
-GAP = 1e-3          # rad, largest gap where one piece ends and the next begins
-STILL = 1e-3        # of the fastest rates of a piece: below, it stands still
-SLOW = 1e-2         # of the same: where a free motion ends
-PRECISE = 1e-12     # tolerance of the integration
+INTERVALS = 60  # samples per step
+FEWEST = 8  # intervals of a short piece
+GAP = 1e-3  # rad, largest gap where one piece ends and the next begins
+STILL = 1e-3  # of the fastest rates of a piece: below, it stands still
+SLOW = 1e-2  # of the same: where a free motion ends
+PRECISE = 1e-12  # tolerance of the integration
 
 
 @dataclass(frozen=True)
 class Piece:
     """A part of a step without jumps, and how the walker would move before and past it."""
-    held: tuple[int, ...]   # indices of the coordinates held by a lock or stop
-    start: float   # where the part itself begins, s after touchdown
-    end: float   # where it ends, s
-    time: np.ndarray   # s, rising, ``(k,)``; before `start` and past `end` the motion is free
-    q: np.ndarray   # minimal coordinates, ``(k, n)``
-    v: np.ndarray   # their rates
+
+    held: tuple[int, ...]  # indices of the coordinates held by a lock or stop
+    start: float  # where the part itself begins, s after touchdown
+    end: float  # where it ends, s
+    time: np.ndarray  # s, rising, ``(k,)``; before `start` and past `end` the motion is free
+    q: np.ndarray  # minimal coordinates, ``(k, n)``
+    v: np.ndarray  # their rates
 
     @property
     def inside(self) -> np.ndarray:
@@ -46,16 +47,18 @@ class Piece:
 @dataclass(frozen=True)
 class GaitSamples:
     """One step of a gait, from touchdown at time 0 to touchdown."""
-    robot: str   # name of the robot
-    coordinates: tuple[str, ...]   # names of the minimal coordinates
-    slope: float   # inclination of the floor it was found on, rad, downhill positive
-    gravity: float   # m/s^2
-    period: float   # duration of the step, s
-    pieces: tuple[Piece, ...]   # tuple of `Piece`, in order
+
+    robot: str  # name of the robot
+    coordinates: tuple[str, ...]  # names of the minimal coordinates
+    slope: float  # inclination of the floor it was found on, rad, downhill positive
+    gravity: float  # m/s^2
+    period: float  # duration of the step, s
+    pieces: tuple[Piece, ...]  # tuple of `Piece`, in order
 
 
-def read_samples(path: Path | str, robot: Robot, world: World, before: float = 0.15,
-                 after: float = 0.25) -> GaitSamples:
+def read_samples(
+    path: Path | str, robot: Robot, world: World, before: float = 0.15, after: float = 0.25
+) -> GaitSamples:
     """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
     `path`: of the gait file. `robot`: the `Robot`; planar. `before`: how far each piece goes on
@@ -83,12 +86,21 @@ def _check_gaps(gait: Gait, relabel: np.ndarray, path: Path | str) -> None:
     for end, start, where in (*pairs, (relabel @ ends[-1], starts[0], 'touchdown and next step')):
         gap = float(np.abs(end - start).max())
         if gap > GAP:
-            raise GaitError(f'gap between {where} of gait file {path}', value=gap,
-                            limit=f'at most {GAP:g} rad', remedy='find the gait again')
+            raise GaitError(
+                f'gap between {where} of gait file {path}',
+                value=gap,
+                limit=f'at most {GAP:g} rad',
+                remedy='find the gait again',
+            )
 
 
-def sample_gait(gait: Gait, support: SupportDynamics, before: float = 0.15, after: float = 0.25,
-                intervals: int = INTERVALS) -> tuple[Piece, ...]:
+def sample_gait(
+    gait: Gait,
+    support: SupportDynamics,
+    before: float = 0.15,
+    after: float = 0.25,
+    intervals: int = INTERVALS,
+) -> tuple[Piece, ...]:
     """Return the pieces of a gait, each with its free continuations.
 
     `gait`: `Gait`, first foot standing. `support`: `SupportDynamics` of the robot. `before`: how
@@ -103,15 +115,30 @@ def sample_gait(gait: Gait, support: SupportDynamics, before: float = 0.15, afte
         q, v, _ = phase.motion(np.arange(count + 1) / count)
         slowest = SLOW * _check_motion(phase, q, v, start, step)
         (q_before, v_before), (q_after, v_after) = (
-            _go_on(support, phase.held, q[at], v[at], sign * step,
-                   round(part * gait.period / step), slowest)
-            for at, sign, part in ((0, -1.0, before), (-1, 1.0, after)))
+            _go_on(
+                support,
+                phase.held,
+                q[at],
+                v[at],
+                sign * step,
+                round(part * gait.period / step),
+                slowest,
+            )
+            for at, sign, part in ((0, -1.0, before), (-1, 1.0, after))
+        )
         earlier, end = len(q_before), start + phase.duration
         time = start + step * np.arange(-earlier, count + 1 + len(q_after))
         time[earlier + count] = end
-        pieces.append(Piece(phase.held, start, end, time,
-                            np.concatenate((q_before[::-1], q, q_after)),
-                            np.concatenate((v_before[::-1], v, v_after))))
+        pieces.append(
+            Piece(
+                phase.held,
+                start,
+                end,
+                time,
+                np.concatenate((q_before[::-1], q, q_after)),
+                np.concatenate((v_before[::-1], v, v_after)),
+            )
+        )
         start = end
     return tuple(pieces)
 
@@ -121,18 +148,33 @@ def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step
     speed = np.linalg.norm(v, axis=1)
     if speed.min() <= STILL * speed.max():
         at = int(np.argmin(speed))
-        raise GaitError(f'speed at {start + at * step:.3g} s', value=float(speed[at]),
-                        limit=f'must exceed {STILL * speed.max():.3g} rad/s: a motion that stands '
-                        'still has no direction to follow', remedy='choose another gait')
+        raise GaitError(
+            f'speed at {start + at * step:.3g} s',
+            value=float(speed[at]),
+            limit=f'must exceed {STILL * speed.max():.3g} rad/s: a motion that stands '
+            'still has no direction to follow',
+            remedy='choose another gait',
+        )
     moved = float(np.ptp(q[:, phase.held], axis=0).max(initial=0.0))
     if moved > GAP:
-        raise GaitError('motion of held coordinates', value=moved, limit=f'at most {GAP:g} rad',
-                        remedy='find the gait again')
+        raise GaitError(
+            'motion of held coordinates',
+            value=moved,
+            limit=f'at most {GAP:g} rad',
+            remedy='find the gait again',
+        )
     return float(speed.max())
 
 
-def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np.ndarray,
-           step: float, count: int, slowest: float) -> tuple[np.ndarray, np.ndarray]:
+def _go_on(
+    support: SupportDynamics,
+    held: tuple[int, ...],
+    q: np.ndarray,
+    v: np.ndarray,
+    step: float,
+    count: int,
+    slowest: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return free motion at multiples of a step, ``(<= count, n)``, while it lasts."""
     n, layout = len(q), support.layout
     free = np.setdiff1d(np.arange(n), held)
@@ -146,7 +188,7 @@ def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np
         return out
 
     def turns(_: float, x: np.ndarray) -> float:
-        return float(x[n:] @ rates(_, x)[n:])   # zero where the speed is least
+        return float(x[n:] @ rates(_, x)[n:])  # zero where the speed is least
 
     if np.linalg.norm(v) <= slowest or count == 0:
         return np.empty((0, n)), np.empty((0, n))
@@ -154,12 +196,19 @@ def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np
     x[n + np.array(held, dtype=int)] = 0.0
     times = step * np.arange(1, count + 1)
     with np.errstate(all='ignore'):
-        solution = solve_ivp(rates, (0.0, step * count), x, 'DOP853', times, events=turns,
-                             rtol=PRECISE, atol=PRECISE)
+        solution = solve_ivp(
+            rates, (0.0, step * count), x, 'DOP853', times, events=turns, rtol=PRECISE, atol=PRECISE
+        )
     q, v = np.reshape(solution.y.T, (-1, 2, n)).swapaxes(0, 1)
-    stops = [abs(t) for t, x in zip(solution.t_events[0], solution.y_events[0], strict=True)
-             if np.linalg.norm(x[n:]) <= slowest]
-    good = np.isfinite(q).all(axis=1) & (np.linalg.norm(v, axis=1) > slowest) \
-        & (np.abs(times[:len(q)]) < min(stops, default=np.inf))
+    stops = [
+        abs(t)
+        for t, x in zip(solution.t_events[0], solution.y_events[0], strict=True)
+        if np.linalg.norm(x[n:]) <= slowest
+    ]
+    good = (
+        np.isfinite(q).all(axis=1)
+        & (np.linalg.norm(v, axis=1) > slowest)
+        & (np.abs(times[: len(q)]) < min(stops, default=np.inf))
+    )
     kept = np.argmin(np.append(good, False))
     return q[:kept], v[:kept]

@@ -8,7 +8,7 @@ import numpy as np
 from walking_control.exceptions import ParameterError
 from walking_control.models.parameters import parameter, Parameters
 
-Amount = TypeVar('Amount', float, np.ndarray)   # one number, or one a row
+Amount = TypeVar('Amount', float, np.ndarray)  # one number, or one a row
 
 
 class GearedMotor(Parameters, section='actuators'):
@@ -20,24 +20,35 @@ class GearedMotor(Parameters, section='actuators'):
     Simplifications: no inductance, rotor spins about the joint axis only (its gyroscopic coupling
     to the link is neglected).
     """
+
     torque_constant: float = parameter(1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3)
     reduction: float = parameter(1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4)
     rotor_inertia: float = parameter(0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0)
     resistance: float = parameter(0.0, 'ohm', 'Winding resistance.', 0.0, 1e3)
     current_limit: float = parameter(1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6)
     efficiency: float = parameter(
-        1.0, '1', 'Share of the power that passes the gear from motor to joint.', 0.01, 1.0)
+        1.0, '1', 'Share of the power that passes the gear from motor to joint.', 0.01, 1.0
+    )
     back_efficiency: float = parameter(
-        1.0, '1', 'The same from joint to motor; where not written, `efficiency`.', 0.01, 1.0)
+        1.0, '1', 'The same from joint to motor; where not written, `efficiency`.', 0.01, 1.0
+    )
     supply_voltage: float = parameter(
-        0.0, 'V', 'What the amplifier can put on the motor: limits its torque by its speed; 0: as '
-        'much as it takes.', 0.0, 1e4)
+        0.0,
+        'V',
+        'What the amplifier can put on the motor: limits its torque by its speed; 0: as '
+        'much as it takes.',
+        0.0,
+        1e4,
+    )
 
     def check(self) -> None:
         """Refuse a supply whose current nothing limits."""
         if self.supply_voltage > 0.0 and self.resistance <= 0.0:
-            raise ParameterError('resistance of a motor with supply_voltage', value=self.resistance,
-                                 limit='must be above 0 ohm: it limits the current')
+            raise ParameterError(
+                'resistance of a motor with supply_voltage',
+                value=self.resistance,
+                limit='must be above 0 ohm: it limits the current',
+            )
 
     @property
     def torque_per_ampere(self) -> float:
@@ -47,7 +58,7 @@ class GearedMotor(Parameters, section='actuators'):
     @property
     def armature(self) -> float:
         """Rotor inertia as felt at the joint, N^2 J in kg m^2."""
-        return self.reduction ** 2 * self.rotor_inertia
+        return self.reduction**2 * self.rotor_inertia
 
     @property
     def effort_limit(self) -> float:
@@ -66,7 +77,7 @@ class GearedMotor(Parameters, section='actuators'):
         """Effort that is lost per velocity of the joint, N m s/rad; 0 without a supply voltage."""
         if self.supply_voltage <= 0.0:
             return 0.0
-        return self.torque_per_ampere ** 2 / self.resistance
+        return self.torque_per_ampere**2 / self.resistance
 
     def effort_range(self, velocity: Amount) -> tuple[Amount, Amount]:
         """Return smallest and largest effort the supply can cause at a joint velocity, N m.
@@ -77,8 +88,7 @@ class GearedMotor(Parameters, section='actuators'):
         """
         if self.supply_voltage <= 0.0:
             return velocity * 0.0 - np.inf, velocity * 0.0 + np.inf
-        slope, induced = self.torque_per_ampere / self.resistance, \
-            self.torque_per_ampere * velocity
+        slope, induced = self.torque_per_ampere / self.resistance, self.torque_per_ampere * velocity
         return slope * (-self.supply_voltage - induced), slope * (self.supply_voltage - induced)
 
     def supplied(self, effort: float, velocity: float, duration: float) -> float:
@@ -107,8 +117,10 @@ class GearedMotor(Parameters, section='actuators'):
 
 class JointSpring(Parameters, section='springs'):
     """A passive linear spring and damper across a joint."""
+
     stiffness: float = parameter(
-        0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6)
+        0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6
+    )
     damping: float = parameter(0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4)
     rest: float = parameter(0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0)
 
@@ -119,8 +131,14 @@ class JointSpring(Parameters, section='springs'):
 
 class JointFriction(Parameters, section='friction'):
     """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s."""
+
     viscous: float = parameter(
-        0.0, 'N m s/rad', 'Friction torque per speed; where not written, `damping` of the URDF.',
-        0.0, 1e4)
+        0.0,
+        'N m s/rad',
+        'Friction torque per speed; where not written, `damping` of the URDF.',
+        0.0,
+        1e4,
+    )
     coulomb: float = parameter(
-        0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.', 0.0, 1e4)
+        0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.', 0.0, 1e4
+    )

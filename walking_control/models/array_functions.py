@@ -13,9 +13,9 @@ import numpy as np
 Terms = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], object]
 Function = TypeVar('Function', bound=Callable[..., Any])
 
-OPTIONS = {'error_model': 'numpy'}   # a division by zero gives what numpy gives
+OPTIONS = {'error_model': 'numpy'}  # a division by zero gives what numpy gives
 SHARED: list[Callable[..., Any]] = []
-_PARTS: list[Any] = []   # numba does not keep them alive
+_PARTS: list[Any] = []  # numba does not keep them alive
 
 
 def array_function(function: Function) -> Function:
@@ -28,6 +28,7 @@ def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
     """Tell numba, once, about all marked functions, which `compile_part` compiles."""
     from numba.core import types
     from numba.core.typing.templates import builtin_registry
+
     while SHARED:
         function = SHARED.pop()
         _PARTS.append(compile_part(function))

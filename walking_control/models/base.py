@@ -23,6 +23,7 @@ class Base(Enum):
     the floor frame along which it moves. `angles`: angles of it that support maps may name, before
     the joints. `nq`: number of generalised coordinates. `nv`: number of generalised velocities.
     """
+
     axes: tuple[int, ...]
     angles: tuple[str, ...]
     nq: int
@@ -32,8 +33,9 @@ class Base(Enum):
     TRANSLATING = 'translating', (0, 1, 2), (), 3, 3
     FREE = 'free', (0, 1, 2), (), 7, 6
 
-    def __new__(cls, value: str, axes: tuple[int, ...], angles: tuple[str, ...], nq: int,
-                nv: int) -> 'Base':
+    def __new__(
+        cls, value: str, axes: tuple[int, ...], angles: tuple[str, ...], nq: int, nv: int
+    ) -> 'Base':
         """Keep the name as value and the rest as attributes."""
         member = object.__new__(cls)
         member._value_ = value
@@ -43,6 +45,7 @@ class Base(Enum):
     def root_joint(self) -> Any:
         """Return Pinocchio's joint between the floor and the base."""
         import pinocchio as pin
+
         if self is Base.FREE:
             return pin.JointModelFreeFlyer()
         if self is Base.TRANSLATING:
@@ -53,8 +56,9 @@ class Base(Enum):
         root.addJoint(pin.JointModelRY())
         return root
 
-    def coordinates(self, position: Sequence[float] | np.ndarray,
-                    orientation: Sequence[float] | np.ndarray) -> list[float]:
+    def coordinates(
+        self, position: Sequence[float] | np.ndarray, orientation: Sequence[float] | np.ndarray
+    ) -> list[float]:
         """Return the base's generalised coordinates at a pose; what it cannot do is left out.
 
         `position`: in the floor frame, m, ``(3,)``. `orientation`: quaternion xyzw to the floor
@@ -75,8 +79,8 @@ class Base(Enum):
     def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
         """Return the `BaseState` of q, the base first, and v, ``(..., nq)`` and ``(..., nv)``."""
         state = BaseState(q.shape[:-1])
-        state.position[..., self.axes] = q[..., :len(self.axes)]
-        state.linear[..., self.axes] = v[..., :len(self.axes)]
+        state.position[..., self.axes] = q[..., : len(self.axes)]
+        state.linear[..., self.axes] = v[..., : len(self.axes)]
         if self is Base.PLANAR:
             state.orientation[..., 1] = np.sin(0.5 * q[..., 2])
             state.orientation[..., 3] = np.cos(0.5 * q[..., 2])
@@ -88,4 +92,4 @@ class Base(Enum):
         return state
 
 
-ROOT = Base.FREE.nv   # equations of a free base, ahead of those of the joints
+ROOT = Base.FREE.nv  # equations of a free base, ahead of those of the joints

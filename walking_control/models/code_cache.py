@@ -34,11 +34,11 @@ import numpy as np
 from walking_control.models.array_functions import Function, OPTIONS, register
 
 VARIABLE = 'WALKING_CONTROL_CACHE'
-WORTH_KEEPING = 0.3   # s of compiling, for a part of something larger
-UNUSED_AFTER = 60 * 86400.0   # s after which an entry that nobody asked for is removed
-ROOT = 0   # user who may have filled the folder for all
+WORTH_KEEPING = 0.3  # s of compiling, for a part of something larger
+UNUSED_AFTER = 60 * 86400.0  # s after which an entry that nobody asked for is removed
+ROOT = 0  # user who may have filled the folder for all
 _DIGEST_SIZE = 32
-_MODULES = ('cmath', 'math', 'numpy')   # code from these is known by their version
+_MODULES = ('cmath', 'math', 'numpy')  # code from these is known by their version
 
 # numba tells equally named functions apart by a number that every process counts from 1; code of
 # several processes meets here, so each process counts from a place of its own.
@@ -51,7 +51,7 @@ def cache_folder() -> Path | None:
     if given is not None:
         return Path(given).absolute() if given else None
     base = Path(os.environ.get('XDG_CACHE_HOME') or '.')
-    if not base.is_absolute():   # such a value is to be ignored, says the XDG specification
+    if not base.is_absolute():  # such a value is to be ignored, says the XDG specification
         try:
             home = Path.home()
         except RuntimeError:
@@ -69,7 +69,7 @@ def compile_function(function: Function, **options: Any) -> Function:
     ``numba.njit``.
     """
     dispatcher = numba.njit(function, **options)
-    if dispatcher is not function:   # as it is with NUMBA_DISABLE_JIT
+    if dispatcher is not function:  # as it is with NUMBA_DISABLE_JIT
         dispatcher._cache = _Entries(dispatcher)
     compiled: Function = dispatcher
     return compiled
@@ -89,7 +89,8 @@ class Pointer(types.WrapperAddressProtocol):
         result = function.overloads[arguments]
         self._function, self._signature = function, result.signature
         self._address = result.library.get_pointer_to_function(
-            result.fndesc.llvm_cfunc_wrapper_name)
+            result.fndesc.llvm_cfunc_wrapper_name
+        )
         self.kind = types.FunctionType(result.signature)
 
     def __wrapper_address__(self) -> int:
@@ -111,8 +112,13 @@ def _compile_part(function: Function) -> Dispatcher:
 
     What took long is kept like the rest: laws and robots share most of it.
     """
-    dispatcher = numba.njit(function, pipeline_class=_PartCompiler, no_cpython_wrapper=True,
-                            no_cfunc_wrapper=True, **OPTIONS)
+    dispatcher = numba.njit(
+        function,
+        pipeline_class=_PartCompiler,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        **OPTIONS,
+    )
     dispatcher._cache = _Entries(dispatcher, WORTH_KEEPING)
     return dispatcher
 
@@ -125,8 +131,11 @@ class _PartCode(codegen.JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager(
-            loop_vectorize=self._codegen._loopvect, slp_vectorize=False,
-            opt=self._codegen._opt_level, cost='cheap')
+            loop_vectorize=self._codegen._loopvect,
+            slp_vectorize=False,
+            opt=self._codegen._opt_level,
+            cost='cheap',
+        )
         passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
@@ -176,7 +185,7 @@ class _Entries(caching.NullCache):
             data = _read(_path(self._name(arguments, target_context.codegen())))
             content = _Unpickler(io.BytesIO(data), arguments).load()
             return compiler.CompileResult._rebuild(target_context, *content)
-        except Exception:   # numba's inner structures promise nothing: compile instead
+        except Exception:  # numba's inner structures promise nothing: compile instead
             register(_compile_part)
             self._begun[arguments] = time.process_time()
             return None
@@ -196,13 +205,22 @@ class _Entries(caching.NullCache):
             stream = io.BytesIO()
             _Pickler(stream, arguments).dump(data._reduce())
             _write(path, stream.getvalue())
-        except Exception:   # as above: the code is compiled, and not kept
+        except Exception:  # as above: the code is compiled, and not kept
             return
 
     def _name(self, arguments: tuple[types.Type, ...], codegen: Any) -> str:
         digest = _Digest()
-        digest.add((sys.version, numba.__version__, llvmlite.__version__, np.__version__,
-                    tuple(map(str, codegen.magic_tuple())), config.OPT, config.BOUNDSCHECK))
+        digest.add(
+            (
+                sys.version,
+                numba.__version__,
+                llvmlite.__version__,
+                np.__version__,
+                tuple(map(str, codegen.magic_tuple())),
+                config.OPT,
+                config.BOUNDSCHECK,
+            )
+        )
         digest.add(tuple(OPTIONS.items()))
         digest.add(self._dispatcher)
         digest.add(arguments)
@@ -268,9 +286,18 @@ class _Digest:
                 self.add(function.__globals__[name])
 
     def _add_code(self, code: CodeType) -> None:
-        self._note('code', code.co_argcount, code.co_kwonlyargcount, code.co_flags, code.co_code,
-                   code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
-                   getattr(code, 'co_exceptiontable', b''))
+        self._note(
+            'code',
+            code.co_argcount,
+            code.co_kwonlyargcount,
+            code.co_flags,
+            code.co_code,
+            code.co_names,
+            code.co_varnames,
+            code.co_freevars,
+            code.co_cellvars,
+            getattr(code, 'co_exceptiontable', b''),
+        )
         for constant in code.co_consts:
             self.add(constant)
 
@@ -285,8 +312,10 @@ class _Digest:
             self._note(*_named(getattr(kind, 'instance_class', tuple)))
             for item in kind:
                 self.add(item)
-        elif isinstance(kind, (types.Array, types.Boolean, types.NoneType, types.Number,
-                               types.Omitted, types.Record)):
+        elif isinstance(
+            kind,
+            (types.Array, types.Boolean, types.NoneType, types.Number, types.Omitted, types.Record),
+        ):
             self._note('type', str(kind))
         else:
             raise TypeError(f'an argument is {kind}')
@@ -353,7 +382,7 @@ def _read(path: Path) -> bytes:
         raise ValueError(f'{path} is damaged')
     try:
         os.utime(path)
-    except OSError:   # read-only
+    except OSError:  # read-only
         pass
     return data
 

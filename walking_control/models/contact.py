@@ -24,8 +24,9 @@ def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     return np.asarray(A.T @ np.linalg.solve(M, A))
 
 
-def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
-                  compliance: np.ndarray | None = None) -> np.ndarray:
+def solve_contact(
+    M: np.ndarray, A: np.ndarray, right: np.ndarray, compliance: np.ndarray | None = None
+) -> np.ndarray:
     """Solve ``(A^T M^-1 A) x = right``, also when contact directions depend on each other.
 
     `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``, of any rank. `right`:
@@ -60,8 +61,9 @@ def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     return np.asarray(np.array(columns).T)
 
 
-def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
-                         drift: np.ndarray) -> np.ndarray:
+def contact_acceleration(
+    M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np.ndarray
+) -> np.ndarray:
     """Return the acceleration of the contact points without contact forces ([DS09] (3.55)).
 
     `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
@@ -70,9 +72,15 @@ def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
     return np.asarray(A.T @ np.linalg.solve(M, force) + drift)
 
 
-def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np.ndarray,
-                      v: np.ndarray | None = None, damping: float = 0.0,
-                      compliance: np.ndarray | None = None) -> np.ndarray:
+def constraint_forces(
+    M: np.ndarray,
+    A: np.ndarray,
+    force: np.ndarray,
+    drift: np.ndarray,
+    v: np.ndarray | None = None,
+    damping: float = 0.0,
+    compliance: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the contact forces that keep the contact at rest ([DS09] (3.46), (3.47)).
 
     `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
@@ -88,14 +96,16 @@ def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np
     return -solve_contact(M, A, a, compliance)
 
 
-def acceleration(M: np.ndarray, force: np.ndarray, A: np.ndarray | None = None,
-                 forces: np.ndarray | None = None) -> np.ndarray:
+def acceleration(
+    M: np.ndarray, force: np.ndarray, A: np.ndarray | None = None, forces: np.ndarray | None = None
+) -> np.ndarray:
     """Return ``dv/dt`` under applied forces and contact forces, ``(n,)``."""
     return np.linalg.solve(M, force if A is None else force + A @ forces)
 
 
-def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v: np.ndarray,
-                          normal: int = -1) -> tuple[np.ndarray, bool]:
+def impact_of_second_foot(
+    M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v: np.ndarray, normal: int = -1
+) -> tuple[np.ndarray, bool]:
     """Return what remains of two contacts when the second point strikes ([DS09] (3.57)).
 
     `M`: mass matrix, ``(n, n)``. `A_old`: constraint matrix of the point that has been in contact,
@@ -112,17 +122,19 @@ def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v
 
 class SpringModel(NamedTuple):
     """A spring, a damper and what lets them slip."""
-    translation: float   # kt of (3.32), N/m
-    rotation: float   # kr of (3.32), N m/rad
-    damping: float = 0.0   # r of the Kelvin-Voigt model, N s/m (and N m s/rad)
-    relief: float = 0.0   # beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation
-    most_slide: float = math.inf   # largest deformation along the surface, m; inf never slips
-    most_twist: float = math.inf   # largest twist, rad
-    share: float = 0.5   # k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28))
+
+    translation: float  # kt of (3.32), N/m
+    rotation: float  # kr of (3.32), N m/rad
+    damping: float = 0.0  # r of the Kelvin-Voigt model, N s/m (and N m s/rad)
+    relief: float = 0.0  # beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation
+    most_slide: float = math.inf  # largest deformation along the surface, m; inf never slips
+    most_twist: float = math.inf  # largest twist, rad
+    share: float = 0.5  # k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28))
 
 
 class Deformation(NamedTuple):
     """Deformation of both surfaces as in (3.24): turn, x, y, z of each, ``(4,)``."""
+
     first: np.ndarray
     second: np.ndarray
 
@@ -132,8 +144,14 @@ class Deformation(NamedTuple):
         turn, x, y, z = self.first
         c, s = math.cos(turn), math.sin(turn)
         other = self.second
-        return np.array([turn + other[0], x + c * other[1] - s * other[2],
-                         y + s * other[1] + c * other[2], z + other[3]])
+        return np.array(
+            [
+                turn + other[0],
+                x + c * other[1] - s * other[2],
+                y + s * other[1] + c * other[2],
+                z + other[3],
+            ]
+        )
 
 
 def undeformed() -> Deformation:
@@ -146,8 +164,9 @@ def slip_share(slide: float, velocity: float, most: float) -> float:
     return 1.0 - abs(slide) / most if slide * velocity > 0.0 else 1.0
 
 
-def deforming_motions(spring: SpringModel, deformation: Deformation,
-                      twist: np.ndarray) -> np.ndarray:
+def deforming_motions(
+    spring: SpringModel, deformation: Deformation, twist: np.ndarray
+) -> np.ndarray:
     """Return the matrix X of (3.25), with the rows of rolling as its text means them, ``(6, 6)``.
 
     Rolling about y goes along x and relieves the slide along x; (3.25) as printed would pair x with
@@ -165,8 +184,9 @@ def deforming_motions(spring: SpringModel, deformation: Deformation,
     return X
 
 
-def deformation_rates(spring: SpringModel, deformation: Deformation,
-                      deforming: np.ndarray) -> Deformation:
+def deformation_rates(
+    spring: SpringModel, deformation: Deformation, deforming: np.ndarray
+) -> Deformation:
     """Return the rates of both surfaces' deformation, (3.29) and (3.30) in coordinates."""
     turn, x, y = deforming[2:5]
     c, s = math.cos(deformation.first[0]), math.sin(deformation.first[0])
@@ -176,18 +196,23 @@ def deformation_rates(spring: SpringModel, deformation: Deformation,
     return Deformation(spring.share * first, (1.0 - spring.share) * second)
 
 
-def deform(spring: SpringModel, deformation: Deformation, twist: np.ndarray,
-           duration: float) -> Deformation:
+def deform(
+    spring: SpringModel, deformation: Deformation, twist: np.ndarray, duration: float
+) -> Deformation:
     """Return the deformation after a constant twist, by one step of the midpoint rule.
 
     `deformation`: `Deformation` before. `twist`: of body 2 against body 1 in the contact frame,
     ``(6,)``. `duration`: s.
     """
+
     def rates(at: Deformation) -> Deformation:
         return deformation_rates(spring, at, deforming_motions(spring, at, twist) @ twist)
+
     half, whole = rates(deformation), deformation
-    middle = Deformation(whole.first + 0.5 * duration * half.first,
-                         whole.second + 0.5 * duration * half.second)
+    middle = Deformation(
+        whole.first + 0.5 * duration * half.first, whole.second + 0.5 * duration * half.second
+    )
     change = rates(middle)
-    return Deformation(whole.first + duration * change.first,
-                       whole.second + duration * change.second)
+    return Deformation(
+        whole.first + duration * change.first, whole.second + duration * change.second
+    )

@@ -7,5 +7,5 @@ E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 
 import numpy as np
 from scipy.integrate import DOP853
 
-A = np.vstack((DOP853.A, DOP853.B))   # stage by earlier stage; stage 12 is the new state
-E3, E5 = DOP853.E3[:12], DOP853.E5[:12]   # errors of order 3 and 5
+A = np.vstack((DOP853.A, DOP853.B))  # stage by earlier stage; stage 12 is the new state
+E3, E5 = DOP853.E3[:12], DOP853.E5[:12]  # errors of order 3 and 5

@@ -38,15 +38,25 @@ def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """
     model = _build_model(urdf, Base.FREE, name)
     root = root_link(parse(urdf))
-    return Robot(name, urdf, root, root, Base.FREE, tuple(model.names)[2:],
-                 {joint.name: joint for joint in moving_joints(urdf)})
+    return Robot(
+        name,
+        urdf,
+        root,
+        root,
+        Base.FREE,
+        tuple(model.names)[2:],
+        {joint.name: joint for joint in moving_joints(urdf)},
+    )
 
 
 def _build_model(urdf: str, base: Base, name: str) -> pin.Model:
     for element in parse(urdf, name).findall('joint'):
         if element.get('type') not in (*MOVING, 'fixed'):
-            raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
-                            limit='must be fixed, ' + ', '.join(MOVING))
+            raise UrdfError(
+                f'joint {element.get("name")} of {name}',
+                value=element.get('type'),
+                limit='must be fixed, ' + ', '.join(MOVING),
+            )
     try:
         return pin.buildModelFromXML(without_shapes(urdf), base.root_joint())
     except (ValueError, RuntimeError) as error:
@@ -75,8 +85,9 @@ class Dynamics:
         self.accelerate(np.zeros(3))
         self._order_joints()
         for joint, motor in robot.actuators.items():
-            self.model.armature[self.model.joints[self.model.getJointId(joint)].idx_v] = \
+            self.model.armature[self.model.joints[self.model.getJointId(joint)].idx_v] = (
                 motor.armature
+            )
         self.data = self.model.createData()
         self.frames = {foot: self.model.getFrameId(foot) for foot in robot.feet}
         self.nv = self.model.nv
@@ -93,24 +104,31 @@ class Dynamics:
         """Find for each of our coordinates its place in Pinocchio's."""
         robot, base = self.robot, self.robot.base
         order_q, order = list(range(base.nq)), list(range(base.nv))
-        wound = []   # continuous joints, which Pinocchio stores as cos and sin
+        wound = []  # continuous joints, which Pinocchio stores as cos and sin
         for joint in robot.joints:
             place = self.model.joints[self.model.getJointId(joint)]
             if place.nq == 2:
                 wound.append((len(order_q), place.idx_q))
                 if robot.coordinates:
-                    raise UrdfError(f'joint {joint}', value='continuous', limit='is not supported '
-                                    'in minimal coordinates', remedy='make it revolute with limits')
+                    raise UrdfError(
+                        f'joint {joint}',
+                        value='continuous',
+                        limit='is not supported in minimal coordinates',
+                        remedy='make it revolute with limits',
+                    )
             order_q.append(place.idx_q)
             order.append(place.idx_v)
         self._order_q, self.pinocchio_order = np.array(order_q), np.array(order)
         self._wound = tuple(wound)
         self._is_ordered = np.array_equal(order, np.arange(len(order)))
 
-    def configuration(self, positions: Mapping[str, float] | Sequence[float] | np.ndarray,
-                      orientation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0, 1.0),
-                      position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
-                      out: np.ndarray | None = None) -> np.ndarray:
+    def configuration(
+        self,
+        positions: Mapping[str, float] | Sequence[float] | np.ndarray,
+        orientation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0, 1.0),
+        position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Return the generalised coordinates of a pose, checked.
 
         `positions`: joint positions in our order, ``(n_joints,)``, or a mapping by name.
@@ -120,8 +138,8 @@ class Dynamics:
         number is not finite, or the quaternion is not a unit one.
         """
         q = np.zeros(self.nq) if out is None else out
-        q[:self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))
-        q[self.base.nq:] = joint_positions(positions, self.joints, self.robot.name)
+        q[: self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))
+        q[self.base.nq :] = joint_positions(positions, self.joints, self.robot.name)
         return q
 
     def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
@@ -150,8 +168,12 @@ class Dynamics:
         """Return the URDF's effort limits, ``(n_joints,)``, N m or N (inf where it gives none)."""
         return np.array([self.robot.limits[joint].effort for joint in self.joints])
 
-    def frame(self, name: str, offset: Sequence[float] = (0.0, 0.0, 0.0),
-              rotation: Sequence[float] | None = None) -> int:
+    def frame(
+        self,
+        name: str,
+        offset: Sequence[float] = (0.0, 0.0, 0.0),
+        rotation: Sequence[float] | None = None,
+    ) -> int:
         """Return the id of a URDF frame, or of a new one beside it.
 
         `name`: a link or fixed joint of the URDF. `offset`: where the new frame lies, in the axes
@@ -162,18 +184,29 @@ class Dynamics:
         if not self.model.existFrame(name):
             known = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
             near = get_close_matches(str(name), known, n=3)
-            raise InvalidInput(f'frame {name}', limit=f'is not a frame of {self.robot.name}',
-                               remedy=(f'did you mean {", ".join(near)}? ' if near else '')
-                               + 'known: ' + ', '.join(known))
+            raise InvalidInput(
+                f'frame {name}',
+                limit=f'is not a frame of {self.robot.name}',
+                remedy=(f'did you mean {", ".join(near)}? ' if near else '')
+                + 'known: '
+                + ', '.join(known),
+            )
         parent = self.model.getFrameId(name)
         if not any(offset) and rotation is None:
             return int(parent)
-        turn = np.eye(3) if rotation is None else \
-            pin.Quaternion(np.array(unit_quaternion(rotation))).matrix()
+        turn = (
+            np.eye(3)
+            if rotation is None
+            else pin.Quaternion(np.array(unit_quaternion(rotation))).matrix()
+        )
         place = self.model.frames[parent].placement * pin.SE3(turn, np.array(offset, float))
-        created = pin.Frame(f'{name} + {tuple(offset)}, {rotation}',
-                            self.model.frames[parent].parentJoint, parent, place,
-                            pin.FrameType.OP_FRAME)
+        created = pin.Frame(
+            f'{name} + {tuple(offset)}, {rotation}',
+            self.model.frames[parent].parentJoint,
+            parent,
+            place,
+            pin.FrameType.OP_FRAME,
+        )
         frame = self.model.addFrame(created, False)
         self.data = self.model.createData()
         return int(frame)
@@ -185,8 +218,9 @@ class Dynamics:
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
-        result: np.ndarray = pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
-                                                  self.to_pinocchio_velocity(v))[self.pinocchio_order]
+        result: np.ndarray = pin.nonLinearEffects(
+            self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
+        )[self.pinocchio_order]
         return result
 
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
@@ -213,8 +247,9 @@ class Dynamics:
 
     def move(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
-        pin.forwardKinematics(self.model, self.data,
-                              self.to_pinocchio(q), self.to_pinocchio_velocity(v))
+        pin.forwardKinematics(
+            self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
+        )
         pin.updateFramePlacements(self.model, self.data)
 
     def foot_position(self, foot: str) -> list[float]:
@@ -227,14 +262,16 @@ class Dynamics:
 
     def foot_velocity(self, foot: str) -> np.ndarray:
         """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
-        result: np.ndarray = pin.getFrameVelocity(self.model, self.data, self.frames[foot],
-                                                  pin.LOCAL_WORLD_ALIGNED).linear
+        result: np.ndarray = pin.getFrameVelocity(
+            self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+        ).linear
         return result
 
     def foot_spin(self, foot: str) -> np.ndarray:
         """Return the angular velocity of a foot, floor frame, after `move`, ``(3,)``, rad/s."""
-        result: np.ndarray = pin.getFrameVelocity(self.model, self.data, self.frames[foot],
-                                                  pin.LOCAL_WORLD_ALIGNED).angular
+        result: np.ndarray = pin.getFrameVelocity(
+            self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+        ).angular
         return result
 
     def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
@@ -249,20 +286,24 @@ class Dynamics:
 
     def frame_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
-        return self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
-                                                      frame, pin.LOCAL))
+        return self._columns(
+            pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q), frame, pin.LOCAL)
+        )
 
     def point_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame's origin along the floor's normal, ``(3, nv)``.
 
         z is the normal, x the heading of the base: the way its x axis points along the floor.
         """
-        full = self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
-                                                      frame, pin.LOCAL_WORLD_ALIGNED))
+        full = self._columns(
+            pin.computeFrameJacobian(
+                self.model, self.data, self.to_pinocchio(q), frame, pin.LOCAL_WORLD_ALIGNED
+            )
+        )
         x, y, z, w = q[3:7].tolist()
         across, along = 2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z)
         length = math.hypot(along, across)
-        if length < 1e-9:   # face down: any heading is as good
+        if length < 1e-9:  # face down: any heading is as good
             return full[:3]
         cos, sin = along / length, across / length
         rows: np.ndarray = full[:3].copy()
@@ -280,8 +321,9 @@ class Dynamics:
 
     def foot_twist_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
-        full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
-                                        self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
+        full = pin.computeFrameJacobian(
+            self.model, self.data, self.to_pinocchio(q), self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+        )
         return np.asarray(full[:, self.pinocchio_order])
 
     def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
@@ -290,14 +332,17 @@ class Dynamics:
 
     def foot_drift(self, q: np.ndarray, v: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2."""
-        pin.forwardKinematics(self.model, self.data,
-                              self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero)
-        motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
-                                                   pin.LOCAL_WORLD_ALIGNED)
+        pin.forwardKinematics(
+            self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero
+        )
+        motion = pin.getFrameClassicalAcceleration(
+            self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+        )
         return np.asarray(motion.linear[self._axes])
 
-    def base_from_coordinates(self, foot: str, q: np.ndarray,
-                              v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def base_from_coordinates(
+        self, foot: str, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return floating-base position and velocity with a foot resting at the origin.
 
         A base that turns apart from its coordinates (`Base.angles`) is upright and does not.
@@ -306,12 +351,12 @@ class Dynamics:
         """
         lift, axes = self.robot.lifts[foot], self._axes
         full_q, full_v = self._upright.copy(), np.zeros(self.nv)
-        full_q[self.nq - len(q):] = lift @ q
-        full_v[self.nv - len(v):] = lift @ v
+        full_q[self.nq - len(q) :] = lift @ q
+        full_v[self.nv - len(v) :] = lift @ v
         self.place(full_q)
         foot_place = self.foot_position(foot)
-        full_q[:len(axes)] = [-foot_place[axis] for axis in axes]
-        full_v[:len(axes)] = -(self.foot_jacobian(full_q, foot) @ full_v)
+        full_q[: len(axes)] = [-foot_place[axis] for axis in axes]
+        full_v[: len(axes)] = -(self.foot_jacobian(full_q, foot) @ full_v)
         return full_q, full_v
 
     def start_state(self, start: Start) -> tuple[np.ndarray, np.ndarray]:

@@ -18,9 +18,9 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput, Paramete
 if TYPE_CHECKING:
     from walking_control.models.robot_file import World
 
-STEEPEST = 1.0    # rad
-AT_START = 1e-6   # m: how exactly a floor must be at height 0 where the robot starts
-PIECES = 32       # of a sampled floor, unless told
+STEEPEST = 1.0  # rad
+AT_START = 1e-6  # m: how exactly a floor must be at height 0 where the robot starts
+PIECES = 32  # of a sampled floor, unless told
 
 
 class FloorProfile:
@@ -55,40 +55,54 @@ def read_profile(world: World) -> FloorProfile | None:
 def require_level(world: World, what: str) -> None:
     """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one."""
     if world.floor_places:
-        raise IncompatiblePlant(f'world.floor_places under {what}', limit='it needs a level floor',
-                                remedy='simulate takes uneven ones in plants mujoco, dart and '
-                                'compliant, and in rigid with planar robots')
+        raise IncompatiblePlant(
+            f'world.floor_places under {what}',
+            limit='it needs a level floor',
+            remedy='simulate takes uneven ones in plants mujoco, dart and '
+            'compliant, and in rigid with planar robots',
+        )
 
 
 def check_floor(values: World) -> None:
     """Check places and heights of a floor; `ParameterError`: disordered, unpaired, too steep."""
     places, heights = values.floor_places, values.floor_heights
     if len(places) != len(heights) or len(places) == 1:
-        raise ParameterError('parameter world.floor_heights', value=list(heights),
-                             limit=f'must have as many entries as floor_places ({len(places)}), '
-                             'two at least')
+        raise ParameterError(
+            'parameter world.floor_heights',
+            value=list(heights),
+            limit=f'must have as many entries as floor_places ({len(places)}), two at least',
+        )
     for a, b in zip(places, places[1:]):
         if b <= a:
-            raise ParameterError('parameter world.floor_places', value=[a, b],
-                                 limit='must rise strictly: an upright floor has no normal')
+            raise ParameterError(
+                'parameter world.floor_places',
+                value=[a, b],
+                limit='must rise strictly: an upright floor has no normal',
+            )
     profile = read_profile(values)
     if profile is None:
         return
     steepest = int(np.argmax(np.abs(profile.slopes)))
     if abs(profile.slopes[steepest]) > math.tan(STEEPEST):
         raise ParameterError(
-            'parameter world.floor_heights', value=list(heights[steepest:steepest + 2]),
+            'parameter world.floor_heights',
+            value=list(heights[steepest : steepest + 2]),
             limit=f'leans by {math.atan(profile.slopes[steepest]):.3g} rad from '
-            f'{places[steepest]:g} m on, at most {STEEPEST:g} rad')
+            f'{places[steepest]:g} m on, at most {STEEPEST:g} rad',
+        )
     start = float(profile.height(0.0))
     if abs(start) > AT_START:
-        raise ParameterError(f'floor {"below" if start < 0.0 else "above"} the start',
-                             value=round(start, 6), limit='the robot starts at height 0 m',
-                             remedy='give world.floor_heights that are 0 at place 0')
+        raise ParameterError(
+            f'floor {"below" if start < 0.0 else "above"} the start',
+            value=round(start, 6),
+            limit='the robot starts at height 0 m',
+            remedy='give world.floor_heights that are 0 at place 0',
+        )
 
 
-def sample_floor(height: Callable[[float], float], start: float, end: float,
-                 pieces: int = PIECES) -> dict[str, tuple[float, ...]]:
+def sample_floor(
+    height: Callable[[float], float], start: float, end: float, pieces: int = PIECES
+) -> dict[str, tuple[float, ...]]:
     """Return the section ``world`` of a floor given by a function, sampled at even distances.
 
     `height`: of the floor at a place, m -> m; shifted so that it is 0 at place 0. `start`: where
@@ -98,10 +112,15 @@ def sample_floor(height: Callable[[float], float], start: float, end: float,
     without the start.
     """
     if not (math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1):
-        raise InvalidInput('stretch of a sampled floor', value=[start, end, pieces],
-                           limit='must hold the start, place 0 m, and have pieces')
+        raise InvalidInput(
+            'stretch of a sampled floor',
+            value=[start, end, pieces],
+            limit='must hold the start, place 0 m, and have pieces',
+        )
     even = np.linspace(start, end, pieces + 1)
     places = sorted([0.0, *even[np.abs(even) > 1e-6 * (end - start)].tolist()])
     level = height(0.0)
-    return {'floor_places': tuple(places),
-            'floor_heights': tuple(float(height(place) - level) for place in places)}
+    return {
+        'floor_places': tuple(places),
+        'floor_heights': tuple(float(height(place) - level) for place in places),
+    }

@@ -32,9 +32,9 @@ import numpy as np
 from walking_control.models.array_functions import array_function
 from walking_control.models.robot import Robot
 
-VISCOUS, COULOMB = 0, 1                        # columns of `friction_table`
-FADE = 1e-3                                    # rad/s: below, dry friction fades, if not told
-ARMATURE, DRIVING_LOSS, BACK_LOSS = 0, 1, 2    # columns of `gear_table`
+VISCOUS, COULOMB = 0, 1  # columns of `friction_table`
+FADE = 1e-3  # rad/s: below, dry friction fades, if not told
+ARMATURE, DRIVING_LOSS, BACK_LOSS = 0, 1, 2  # columns of `gear_table`
 
 
 def friction_table(robot: Robot) -> np.ndarray:
@@ -51,29 +51,41 @@ def gear_table(robot: Robot) -> np.ndarray:
     Columns: rotor inertia at the joint, kg m^2; share of the torque that is lost while the motor
     drives, ``1 - eta``; share that is added while the joint does, ``1 / eta_b - 1``.
     """
-    rows = [(motor.armature, 1.0 - motor.efficiency, 1.0 / motor.back_efficiency - 1.0)
-            for motor in robot.actuators.values()]
+    rows = [
+        (motor.armature, 1.0 - motor.efficiency, 1.0 / motor.back_efficiency - 1.0)
+        for motor in robot.actuators.values()
+    ]
     return np.array(rows or [(0.0, 0.0, 0.0)])
 
 
 def passive_elements(robot: Robot) -> list[str]:
     """Return in words what acts between the links of a robot besides its motors."""
-    return [*(f'spring of {joint}' for joint, spring in robot.springs.items()
-              if spring.stiffness or spring.damping),
-            *(f'friction of {joint}' for joint in robot.friction),
-            *(f'gear losses of {joint}' for joint, motor in robot.actuators.items()
-              if min(motor.efficiency, motor.back_efficiency) < 1.0)]
+    return [
+        *(
+            f'spring of {joint}'
+            for joint, spring in robot.springs.items()
+            if spring.stiffness or spring.damping
+        ),
+        *(f'friction of {joint}' for joint in robot.friction),
+        *(
+            f'gear losses of {joint}'
+            for joint, motor in robot.actuators.items()
+            if min(motor.efficiency, motor.back_efficiency) < 1.0
+        ),
+    ]
 
 
-def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
-                    fade: float) -> np.ndarray:
+def passive_torques(
+    robot: Robot, positions: np.ndarray, rates: np.ndarray, fade: float
+) -> np.ndarray:
     """Return the torque of springs and friction on every joint, ``(n_joints,)``, N m.
 
     Positive acts against positive motion. `positions`: of the joints, rad, ``(n_joints,)``.
     `rates`: their rates, rad/s. `fade`: rate below which dry friction fades, rad/s.
     """
-    result: np.ndarray = spring_torques(robot, positions, rates) \
-        + friction_torques(robot, rates, fade)
+    result: np.ndarray = spring_torques(robot, positions, rates) + friction_torques(
+        robot, rates, fade
+    )
     return result
 
 
@@ -106,8 +118,9 @@ def friction_torque(viscous: float, coulomb: float, rate: float, fade: float) ->
 
 
 @array_function
-def gear_change(driving_loss: float, back_loss: float, entering: float, rate: float,
-                fade: float) -> float:
+def gear_change(
+    driving_loss: float, back_loss: float, entering: float, rate: float, fade: float
+) -> float:
     """Return what a gear adds to the torque that enters it, as a share of that torque.
 
     `driving_loss`: see `gear_table`. `back_loss`: see `gear_table`. `entering`: torque x that
@@ -119,8 +132,9 @@ def gear_change(driving_loss: float, back_loss: float, entering: float, rate: fl
 
 
 @array_function
-def entering_torque(driving_loss: float, back_loss: float, leaving: float, rate: float,
-                    fade: float) -> float:
+def entering_torque(
+    driving_loss: float, back_loss: float, leaving: float, rate: float, fade: float
+) -> float:
     """Return the torque that must enter a gear for a torque to leave it at the joint, N m.
 
     The inverse of ``x (1 + gear_change(x))``: x and what leaves have the same sign.

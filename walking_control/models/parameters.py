@@ -22,38 +22,56 @@ if TYPE_CHECKING:
 
     from walking_control.models.scale import Scale
 else:
+
     def dataclass_transform(**_):
         """Tell type checkers; `typing` has it from Python 3.11 on."""
         return lambda cls: cls
+
 
 Value = TypeVar('Value')
 Section = TypeVar('Section', bound='Parameters')
 
 _TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
-_ROW = 'parameter'   # in the metadata of a field
+_ROW = 'parameter'  # in the metadata of a field
 
 
-def parameter(default: Value, unit: str, description: str, minimum: float | None = None,
-              maximum: float | None = None, *, choices: tuple[str, ...] = (), live: bool = False,
-              scaled: bool = False) -> Value:
+def parameter(
+    default: Value,
+    unit: str,
+    description: str,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    *,
+    choices: tuple[str, ...] = (),
+    live: bool = False,
+    scaled: bool = False,
+) -> Value:
     """Declare a parameter in the body of a class of `Parameters`; arguments as `Parameter`."""
-    row = {'unit': unit, 'description': description, 'minimum': minimum, 'maximum': maximum,
-           'choices': choices, 'live': live, 'scaled': scaled}
+    row = {
+        'unit': unit,
+        'description': description,
+        'minimum': minimum,
+        'maximum': maximum,
+        'choices': choices,
+        'live': live,
+        'scaled': scaled,
+    }
     return field(default=default, metadata={_ROW: row})
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One tunable value, as a class of `Parameters` declares it."""
-    name: str   # name within its section
+
+    name: str  # name within its section
     # default value; its type (bool, int, float, str, or a tuple of floats) is the parameter's type
     default: Any
-    unit: str   # SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches
-    description: str   # one sentence
-    minimum: float | None = None   # smallest allowed value (for arrays: of each element)
-    maximum: float | None = None   # largest allowed value
-    choices: tuple[str, ...] = ()   # allowed values, for texts
-    live: bool = False   # true when it may change while the robot walks
+    unit: str  # SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches
+    description: str  # one sentence
+    minimum: float | None = None  # smallest allowed value (for arrays: of each element)
+    maximum: float | None = None  # largest allowed value
+    choices: tuple[str, ...] = ()  # allowed values, for texts
+    live: bool = False  # true when it may change while the robot walks
     # true when the default is that of a robot of 10 kg and 1 m and grows with the robot, as its
     # unit says (see `models.scale`)
     scaled: bool = False
@@ -112,8 +130,9 @@ class Parameter:
     @staticmethod
     def _as_float(value: object, what: str) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ParameterError(what, value=value, limit='must be a number',
-                                 remedy=exponent_remedy(value))
+            raise ParameterError(
+                what, value=value, limit='must be a number', remedy=exponent_remedy(value)
+            )
         if not math.isfinite(value):
             raise ParameterError(what, value=value, limit='must be finite')
         return float(value)
@@ -122,10 +141,12 @@ class Parameter:
         outside = (
             (self.choices and value not in self.choices)
             or (self.minimum is not None and value < self.minimum)
-            or (self.maximum is not None and value > self.maximum))
+            or (self.maximum is not None and value > self.maximum)
+        )
         if outside:
-            raise ParameterError(what, value=value, limit=self.range_text,
-                                 remedy=f'the default is {self.default!r}')
+            raise ParameterError(
+                what, value=value, limit=self.range_text, remedy=f'the default is {self.default!r}'
+            )
 
 
 # no field_specifiers: to a type checker `parameter` is a default, which stands first in it
@@ -144,6 +165,7 @@ class Parameters:
 
     Raises `ParameterError`: a bad value or a contradiction; carries all others.
     """
+
     section: ClassVar[str]
     rows: ClassVar[Mapping[str, Parameter]]
     if TYPE_CHECKING:
@@ -157,8 +179,10 @@ class Parameters:
         own = set(cls.__annotations__)
         dataclass(frozen=True)(cls)
         cls.section = section
-        cls.rows = {each.name: _row(cls, each)
-                    for each in sorted(fields(cls), key=lambda each: each.name not in own)}
+        cls.rows = {
+            each.name: _row(cls, each)
+            for each in sorted(fields(cls), key=lambda each: each.name not in own)
+        }
 
     def __post_init__(self) -> None:
         findings = Findings()
@@ -172,8 +196,12 @@ class Parameters:
         """Raise `ParameterError` when values, each valid, contradict each other."""
 
     @classmethod
-    def read(cls: type[Section], values: Mapping[str, Any] | None = None,
-             scale: Scale | None = None, place: str | None = None) -> Section:
+    def read(
+        cls: type[Section],
+        values: Mapping[str, Any] | None = None,
+        scale: Scale | None = None,
+        place: str | None = None,
+    ) -> Section:
         """Return what a mapping of names to values says, defaults filled in; all or nothing.
 
         `values`: missing names take their default. `scale`: `Scale` of the robot, with which some
@@ -183,13 +211,18 @@ class Parameters:
         place = cls.section if place is None else place
         values = {} if values is None else values
         if not isinstance(values, Mapping):
-            raise ParameterError(f'section {place}', value=values,
-                                 limit='must be a list of name: value pairs')
+            raise ParameterError(
+                f'section {place}', value=values, limit='must be a list of name: value pairs'
+            )
         findings = Findings()
         for name in values:
             findings.attempt(cls._require_known, name, place)
-        given = {name: findings.attempt(row.validate, values[name], f'{place}.')
-                 if name in values else row.default_for(scale) for name, row in cls.rows.items()}
+        given = {
+            name: findings.attempt(row.validate, values[name], f'{place}.')
+            if name in values
+            else row.default_for(scale)
+            for name, row in cls.rows.items()
+        }
         findings.raise_first()
         return cls(**given)
 
@@ -206,8 +239,11 @@ def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
     """Return the `Parameter` of a field."""
     row, what = declared.metadata.get(_ROW), f'parameter {declared.name} of {cls.__name__}'
     if row is None:
-        raise ParameterError(what, limit='has no unit, range and description',
-                             remedy='declare it by walking_control.models.parameters.parameter')
+        raise ParameterError(
+            what,
+            limit='has no unit, range and description',
+            remedy='declare it by walking_control.models.parameters.parameter',
+        )
     if not row['unit'] and not isinstance(declared.default, (bool, str)):
         raise ParameterError(what, limit='lacks a unit', remedy="say '1' where it has none")
     return Parameter(declared.name, declared.default, **row)

@@ -19,10 +19,10 @@ from walking_control.models.array_functions import array_function, inner
 from walking_control.models.dormand_prince import A
 
 STAGES = 12
-LONGEST = 0.01    # s: a step of the integration; its error is below rounding for legs above 0.1 m
-INSTANT = 1e-13   # s, to which an event is located
+LONGEST = 0.01  # s: a step of the integration; its error is below rounding for legs above 0.1 m
+INSTANT = 1e-13  # s, to which an event is located
 ROUNDS = 60
-GRAZE = 1e-14    # m: a foot this near to the floor is on it
+GRAZE = 1e-14  # m: a foot this near to the floor is on it
 
 
 @array_function
@@ -42,8 +42,9 @@ def leg_angles(direction: np.ndarray, out: np.ndarray) -> None:
 
 
 @array_function
-def stand(pitch: float, roll: float, pitch_rate: float, roll_rate: float, length: float,
-          y: np.ndarray) -> None:
+def stand(
+    pitch: float, roll: float, pitch_rate: float, roll_rate: float, length: float, y: np.ndarray
+) -> None:
     """Fill the state of a stance leg's angles and rates ([DS09] (5.33), (5.34), no push-off)."""
     sa, ca, sb, cb = math.sin(pitch), math.cos(pitch), math.sin(roll), math.cos(roll)
     y[0], y[1], y[2] = length * sa * cb, -length * sb, length * ca * cb
@@ -55,7 +56,7 @@ def stand(pitch: float, roll: float, pitch_rate: float, roll_rate: float, length
 @array_function
 def leg_rates(y: np.ndarray, out: np.ndarray) -> None:
     """Fill the rates of pitch and roll of the stance leg, rad/s, ``(2,)``."""
-    upright = math.sqrt(y[0] * y[0] + y[2] * y[2])   # l cos b
+    upright = math.sqrt(y[0] * y[0] + y[2] * y[2])  # l cos b
     out[0] = (y[2] * y[3] - y[0] * y[5]) / (upright * upright)
     out[1] = -y[4] / upright
 
@@ -79,8 +80,14 @@ def _rate(y: np.ndarray, gravity: np.ndarray, stands: bool, out: np.ndarray) -> 
 
 
 @array_function
-def swing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool, duration: float,
-          out: np.ndarray) -> None:
+def swing(
+    y: np.ndarray,
+    gravity: np.ndarray,
+    length: float,
+    stands: bool,
+    duration: float,
+    out: np.ndarray,
+) -> None:
     """Fill the state after a duration of either sign: on the stance leg, or in free flight.
 
     `y`: state, ``(6,)``. `gravity`: floor axes, m/s^2, ``(3,)``. `length`: of the leg, m. `stands`:
@@ -122,9 +129,17 @@ def clearance(y: np.ndarray, pitch: float, roll: float, length: float) -> float:
 
 
 @array_function
-def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool,
-                 angles: np.ndarray, rates: np.ndarray, floor: float, duration: float,
-                 out: np.ndarray) -> float:
+def find_landing(
+    y: np.ndarray,
+    gravity: np.ndarray,
+    length: float,
+    stands: bool,
+    angles: np.ndarray,
+    rates: np.ndarray,
+    floor: float,
+    duration: float,
+    out: np.ndarray,
+) -> float:
     """Return when a swing foot comes down on the floor within a duration, s, or -1.
 
     It comes down from above while the hip sinks: a straight leg that swings past the other one
@@ -144,8 +159,9 @@ def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool
             h = duration - now
         swing(begin, gravity, length, stands, h, out)
         end = now + h
-        after = clearance(out, angles[0] + rates[0] * end, angles[1] + rates[1] * end,
-                          length) - floor
+        after = (
+            clearance(out, angles[0] + rates[0] * end, angles[1] + rates[1] * end, length) - floor
+        )
         if height > 0.0 and after <= 0.0:
             low, high, g_low, g_high = 0.0, h, height, after
             for i in range(ROUNDS):
@@ -154,8 +170,12 @@ def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool
                 middle = low + share * (high - low)
                 swing(begin, gravity, length, stands, middle, out)
                 there = now + middle
-                g = clearance(out, angles[0] + rates[0] * there, angles[1] + rates[1] * there,
-                              length) - floor
+                g = (
+                    clearance(
+                        out, angles[0] + rates[0] * there, angles[1] + rates[1] * there, length
+                    )
+                    - floor
+                )
                 if g > 0.0:
                     low, g_low = middle, g
                 else:

@@ -11,11 +11,12 @@ from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.models.urdf import UrdfJoint
 
 _UNIT_TOLERANCE = 1e-3
-_ROUNDING = 1e-6   # rad or m: of positions written down with six digits
+_ROUNDING = 1e-6  # rad or m: of positions written down with six digits
 
 
-def joint_positions(values: Mapping[str, float] | Sequence[float] | np.ndarray,
-                    joints: tuple[str, ...], name: str) -> np.ndarray:
+def joint_positions(
+    values: Mapping[str, float] | Sequence[float] | np.ndarray, joints: tuple[str, ...], name: str
+) -> np.ndarray:
     """Return joint positions as an array.
 
     `values`: mapping of every joint to its position, any order, or an array in the order of the
@@ -27,26 +28,35 @@ def joint_positions(values: Mapping[str, float] | Sequence[float] | np.ndarray,
         for joint in values:
             if joint not in joints:
                 near = get_close_matches(str(joint), joints, n=3)
-                raise InvalidInput(f'joint {joint}', limit=f'is not a moving joint of {name}',
-                                   remedy='known: ' + ', '.join(near or joints))
+                raise InvalidInput(
+                    f'joint {joint}',
+                    limit=f'is not a moving joint of {name}',
+                    remedy='known: ' + ', '.join(near or joints),
+                )
         missing = [joint for joint in joints if joint not in values]
         if missing:
-            raise MeasurementError('position of joint ' + ', '.join(missing), limit='is missing',
-                                   remedy='give every moving joint of the URDF')
+            raise MeasurementError(
+                'position of joint ' + ', '.join(missing),
+                limit='is missing',
+                remedy='give every moving joint of the URDF',
+            )
         values = [values[joint] for joint in joints]
     array = np.asarray(values, dtype=float)
     if array.shape != (len(joints),):
-        raise MeasurementError('joint positions', value=array.shape,
-                               limit=f'must hold {len(joints)} numbers')
+        raise MeasurementError(
+            'joint positions', value=array.shape, limit=f'must hold {len(joints)} numbers'
+        )
     if not math.isfinite(array.sum()):
         bad = int(np.argmin(np.isfinite(array)))
-        raise MeasurementError(f'position of joint {joints[bad]}', value=float(array[bad]),
-                               limit='must be finite')
+        raise MeasurementError(
+            f'position of joint {joints[bad]}', value=float(array[bad]), limit='must be finite'
+        )
     return array
 
 
-def check_limits(positions: np.ndarray, joints: tuple[str, ...],
-                 limits: Mapping[str, UrdfJoint]) -> None:
+def check_limits(
+    positions: np.ndarray, joints: tuple[str, ...], limits: Mapping[str, UrdfJoint]
+) -> None:
     """Refuse joint positions beyond the joints' stops.
 
     `positions`: ``(n_joints,)``, rad or m. `joints`: names of the joints. `limits`: joint -> its
@@ -55,8 +65,11 @@ def check_limits(positions: np.ndarray, joints: tuple[str, ...],
     for joint, position in zip(joints, positions.tolist()):
         lower, upper = limits[joint].lower, limits[joint].upper
         if not lower - _ROUNDING <= position <= upper + _ROUNDING:
-            raise InvalidInput(f'position of joint {joint}', value=position,
-                               limit=f'must be within its limits, {lower:g} to {upper:g}')
+            raise InvalidInput(
+                f'position of joint {joint}',
+                value=position,
+                limit=f'must be within its limits, {lower:g} to {upper:g}',
+            )
 
 
 def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
@@ -64,7 +77,9 @@ def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, fl
     x, y, z, w = quaternion
     length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
-        raise MeasurementError('base orientation', value=[float(x), float(y), float(z), float(w)],
-                               limit='must be a unit quaternion (xyzw), its length is '
-                               f'{length:.6g}')
+        raise MeasurementError(
+            'base orientation',
+            value=[float(x), float(y), float(z), float(w)],
+            limit=f'must be a unit quaternion (xyzw), its length is {length:.6g}',
+        )
     return x / length, y / length, z / length, w / length

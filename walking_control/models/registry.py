@@ -16,11 +16,12 @@ Given = ParamSpec('Given')
 
 class Chosen(NamedTuple):
     """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives."""
-    kind: Any   # the class
-    parameters: dict[str, Any]   # name -> value of those given
+
+    kind: Any  # the class
+    parameters: dict[str, Any]  # name -> value of those given
 
 
-Choice = str | type | Chosen | None   # a name, `module:Class`, class; None takes the usual one
+Choice = str | type | Chosen | None  # a name, `module:Class`, class; None takes the usual one
 
 
 class Choosable(Protocol[Given]):
@@ -58,17 +59,24 @@ class Registry(Mapping[str, Any]):
     that each of them must have.
     """
 
-    def __init__(self, kind: str, places: dict[str, str], group: str = '', base: str = '',
-                 needs: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        kind: str,
+        places: dict[str, str],
+        group: str = '',
+        base: str = '',
+        needs: tuple[str, ...] = (),
+    ) -> None:
         self.kind, self.places, self._group, self._base = kind, places, group, base
         self._needs = needs
-        self._classes: dict[str, type] = {}   # by reference
-        self._references: dict[str, str] = {}   # of classes from outside, by their names
+        self._classes: dict[str, type] = {}  # by reference
+        self._references: dict[str, str] = {}  # of classes from outside, by their names
 
     @cached_property
     def foreign(self) -> dict[str, list[str]]:
         """Name -> places, of the things of other packages; one of each name, as it should be."""
         from importlib.metadata import entry_points  # half of what reading a robot imports
+
         found: dict[str, list[str]] = {}
         for point in entry_points(group=self._group) if self._group else ():
             if point.value not in (known := found.setdefault(point.name, [])):
@@ -81,9 +89,12 @@ class Registry(Mapping[str, Any]):
             return getattr(import_module(module), attribute)
         places = [*self.foreign[name], *self.places.get(name, '').split()]
         if len(places) > 1:
-            raise InvalidInput(self.kind, value=name, limit='is there twice: '
-                               + ' and '.join(sorted(places)), remedy='uninstall one of them, or '
-                               'choose by module:Class')
+            raise InvalidInput(
+                self.kind,
+                value=name,
+                limit='is there twice: ' + ' and '.join(sorted(places)),
+                remedy='uninstall one of them, or choose by module:Class',
+            )
         return self._take(self._import(places[0], f'entry point {name} of {self._group}'), name)
 
     def __iter__(self) -> Iterator[str]:
@@ -98,8 +109,14 @@ class Registry(Mapping[str, Any]):
             return self[name]
         if self._base and ':' in name:
             return self._classes.get(name) or self._take(self._import(name, self.kind))
-        raise InvalidInput(self.kind, value=name, limit='unknown', remedy='known: ' + ', '.join(
-            sorted(self)) + (', or module:Class' if self._base else ''))
+        raise InvalidInput(
+            self.kind,
+            value=name,
+            limit='unknown',
+            remedy='known: '
+            + ', '.join(sorted(self))
+            + (', or module:Class' if self._base else ''),
+        )
 
     def choose(self, choice: Any) -> tuple[str | None, list[tuple[str, Any]]]:
         """Return the name to find a choice by, and the parameters given with it, by dotted names.
@@ -112,8 +129,9 @@ class Registry(Mapping[str, Any]):
         kind, parameters = choice if isinstance(choice, Chosen) else (choice, {})
         thing = self._take(kind)
         own = (name for name, place in self.places.items() if place == _reference(thing))
-        return next(own, _reference(thing)), [(f'{thing.parameters.section}.{name}', value)
-                                              for name, value in parameters.items()]
+        return next(own, _reference(thing)), [
+            (f'{thing.parameters.section}.{name}', value) for name, value in parameters.items()
+        ]
 
     def sections(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
         """Return the classes of `Parameters` of what comes from outside.
@@ -123,9 +141,13 @@ class Registry(Mapping[str, Any]):
         """
         names = [name for name in chosen if isinstance(name, str)]
         names += [name for name in sections if ':' not in name]
-        return list(dict.fromkeys(
-            self.find(name).parameters for name in names
-            if name not in self.places and (':' in name or name in self.foreign)))
+        return list(
+            dict.fromkeys(
+                self.find(name).parameters
+                for name in names
+                if name not in self.places and (':' in name or name in self.foreign)
+            )
+        )
 
     def _import(self, place: str, what: str) -> Any:
         """Return what stands at a place, in the working folder or where Python looks else."""
@@ -136,17 +158,21 @@ class Registry(Mapping[str, Any]):
             except ModuleNotFoundError as error:
                 if error.name != module.partition('.')[0] or os.getcwd() in sys.path:
                     raise
-                sys.path.append(os.getcwd())   # programs that pip installs do not look there
+                sys.path.append(os.getcwd())  # programs that pip installs do not look there
                 found = import_module(module)
             for part in attribute.split('.'):
                 found = getattr(found, part)
         except InvalidInput:
             raise
-        except Exception as error:   # whatever a module of somebody else's does
-            raise InvalidInput(what, value=place, limit='cannot be imported: '
-                               f'{type(error).__name__}: {error}', remedy='repair or uninstall it'
-                               if place != what and what != self.kind else
-                               'it must stand in the working folder or on PYTHONPATH') from error
+        except Exception as error:  # whatever a module of somebody else's does
+            raise InvalidInput(
+                what,
+                value=place,
+                limit=f'cannot be imported: {type(error).__name__}: {error}',
+                remedy='repair or uninstall it'
+                if place != what and what != self.kind
+                else 'it must stand in the working folder or on PYTHONPATH',
+            ) from error
         return found
 
     def _take(self, kind: Any, name: str = '') -> Any:
@@ -154,8 +180,11 @@ class Registry(Mapping[str, Any]):
         module, _, attribute = self._base.partition(':')
         base = getattr(import_module(module), attribute)
         if base not in getattr(kind, '__mro__', ()):
-            raise InvalidInput(self.kind, value=_reference(kind), limit='is no subclass of '
-                               f'walking_control.{attribute}')
+            raise InvalidInput(
+                self.kind,
+                value=_reference(kind),
+                limit=f'is no subclass of walking_control.{attribute}',
+            )
         reference = _reference(kind)
         if reference in self.places.values():
             return kind
@@ -163,18 +192,28 @@ class Registry(Mapping[str, Any]):
         what = f'{self.kind} {own} ({reference})'
         parameters = getattr(kind, 'parameters', None)
         if not isinstance(parameters, type) or not issubclass(parameters, Parameters):
-            raise InvalidInput(what, limit='its attribute parameters must be a class of '
-                               'walking_control.Parameters')
+            raise InvalidInput(
+                what, limit='its attribute parameters must be a class of walking_control.Parameters'
+            )
         if missing := [need for need in self._needs if need not in parameters.rows]:
-            raise InvalidInput(what, limit=f'its parameters lack {", ".join(missing)}',
-                               remedy=f'let {parameters.__name__} inherit LawParameters')
+            raise InvalidInput(
+                what,
+                limit=f'its parameters lack {", ".join(missing)}',
+                remedy=f'let {parameters.__name__} inherit LawParameters',
+            )
         if not isinstance(own, str) or parameters.section != own or name not in ('', own):
-            raise InvalidInput(what, limit='its attribute name, the section of its parameters and '
-                               'its entry point, if any, must be one name')
+            raise InvalidInput(
+                what,
+                limit='its attribute name, the section of its parameters and '
+                'its entry point, if any, must be one name',
+            )
         other = self.places.get(own) or self._references.setdefault(own, reference)
         if other != reference:
-            raise InvalidInput(what, limit=f'there is another of this name: {other}',
-                               remedy='give it a name of its own')
+            raise InvalidInput(
+                what,
+                limit=f'there is another of this name: {other}',
+                remedy='give it a name of its own',
+            )
         self._classes[reference] = kind
         return kind
 

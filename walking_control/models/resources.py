@@ -29,8 +29,11 @@ def share_directory() -> Path:
         return checkout
     found = _from_distribution() or _from_ament_index()
     if found is None:
-        raise InvalidInput('the files of walking_control', limit='not found beside the package',
-                           remedy='install it with pip or colcon (pip install -e leaves them out)')
+        raise InvalidInput(
+            'the files of walking_control',
+            limit='not found beside the package',
+            remedy='install it with pip or colcon (pip install -e leaves them out)',
+        )
     return found
 
 
@@ -50,6 +53,7 @@ def _from_distribution() -> Path | None:
 def _from_ament_index() -> Path | None:
     try:
         from ament_index_python.packages import get_package_share_directory
+
         return Path(get_package_share_directory(_PACKAGE))
     except (ImportError, LookupError, OSError):
         return None
@@ -99,9 +103,12 @@ def robot_names() -> list[str]:
 def robot_path(name_or_path: str | Path) -> Path:
     """Return the path of a robot file by its name or path; `InvalidInput`: none, or a URDF."""
     if Path(name_or_path).suffix in DESCRIPTIONS:
-        raise InvalidInput('robot file', value=str(name_or_path), limit='is the description of a '
-                           'robot, which says nothing of feet, motors and start', remedy='make a '
-                           f'robot file of it: walking_control adopt {name_or_path} --out DIR')
+        raise InvalidInput(
+            'robot file',
+            value=str(name_or_path),
+            limit='is the description of a robot, which says nothing of feet, motors and start',
+            remedy=f'make a robot file of it: walking_control adopt {name_or_path} --out DIR',
+        )
     path = _given_or_shipped(name_or_path, 'robots', 'robot', 'robot file', 'a robot file')
     return path.resolve() if path == Path(name_or_path) else path
 
@@ -110,8 +117,9 @@ def _shipped_names(folder: str) -> list[str]:
     return sorted(path.stem for path in (share_directory() / 'config' / folder).glob('*.yaml'))
 
 
-def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: str,
-                      kind: str) -> Path:
+def _given_or_shipped(
+    name_or_path: str | Path, folder: str, what: str, file: str, kind: str
+) -> Path:
     """Return a path that is given, or that of what ships under a name in a folder of config."""
     path = Path(name_or_path)
     if path.suffix in ('.yaml', '.yml') or isfile(path):
@@ -120,9 +128,12 @@ def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: st
         raise InvalidInput(f'{file} {path}', limit='no such file')
     path = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
     if not isfile(path):
-        raise InvalidInput(what, value=str(name_or_path), limit='unknown',
-                           remedy='known: ' + ', '.join(_shipped_names(folder))
-                           + f'; or give the path of {kind}')
+        raise InvalidInput(
+            what,
+            value=str(name_or_path),
+            limit='unknown',
+            remedy='known: ' + ', '.join(_shipped_names(folder)) + f'; or give the path of {kind}',
+        )
     return path
 
 
@@ -139,8 +150,11 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
 
 def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return (tag, name) of every mesh of a URDF not `found`; the tag is visual or collision."""
-    return [(tag, mesh.get('filename', '')) for tag, mesh in _meshes(parse(urdf))
-            if mesh.get('filename', '') not in found]
+    return [
+        (tag, mesh.get('filename', ''))
+        for tag, mesh in _meshes(parse(urdf))
+        if mesh.get('filename', '') not in found
+    ]
 
 
 def place_meshes(urdf: str, found: Mapping[str, str]) -> str:
@@ -169,7 +183,7 @@ def _candidates(name: str, folder: Path) -> list[Path]:
     """Return the paths a mesh name may stand for."""
     try:
         parts = urlparse(name)
-    except ValueError:   # half an address, such as http://[
+    except ValueError:  # half an address, such as http://[
         return []
     if parts.scheme == 'file':
         return [Path(unquote(parts.path))]
@@ -179,8 +193,10 @@ def _candidates(name: str, folder: Path) -> list[Path]:
     shares = [Path(prefix) / 'share' for prefix in _listed('AMENT_PREFIX_PATH')]
     roots = [*shares, *map(Path, _listed('ROS_PACKAGE_PATH')), *folder.resolve().parents]
     around = [folder.resolve(), *folder.resolve().parents]
-    return [*(root / package / inside for root in roots),   # a package may lie in another folder
-            *(parent / inside for parent in sorted(around, key=lambda at: at.name != package))]
+    return [
+        *(root / package / inside for root in roots),  # a package may lie in another folder
+        *(parent / inside for parent in sorted(around, key=lambda at: at.name != package)),
+    ]
 
 
 def _listed(variable: str) -> list[str]:

@@ -14,10 +14,11 @@ from walking_control.models.urdf import UrdfJoint
 @dataclass(frozen=True)
 class JointLock:
     """A lock that holds a joint at an angle once armed and arrived."""
-    joint: str   # joint name
-    foot: str   # foot of the leg the joint belongs to
-    angle: float   # angle held, rad
-    capture: float   # the lock engages when the joint is within this of the angle, rad
+
+    joint: str  # joint name
+    foot: str  # foot of the leg the joint belongs to
+    angle: float  # angle held, rad
+    capture: float  # the lock engages when the joint is within this of the angle, rad
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Robot:
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
     """
+
     name: str
     urdf: str = field(repr=False)
     base_link: str
@@ -80,8 +82,10 @@ class Robot:
     @property
     def virtual_efforts(self) -> tuple[str, ...]:
         """Return the names of efforts that no machine has, only plants."""
-        return (*(() if self.push_off is None else ('push_off',)),
-                *(() if self.ground_torque is None else ('ground_torque',)))
+        return (
+            *(() if self.push_off is None else ('push_off',)),
+            *(() if self.ground_torque is None else ('ground_torque',)),
+        )
 
     @cached_property
     def lifts(self) -> dict[str, np.ndarray]:
@@ -91,21 +95,24 @@ class Robot:
     @cached_property
     def joint_lifts(self) -> dict[str, np.ndarray]:
         """Return foot -> matrix from the minimal coordinates to the joints."""
-        return {foot: lift[len(self.base.angles):] for foot, lift in self.lifts.items()}
+        return {foot: lift[len(self.base.angles) :] for foot, lift in self.lifts.items()}
 
     @cached_property
     def effort_limits(self) -> np.ndarray:
         """Return the largest effort of each motor within its URDF limit: N m, N, rad/s or m/s."""
-        limits = [min(motor.effort_limit, self.limits[joint].effort)
-                  for joint, motor in self.actuators.items()]
+        limits = [
+            min(motor.effort_limit, self.limits[joint].effort)
+            for joint, motor in self.actuators.items()
+        ]
         virtual = (limit for limit in (self.push_off, self.ground_torque) if limit is not None)
         return np.array([*limits, *self.servos.values(), *virtual])
 
     @property
     def has_gear_losses(self) -> bool:
         """Return whether any gear loses power."""
-        return any(min(motor.efficiency, motor.back_efficiency) < 1.0
-                   for motor in self.actuators.values())
+        return any(
+            min(motor.efficiency, motor.back_efficiency) < 1.0 for motor in self.actuators.values()
+        )
 
     @property
     def is_planar(self) -> bool:
@@ -130,6 +137,7 @@ class Start:
     ``(n_coordinates,)``. `v`: their rates, rad/s. `posture`: joint positions of a robot at rest,
     rad or m, ``(n_joints,)``; None of one that begins in minimal coordinates.
     """
+
     support: str
     q: np.ndarray
     v: np.ndarray

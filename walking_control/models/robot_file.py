@@ -31,12 +31,19 @@ class World(Parameters, section='world'):
     slope: float = parameter(0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5)
     gravity: float = parameter(9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0)
     friction: float = parameter(
-        1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0)
+        1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0
+    )
     floor_places: tuple[float, ...] = parameter(
-        (), 'm', 'Places ahead of the start where the height of the floor is given, straight in '
-        'between and beyond; none: level.', -1e4, 1e4)
+        (),
+        'm',
+        'Places ahead of the start where the height of the floor is given, straight in '
+        'between and beyond; none: level.',
+        -1e4,
+        1e4,
+    )
     floor_heights: tuple[float, ...] = parameter(
-        (), 'm', 'The height there; 0 at place 0.', -100.0, 100.0)
+        (), 'm', 'The height there; 0 at place 0.', -100.0, 100.0
+    )
 
     def check(self) -> None:
         """Refuse a floor that cannot be."""
@@ -44,7 +51,7 @@ class World(Parameters, section='world'):
 
 
 DESCRIPTIONS = ('.urdf', '.xacro', '.xml', '.mjcf', '.sdf')
-GAIT = 'gait'   # parameter of controllers that names a gait file
+GAIT = 'gait'  # parameter of controllers that names a gait file
 
 # Keys beside the sections that belong to classes of `Parameters`.
 _PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
@@ -88,11 +95,16 @@ class RobotFile:
         if name is None or not parameters:
             return self, name
         kind = registry.find(name).parameters
-        section = {kind.section: {**self.sections.get(kind.section, {}), **{
-            place.partition('.')[2]: value for place, value in parameters}}}
+        section = {
+            kind.section: {
+                **self.sections.get(kind.section, {}),
+                **{place.partition('.')[2]: value for place, value in parameters},
+            }
+        }
         kind.read(section[kind.section], self.scale)
-        return replace(self, sections={**self.sections, **section},
-                       tree={**self.tree, **section}), name
+        return replace(
+            self, sections={**self.sections, **section}, tree={**self.tree, **section}
+        ), name
 
     @property
     def scale(self) -> Scale:
@@ -101,15 +113,19 @@ class RobotFile:
 
     def write(self, path: Path | str) -> None:
         """Write the robot file, overrides applied, so that another process can load it."""
-        tree = {**self.tree, 'robot': {**self.tree['robot'],
-                                       'urdf': str(urdf_path(self.tree['robot'], self.path))}}
+        tree = {
+            **self.tree,
+            'robot': {**self.tree['robot'], 'urdf': str(urdf_path(self.tree['robot'], self.path))},
+        }
         document = {'/**': {'ros__parameters': tree}}
         Path(path).write_text(yaml.safe_dump(document, sort_keys=False), encoding='utf-8')
 
 
-def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]],
-                    kinds_for: Callable[[Mapping[str, list[Any]]], Iterable[type[Parameters]]]
-                    ) -> RobotFile:
+def read_robot_file(
+    name_or_path: str | Path,
+    overrides: Iterable[tuple[str, Any]],
+    kinds_for: Callable[[Mapping[str, list[Any]]], Iterable[type[Parameters]]],
+) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with those of the whole package.
 
     `name_or_path`: name of a shipped robot or path of a robot file. Paths in it are relative to its
@@ -123,8 +139,11 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
     """
     path = robot_path(name_or_path)
     if path.suffix in DESCRIPTIONS:
-        raise RobotFileError(f'robot file {path}', limit='is a description of a robot, not a robot '
-                             'file', remedy=f'make one of it: walking_control adopt {path}')
+        raise RobotFileError(
+            f'robot file {path}',
+            limit='is a description of a robot, not a robot file',
+            remedy=f'make one of it: walking_control adopt {path}',
+        )
     tree = read_parameters(path)
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
@@ -134,21 +153,26 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
             section[GAIT] = gait_beside(path, section[GAIT])
     overrides = [entry for pair in overrides for entry in _leaves(dict([pair]))]
     kinds: tuple[type[Parameters], ...] = (World, *kinds_for(_names(tree, overrides)))
-    outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))):]]
+    outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))) :]]
     for name, value in overrides:
         _override(tree, name, value, _known_names(tree, path, kinds, outside))
     for name in ('controller', 'plant'):
         if not isinstance(tree[name], str):
             raise RobotFileError(name, value=tree[name], limit='must be a name')
-    sections = {name: dict(mapping({} if values is None else values, f'section {name}'))
-                for name, values in tree.items() if name not in _PLAIN_KEYS}
+    sections = {
+        name: dict(mapping({} if values is None else values, f'section {name}'))
+        for name, values in tree.items()
+        if name not in _PLAIN_KEYS
+    }
     known = [kind.section for kind in kinds]
     for name in sections:
         if name not in known:
             near = get_close_matches(name, known, n=1)
-            raise RobotFileError(f'section {name} of {path}', limit='unknown',
-                                 remedy=f'did you mean {near[0]}?' if near
-                                 else 'known: ' + ', '.join(known))
+            raise RobotFileError(
+                f'section {name} of {path}',
+                limit='unknown',
+                remedy=f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known),
+            )
     findings = Findings()
     robot = findings.attempt(read_robot, tree['robot'], path)
     start = robot and findings.attempt(read_start, tree['start'], robot)
@@ -162,11 +186,15 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
 
 def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
     """Return the controllers, plants and sections that a file and its overrides name."""
-    names = {kind: [tree[kind], *(value for name, value in overrides if name == kind)]
-             for kind in ('controller', 'plant')}
+    names = {
+        kind: [tree[kind], *(value for name, value in overrides if name == kind)]
+        for kind in ('controller', 'plant')
+    }
     sections = [*map(str, tree), *(name.partition('.')[0] for name, _ in overrides if '.' in name)]
-    return {**names, 'section': [name for name in sections
-                                 if name not in (*_PLAIN_KEYS, World.section)]}
+    return {
+        **names,
+        'section': [name for name in sections if name not in (*_PLAIN_KEYS, World.section)],
+    }
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
@@ -176,17 +204,20 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise RobotFileError(f'robot file {path}', limit=f'cannot be read: {error}') from error
     if not isinstance(document, Mapping):
-        raise RobotFileError(f'robot file {path}', limit='is not a ROS 2 parameter file',
-                             remedy="its first line must be '/**:'")
+        raise RobotFileError(
+            f'robot file {path}',
+            limit='is not a ROS 2 parameter file',
+            remedy="its first line must be '/**:'",
+        )
     for node in document.values():
         if isinstance(node, Mapping) and isinstance(node.get('ros__parameters'), Mapping):
             return dict(node['ros__parameters'])
     raise RobotFileError(f'robot file {path}', limit='has no ros__parameters')
 
 
-def _known_names(tree: dict[str, Any], path: Path,
-                 kinds: Iterable[type[Parameters]],
-                 outside: Iterable[str]) -> tuple[list[str], ...]:
+def _known_names(
+    tree: dict[str, Any], path: Path, kinds: Iterable[type[Parameters]], outside: Iterable[str]
+) -> tuple[list[str], ...]:
     """Return the dotted names that can be overridden, in groups, the nearest first.
 
     What the file writes comes first, of the robot, its world, controller and plant before
@@ -198,8 +229,13 @@ def _known_names(tree: dict[str, Any], path: Path,
     first = {'robot', 'start', 'world', str(tree.get('controller')), str(tree.get('plant'))}
     for name, _ in _leaves(tree):
         section = name.partition('.')[0]
-        groups[0 if section in first or section == name else
-               1 if section in ('estimator', 'safety') else 2].append(name)
+        groups[
+            0
+            if section in first or section == name
+            else 1
+            if section in ('estimator', 'safety')
+            else 2
+        ].append(name)
     own: list[str] = []
     others: list[str] = []
     robot = tree.get('robot')
@@ -207,8 +243,14 @@ def _known_names(tree: dict[str, Any], path: Path,
         arguments = declared_arguments(urdf_path(robot, path))
         own += [f'robot.xacro_args.{name}' for name in arguments]
     optional = optional_names(robot) if isinstance(robot, Mapping) else []
-    near = {'world', 'estimator', 'safety', *outside, str(tree.get('controller')),
-            str(tree.get('plant'))}
+    near = {
+        'world',
+        'estimator',
+        'safety',
+        *outside,
+        str(tree.get('controller')),
+        str(tree.get('plant')),
+    }
     for kind in kinds:
         names = own if kind.section in near else others
         names += [f'{kind.section}.{name}' for name in kind.rows]
@@ -223,9 +265,11 @@ def _override(tree: dict[str, Any], name: str, value: Any, groups: Iterable[list
     if len(matches) != 1:
         ends = {key.rpartition('.')[2]: key for key in known}
         near = sorted(matches) or [ends[end] for end in get_close_matches(name, ends, n=3)]
-        raise ParameterError(f'parameter {name}',
-                             limit='is ambiguous' if matches else 'unknown in this robot file',
-                             remedy='did you mean ' + ', '.join(near) + '?' if near else None)
+        raise ParameterError(
+            f'parameter {name}',
+            limit='is ambiguous' if matches else 'unknown in this robot file',
+            remedy='did you mean ' + ', '.join(near) + '?' if near else None,
+        )
     *parents, leaf = matches.pop().split('.')
     if leaf == GAIT and isinstance(value, str):
         value = gait_beside(Path('an override'), value)
@@ -246,5 +290,10 @@ def _leaves(tree: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, An
 
 def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
     """Return a `RobotFile` with other values in a section, whose others stay."""
-    return replace(robot_file, sections={
-        **robot_file.sections, section: {**robot_file.sections.get(section, {}), **values}})
+    return replace(
+        robot_file,
+        sections={
+            **robot_file.sections,
+            section: {**robot_file.sections.get(section, {}), **values},
+        },
+    )

@@ -21,41 +21,79 @@ from walking_control.models.urdf import link_names, load_urdf, moving_joints, pa
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 from walking_control.models.yaml_text import finite, mapping, require, require_once
 
-Section = Mapping[str, Any]   # of a robot file
+Section = Mapping[str, Any]  # of a robot file
 
 
 class ServoParameters(Parameters, section='servos'):
     """Of a joint whose speed is commanded."""
-    limit: float = parameter(20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.',
-                             0.01, 1e3)
+
+    limit: float = parameter(
+        20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.', 0.01, 1e3
+    )
 
 
 class PushOffLimit(Parameters, section='push_off'):
     """Of a stance leg that pushes off."""
-    limit: float = parameter(5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0,
-                             100.0)
+
+    limit: float = parameter(
+        5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0, 100.0
+    )
 
 
 class GroundTorqueLimit(Parameters, section='ground_torque'):
     """Of a virtual ankle."""
-    limit: float = parameter(100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0,
-                             1e6)
+
+    limit: float = parameter(
+        100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6
+    )
 
 
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 
-_ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'base': str,
-               'planar': bool, 'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list,
-               'supports': dict, 'actuators': dict, 'locks': dict, 'springs': dict,
-               'friction': dict, 'servos': dict, 'push_off': dict, 'xacro_args': dict,
-               'ground_torque': dict, 'more_imus': list}
-_KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
-               dict: 'a mapping of name: value'}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'friction', 'servos',
-                        'push_off', 'xacro_args', 'ground_torque', 'more_imus')
-_AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
-_FASTEST = 1e3   # rad and rad/s: a start beyond it is a slip
+_ROBOT_KEYS = {
+    'name': str,
+    'urdf': str,
+    'base_link': str,
+    'imu_link': str,
+    'base': str,
+    'planar': bool,
+    'joints': list,
+    'feet': list,
+    'mirror': dict,
+    'coordinates': list,
+    'supports': dict,
+    'actuators': dict,
+    'locks': dict,
+    'springs': dict,
+    'friction': dict,
+    'servos': dict,
+    'push_off': dict,
+    'xacro_args': dict,
+    'ground_torque': dict,
+    'more_imus': list,
+}
+_KIND_WORDS = {
+    str: 'a text',
+    bool: 'true or false',
+    list: 'a list',
+    dict: 'a mapping of name: value',
+}
+_OPTIONAL_ROBOT_KEYS = (
+    'imu_link',
+    'base',
+    'planar',
+    'locks',
+    'springs',
+    'friction',
+    'servos',
+    'push_off',
+    'xacro_args',
+    'ground_torque',
+    'more_imus',
+)
+_AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
+_FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
 
 
@@ -67,9 +105,11 @@ def urdf_path(section: Section, path: Path) -> Path:
 def optional_names(section: Section) -> list[str]:
     """Return the dotted names of what ``robot`` may say of motors, springs, friction, IMUs."""
     names = ['robot.more_imus']
-    for key, joints, kind in (('actuators', section.get('actuators'), GearedMotor),
-                               ('springs', section.get('joints'), JointSpring),
-                               ('friction', section.get('joints'), JointFriction)):
+    for key, joints, kind in (
+        ('actuators', section.get('actuators'), GearedMotor),
+        ('springs', section.get('joints'), JointSpring),
+        ('friction', section.get('joints'), JointFriction),
+    ):
         for joint in joints if isinstance(joints, (Mapping, list)) else ():
             names += [f'robot.{key}.{joint}.{name}' for name in kind.rows]
     return names
@@ -101,29 +141,44 @@ def read_robot(section: Section, path: Path) -> Robot:
     supports = attempt(_supports, section, base, joints, path) if section['coordinates'] else {}
     if mirror and supports and not findings.errors:
         attempt(_check_mirror, section['feet'], base, supports, mirror, joints)
-    parts = {'actuators': attempt(_actuators, section['actuators'], joints, path),
-             'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
-             'springs': attempt(_springs, section.get('springs', {}), joints, path),
-             'friction': attempt(_friction, section.get('friction', {}), limits, joints, path),
-             'servos': attempt(_servos, section, joints, path),
-             'push_off': attempt(_limit, section, PushOffLimit),
-             'ground_torque': attempt(_limit, section, GroundTorqueLimit)}
+    parts = {
+        'actuators': attempt(_actuators, section['actuators'], joints, path),
+        'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
+        'springs': attempt(_springs, section.get('springs', {}), joints, path),
+        'friction': attempt(_friction, section.get('friction', {}), limits, joints, path),
+        'servos': attempt(_servos, section, joints, path),
+        'push_off': attempt(_limit, section, PushOffLimit),
+        'ground_torque': attempt(_limit, section, GroundTorqueLimit),
+    }
     findings.raise_first()
     return Robot(
-        name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
-        base=base, joints=joints, limits=limits, feet=tuple(section['feet']),
-        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports,
-        meshes=find_meshes(urdf, place.parent), more_imus=tuple(section['more_imus']), **parts)
+        name=section['name'],
+        urdf=urdf,
+        base_link=section['base_link'],
+        imu_link=imu_link,
+        base=base,
+        joints=joints,
+        limits=limits,
+        feet=tuple(section['feet']),
+        mirror=mirror,
+        coordinates=tuple(section['coordinates']),
+        supports=supports,
+        meshes=find_meshes(urdf, place.parent),
+        more_imus=tuple(section['more_imus']),
+        **parts,
+    )
 
 
 def _check_robot_keys(section: Section, path: Path) -> None:
     if not isinstance(section, Mapping):
-        raise RobotFileError(f'robot file {path}',
-                             limit='section robot must hold name: value pairs')
+        raise RobotFileError(
+            f'robot file {path}', limit='section robot must hold name: value pairs'
+        )
     for key in section:
         if key not in _ROBOT_KEYS:
-            raise RobotFileError(f'robot.{key}', limit='unknown key',
-                                 remedy='known: ' + ', '.join(_ROBOT_KEYS))
+            raise RobotFileError(
+                f'robot.{key}', limit='unknown key', remedy='known: ' + ', '.join(_ROBOT_KEYS)
+            )
     optional: tuple[str, ...] = _OPTIONAL_ROBOT_KEYS
     if not any(key in section for key in _COORDINATE_KEYS):
         optional += _COORDINATE_KEYS
@@ -132,36 +187,49 @@ def _check_robot_keys(section: Section, path: Path) -> None:
             if key not in optional:
                 raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
         elif not isinstance(section[key], kind):
-            raise RobotFileError(f'robot.{key}', value=section[key],
-                                 limit=f'must be {_KIND_WORDS[kind]}')
+            raise RobotFileError(
+                f'robot.{key}', value=section[key], limit=f'must be {_KIND_WORDS[kind]}'
+            )
         elif kind is list and not all(isinstance(item, str) for item in section[key]):
-            raise RobotFileError(f'robot.{key}', value=section[key],
-                                 limit='must be a list of names')
+            raise RobotFileError(
+                f'robot.{key}', value=section[key], limit='must be a list of names'
+            )
     check_name(section['name'], 'robot.name')
 
 
 def check_name(name: str, what: str) -> None:
     """Refuse a name of a robot that names no file, or one in another folder."""
     if not _NAME.fullmatch(name):
-        raise RobotFileError(what, value=name, limit='must be at most 64 letters, digits, _, - '
-                             'and ., a letter or digit first', remedy='files are named after the '
-                             'robot')
+        raise RobotFileError(
+            what,
+            value=name,
+            limit='must be at most 64 letters, digits, _, - and ., a letter or digit first',
+            remedy='files are named after the robot',
+        )
 
 
 def _base(section: Section) -> Base:
     """Return the `Base` of a robot; ``planar`` is the older way to say it."""
     if ('base' in section) == ('planar' in section):
-        raise RobotFileError('robot.base', value=section.get('base'), limit='must be given once',
-                             remedy='base: ' + ', '.join(base.value for base in Base)
-                             + '; planar: true means base: planar')
+        raise RobotFileError(
+            'robot.base',
+            value=section.get('base'),
+            limit='must be given once',
+            remedy='base: '
+            + ', '.join(base.value for base in Base)
+            + '; planar: true means base: planar',
+        )
     if 'planar' in section:
         resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
         return Base.PLANAR if section['planar'] else resting
     try:
-        return Base(section['base'])   # type: ignore[call-arg]   # a look-up, not `__new__`
+        return Base(section['base'])  # type: ignore[call-arg]   # a look-up, not `__new__`
     except ValueError:
-        raise RobotFileError('robot.base', value=section['base'], limit='must be one of '
-                             + ', '.join(base.value for base in Base)) from None
+        raise RobotFileError(
+            'robot.base',
+            value=section['base'],
+            limit='must be one of ' + ', '.join(base.value for base in Base),
+        ) from None
 
 
 def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: Path) -> None:
@@ -170,15 +238,21 @@ def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: P
         require(joint, limits, 'joint', path)
     for joint in limits:
         if joint not in joints:
-            raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in '
-                                 'robot.joints', remedy='list it or make it fixed')
+            raise RobotFileError(
+                f'joint {joint}',
+                limit='moves in the URDF but is not in robot.joints',
+                remedy='list it or make it fixed',
+            )
 
 
 def _check_mimics(urdf: str) -> None:
     for joint, other in mimic_joints(parse(urdf)).items():
-        raise RobotFileError(f'joint {joint}', value=f'<mimic joint="{other}">',
-                             limit='cannot be coupled: it would move freely',
-                             remedy='make it fixed, or take <mimic> away and give it a motor')
+        raise RobotFileError(
+            f'joint {joint}',
+            value=f'<mimic joint="{other}">',
+            limit='cannot be coupled: it would move freely',
+            remedy='make it fixed, or take <mimic> away and give it a motor',
+        )
 
 
 def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None:
@@ -187,8 +261,11 @@ def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None
     require_once([imu_link, *section['more_imus']], 'robot.more_imus')
     root = root_link(parse(urdf))
     if section['base_link'] != root:
-        raise RobotFileError('robot.base_link', value=section['base_link'],
-                             limit=f'must be the root link of the URDF, {root}')
+        raise RobotFileError(
+            'robot.base_link',
+            value=section['base_link'],
+            limit=f'must be the root link of the URDF, {root}',
+        )
 
 
 def _check_feet(feet: list[str]) -> None:
@@ -199,16 +276,26 @@ def _check_feet(feet: list[str]) -> None:
 
 def _check_topics(section: Section, key: str) -> None:
     """Refuse names that ROS could not tell apart."""
-    word, count = Counter(map(topic_word, section[key])).most_common(1)[0] if section[key] \
-        else ('', 0)
+    word, count = (
+        Counter(map(topic_word, section[key])).most_common(1)[0] if section[key] else ('', 0)
+    )
     if count > 1 and len(set(section[key])) == len(section[key]):
-        raise RobotFileError(f'robot.{key}', value=section[key], limit='names differ only in '
-                             f'characters that ROS topics do not have: {count} become {word}',
-                             remedy='rename one')
+        raise RobotFileError(
+            f'robot.{key}',
+            value=section[key],
+            limit='names differ only in '
+            f'characters that ROS topics do not have: {count} become {word}',
+            remedy='rename one',
+        )
 
 
-def _check_mirror(feet: Sequence[str], base: Base, supports: dict[str, np.ndarray],
-                  mirror: dict[str, tuple[str, float]], joints: tuple[str, ...]) -> None:
+def _check_mirror(
+    feet: Sequence[str],
+    base: Base,
+    supports: dict[str, np.ndarray],
+    mirror: dict[str, tuple[str, float]],
+    joints: tuple[str, ...],
+) -> None:
     """Refuse supports that exchange the legs otherwise than the mirror says.
 
     Pitch and joints seen from the first foot, had the legs changed roles, give the same
@@ -224,19 +311,30 @@ def _check_mirror(feet: Sequence[str], base: Base, supports: dict[str, np.ndarra
         wanted[offset + joints.index(partner)] = sign
         if not np.allclose(M[offset + i], wanted, atol=1e-9):
             raise RobotFileError(
-                'robot.supports', value=_in_words(M[offset + i], names),
+                'robot.supports',
+                value=_in_words(M[offset + i], names),
                 limit=f'takes the place of {joint} on {second}, where robot.mirror says '
                 f'{_in_words(wanted, names)}',
-                remedy=f'correct the signs and joints of {first}, {second} or the mirror')
+                remedy=f'correct the signs and joints of {first}, {second} or the mirror',
+            )
     if not np.allclose(M @ M, np.eye(len(M)), atol=1e-9):
-        raise RobotFileError('robot.supports', limit='relabelling twice must give every '
-                             'coordinate back', remedy='correct the pitch of one of the feet')
+        raise RobotFileError(
+            'robot.supports',
+            limit='relabelling twice must give every coordinate back',
+            remedy='correct the pitch of one of the feet',
+        )
 
 
 def _in_words(row: np.ndarray, names: Sequence[str]) -> str:
     """Return a combination of base angles and joints in words."""
-    return ' '.join(f'{factor:+g} {name}' for factor, name in zip(row, names, strict=True)
-                    if abs(factor) > 1e-9) or 'nothing'
+    return (
+        ' '.join(
+            f'{factor:+g} {name}'
+            for factor, name in zip(row, names, strict=True)
+            if abs(factor) > 1e-9
+        )
+        or 'nothing'
+    )
 
 
 def _mirror(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, tuple[str, float]]:
@@ -247,26 +345,34 @@ def _mirror(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, 
         entry = mapping(section[joint], f'robot.mirror.{joint}')
         require(entry.get('partner'), joints, 'joint', path)
         if entry.get('sign') not in (-1.0, 1.0) or entry['sign'] is True:
-            raise RobotFileError(f'robot.mirror.{joint}.sign', value=entry.get('sign'),
-                                 limit='must be 1.0 or -1.0')
+            raise RobotFileError(
+                f'robot.mirror.{joint}.sign', value=entry.get('sign'), limit='must be 1.0 or -1.0'
+            )
         mirror[joint] = (entry['partner'], float(entry['sign']))
     for joint, (partner, sign) in mirror.items():
         if mirror[partner] != (joint, sign):
-            raise RobotFileError(f'robot.mirror.{joint}', value=(partner, sign),
-                                 limit='mirroring twice must give the joint back')
+            raise RobotFileError(
+                f'robot.mirror.{joint}',
+                value=(partner, sign),
+                limit='mirroring twice must give the joint back',
+            )
     return mirror
 
 
-def _supports(section: Section, base: Base, joints: tuple[str, ...],
-              path: Path) -> dict[str, np.ndarray]:
+def _supports(
+    section: Section, base: Base, joints: tuple[str, ...], path: Path
+) -> dict[str, np.ndarray]:
     coordinates, columns = section['coordinates'], (*base.angles, *joints)
     require_once(coordinates, 'robot.coordinates')
     supports = {}
     for foot in section['feet']:
         rows = section['supports'].get(foot)
         if not isinstance(rows, Mapping) or set(rows) != set(coordinates):
-            raise RobotFileError(f'robot.supports.{foot}', value=rows,
-                                 limit='must give every coordinate: ' + ', '.join(coordinates))
+            raise RobotFileError(
+                f'robot.supports.{foot}',
+                value=rows,
+                limit='must give every coordinate: ' + ', '.join(coordinates),
+            )
         matrix = np.zeros((len(coordinates), len(columns)))
         for i, coordinate in enumerate(coordinates):
             what = f'robot.supports.{foot}.{coordinate}'
@@ -274,8 +380,11 @@ def _supports(section: Section, base: Base, joints: tuple[str, ...],
                 require(name, columns, 'joint', path)
                 matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}', -LARGEST, LARGEST)
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
-            raise RobotFileError(f'robot.supports.{foot}', limit='coordinates do not determine '
-                                 + ' and '.join((*base.angles, 'joints one to one')))
+            raise RobotFileError(
+                f'robot.supports.{foot}',
+                limit='coordinates do not determine '
+                + ' and '.join((*base.angles, 'joints one to one')),
+            )
         supports[foot] = matrix
     return supports
 
@@ -299,8 +408,9 @@ def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str,
     return springs
 
 
-def _friction(section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, ...],
-              path: Path) -> dict[str, JointFriction]:
+def _friction(
+    section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, ...], path: Path
+) -> dict[str, JointFriction]:
     """Return the friction of every joint that has any; the robot file counts before the URDF."""
     friction = {}
     for joint in section:
@@ -308,8 +418,11 @@ def _friction(section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, .
     for joint in joints:
         place = f'robot.friction.{joint}'
         values = mapping(section.get(joint, {}), place)
-        given = {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction} \
-            if joint in urdf else {}
+        given = (
+            {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction}
+            if joint in urdf
+            else {}
+        )
         found = JointFriction.read({**given, **values}, place=place)
         if found.viscous or found.coulomb:
             friction[joint] = found
@@ -321,8 +434,11 @@ def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, 
     for joint, values in section.get('servos', {}).items():
         require(joint, joints, 'joint', path)
         if joint in section['actuators']:
-            raise RobotFileError(f'robot.servos.{joint}', limit='has a motor already',
-                                 remedy='a joint is driven by torque or by speed')
+            raise RobotFileError(
+                f'robot.servos.{joint}',
+                limit='has a motor already',
+                remedy='a joint is driven by torque or by speed',
+            )
         servos[joint] = ServoParameters.read(values, place=f'robot.servos.{joint}').limit
     return servos
 
@@ -333,15 +449,19 @@ def _limit(section: Section, kind: type[PushOffLimit | GroundTorqueLimit]) -> fl
     return kind.read(section[name], place=f'robot.{name}').limit if name in section else None
 
 
-def _locks(section: Section, joints: tuple[str, ...], feet: list[str],
-           path: Path) -> tuple[JointLock, ...]:
+def _locks(
+    section: Section, joints: tuple[str, ...], feet: list[str], path: Path
+) -> tuple[JointLock, ...]:
     locks = []
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
         mapping(values, f'robot.locks.{joint}')
         if values.get('foot') not in feet:
-            raise RobotFileError(f'robot.locks.{joint}.foot', value=values.get('foot'),
-                                 limit='must be one of ' + ', '.join(feet))
+            raise RobotFileError(
+                f'robot.locks.{joint}.foot',
+                value=values.get('foot'),
+                limit='must be one of ' + ', '.join(feet),
+            )
         angle = finite(values.get('angle'), f'robot.locks.{joint}.angle')
         capture = finite(values.get('capture'), f'robot.locks.{joint}.capture', 0.0)
         locks.append(JointLock(joint, values['foot'], angle, capture))
@@ -355,18 +475,27 @@ def read_start(section: Section, robot: Robot) -> Start:
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
         raise RobotFileError('section start', value=section, limit='must hold support, q and v')
     if section['support'] not in robot.feet:
-        raise RobotFileError('start.support', value=section['support'],
-                             limit='must be one of ' + ', '.join(robot.feet))
+        raise RobotFileError(
+            'start.support',
+            value=section['support'],
+            limit='must be one of ' + ', '.join(robot.feet),
+        )
     vectors = {}
     for name in ('q', 'v'):
         values = section[name]
         if not isinstance(values, list) or len(values) != len(robot.coordinates):
-            raise RobotFileError(f'start.{name}', value=values,
-                                 limit=f'must hold {len(robot.coordinates)} finite numbers: '
-                                 + ', '.join(robot.coordinates))
-        vectors[name] = np.array([finite(value, f'start.{name}, {coordinate}', -_FASTEST, _FASTEST)
-                                  for coordinate, value
-                                  in zip(robot.coordinates, values, strict=True)])
+            raise RobotFileError(
+                f'start.{name}',
+                value=values,
+                limit=f'must hold {len(robot.coordinates)} finite numbers: '
+                + ', '.join(robot.coordinates),
+            )
+        vectors[name] = np.array(
+            [
+                finite(value, f'start.{name}, {coordinate}', -_FASTEST, _FASTEST)
+                for coordinate, value in zip(robot.coordinates, values, strict=True)
+            ]
+        )
     start = Start(section['support'], **vectors)
     _check_start(start, robot)
     return start
@@ -379,25 +508,38 @@ def _check_start(start: Start, robot: Robot) -> None:
         limit = robot.limits[joint]
         if not limit.lower - _AT_LIMIT <= angle <= limit.upper + _AT_LIMIT:
             raise RobotFileError(
-                'start.q', value=[float(value) for value in start.q],
+                'start.q',
+                value=[float(value) for value in start.q],
                 limit=f'puts joint {joint} at {angle:.4g} rad, beyond its limits of '
-                f'{limit.lower:g} to {limit.upper:g} rad (the URDF)')
+                f'{limit.lower:g} to {limit.upper:g} rad (the URDF)',
+            )
 
 
 def _rest(section: Section, robot: Robot) -> Start:
     """Return the `Start` of a robot at rest: a posture by joint name, 0 where not named."""
-    if not isinstance(section, Mapping) or set(section) != {'posture'} \
-            or not isinstance(section['posture'], Mapping):
-        raise RobotFileError('section start', value=section,
-                             limit='of a robot without coordinates must hold posture: '
-                             '{joint: rad}')
+    if (
+        not isinstance(section, Mapping)
+        or set(section) != {'posture'}
+        or not isinstance(section['posture'], Mapping)
+    ):
+        raise RobotFileError(
+            'section start',
+            value=section,
+            limit='of a robot without coordinates must hold posture: {joint: rad}',
+        )
     posture = np.zeros(len(robot.joints))
     for joint, value in section['posture'].items():
         require(joint, robot.joints, 'joint', 'start.posture')
-        if isinstance(value, bool) or not isinstance(value, (int, float)) \
-                or not robot.limits[joint].lower <= value <= robot.limits[joint].upper:
-            raise RobotFileError(f'start.posture.{joint}', value=value,
-                                 limit=f'must be a number from {robot.limits[joint].lower:g} '
-                                 f'to {robot.limits[joint].upper:g} (the URDF)')
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not robot.limits[joint].lower <= value <= robot.limits[joint].upper
+        ):
+            raise RobotFileError(
+                f'start.posture.{joint}',
+                value=value,
+                limit=f'must be a number from {robot.limits[joint].lower:g} '
+                f'to {robot.limits[joint].upper:g} (the URDF)',
+            )
         posture[robot.joint_index(joint)] = value
     return Start(robot.feet[0], np.zeros(0), np.zeros(0), posture)

@@ -69,6 +69,7 @@ class BaseState:
     The floor frame has x along the floor, y to the left, z along its normal; a slope tilts gravity,
     not the frame. `rows`: shape of the leading axes: none for one instant, ``(T,)`` for a record.
     """
+
     __slots__ = ('position', 'orientation', 'linear', 'angular')
 
     def __init__(self, rows: tuple[int, ...] = ()) -> None:
@@ -87,7 +88,7 @@ class BaseState:
     @property
     def rotation(self) -> np.ndarray:
         """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
-        if self.orientation.ndim == 1:   # once a tick and more
+        if self.orientation.ndim == 1:  # once a tick and more
             return np.array(_rotation_of(*self.orientation.tolist()))
         rows = np.array(_rotation_of(*np.moveaxis(self.orientation, -1, 0)))
         return np.ascontiguousarray(np.moveaxis(rows, (0, 1), (-2, -1)))
@@ -100,9 +101,11 @@ def pitch_of(x: float, y: float, z: float, w: float) -> float:
 
 def _rotation_of(x: Any, y: Any, z: Any, w: Any) -> list[list[Any]]:
     """Return the rotation of a unit quaternion, of numbers or arrays."""
-    return [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
+    return [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
 
 
 def whole_nanoseconds(time: float) -> float:
@@ -119,13 +122,28 @@ class Measurement:
         values: All numbers, in the order of `sensors_of`.
         parts: Sensor -> parts of them, one of each of its signals.
     """
-    __slots__ = ('stamp', 'values', 'parts', 'position', 'velocity', 'orientation',
-                 'angular_velocity', 'linear_acceleration', 'foot_force', 'locked')
+
+    __slots__ = (
+        'stamp',
+        'values',
+        'parts',
+        'position',
+        'velocity',
+        'orientation',
+        'angular_velocity',
+        'linear_acceleration',
+        'foot_force',
+        'locked',
+    )
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
-        rows = [(sensor.name, signal) for sensor in sensors_of(robot) if sensor.name != LOCKS
-                for signal in sensor.signals]
+        rows = [
+            (sensor.name, signal)
+            for sensor in sensors_of(robot)
+            if sensor.name != LOCKS
+            for signal in sensor.signals
+        ]
         ends = np.cumsum([len(signal.labels) for _, signal in rows])
         # one block of memory, so that one look tells whether everything is finite
         self.values = np.zeros(ends[-1])
@@ -147,10 +165,29 @@ class WalkerState:
 
     `robot`: the `Robot`.
     """
-    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
-                 'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
-                 'foothold', 'foot_height', 'floor_slope', 'covariance', 'flicker', 'pulled',
-                 'mistrusted')
+
+    __slots__ = (
+        'stamp',
+        'support',
+        'steps',
+        'touchdown',
+        'step_length',
+        'step_time',
+        'coordinates',
+        'rates',
+        'position',
+        'velocity',
+        'contact',
+        'locked',
+        'base',
+        'foothold',
+        'foot_height',
+        'floor_slope',
+        'covariance',
+        'flicker',
+        'pulled',
+        'mistrusted',
+    )
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -181,6 +218,7 @@ class Command:
 
     `robot`: the `Robot`.
     """
+
     __slots__ = ('effort', 'lock')
 
     def __init__(self, robot: Robot) -> None:
@@ -197,6 +235,7 @@ class Reference:
     to ``speed``. `posture`: joint positions to hold, ``(n_joints,)``; None leaves them to the
     controller. `support`: feet that shall carry the robot; None takes all that touch the floor.
     """
+
     speed: float | None = None
     velocity: np.ndarray | None = None
     posture: np.ndarray | None = None
@@ -207,17 +246,18 @@ class Reference:
         self.speed = self.velocity = self.posture = self.support = None
 
 
-JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'   # IMU: of the estimator
+JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator
 IMU_BROADCASTER, LOCK_BROADCASTER = 'imu_broadcaster', 'lock_broadcaster'
 
 
 class Signal(NamedTuple):
     """Numbers of a sensor that are one quantity."""
-    name: str   # also of its interfaces in ros2_control
-    unit: str   # in SI
-    labels: tuple[str, ...]   # of its numbers: joints, or axes
-    title: str = ''   # Of its plot; one title, one plot. Empty: it is not drawn.
-    field: str = ''   # of the message that holds it, where that is not its name
+
+    name: str  # also of its interfaces in ros2_control
+    unit: str  # in SI
+    labels: tuple[str, ...]  # of its numbers: joints, or axes
+    title: str = ''  # Of its plot; one title, one plot. Empty: it is not drawn.
+    field: str = ''  # of the message that holds it, where that is not its name
 
     def read(self, message: Any) -> list[float]:
         """Return the numbers along axes that a message holds."""
@@ -233,40 +273,72 @@ class Signal(NamedTuple):
 
 class Sensor(NamedTuple):
     """What one message on one topic tells."""
-    name: str   # `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`
-    kind: str   # the end of the code of the fault when it falls silent
-    message: str   # its type in ROS
-    controller: str   # broadcaster of ros2_control that publishes it
-    topic: str   # relative
-    frame: str   # link in whose axes it counts; empty for joints
+
+    name: str  # `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`
+    kind: str  # the end of the code of the fault when it falls silent
+    message: str  # its type in ROS
+    controller: str  # broadcaster of ros2_control that publishes it
+    topic: str  # relative
+    frame: str  # link in whose axes it counts; empty for joints
     # in the order of `Measurement.values`; locks, which are no numbers, stand apart
     signals: tuple[Signal, ...]
 
 
 STATE = 'sensor_msgs/msg/JointState'
-INERTIAL = (Signal('orientation', '1', tuple('xyzw')),
-            Signal('angular_velocity', 'rad/s', tuple('xyz'), 'angular velocity'),
-            Signal('linear_acceleration', 'm/s^2', tuple('xyz'), 'specific force'))
+INERTIAL = (
+    Signal('orientation', '1', tuple('xyzw')),
+    Signal('angular_velocity', 'rad/s', tuple('xyz'), 'angular velocity'),
+    Signal('linear_acceleration', 'm/s^2', tuple('xyz'), 'specific force'),
+)
 
 
 def sensors_of(robot: Robot) -> list[Sensor]:
     """Return the sensors of a robot in the order of `Measurement.values`, locks last."""
     joints, locks = tuple(robot.joints), tuple(lock.joint for lock in robot.locks)
-    rows = [Sensor(JOINTS, JOINTS, STATE, 'joint_state_broadcaster',
-                   'joint_states', '', (Signal('position', 'rad', joints, 'joint positions'),
-                                        Signal('velocity', 'rad/s', joints, 'joint velocities'))),
-            _inertial(IMU, IMU_BROADCASTER, robot.imu_link)]
+    rows = [
+        Sensor(
+            JOINTS,
+            JOINTS,
+            STATE,
+            'joint_state_broadcaster',
+            'joint_states',
+            '',
+            (
+                Signal('position', 'rad', joints, 'joint positions'),
+                Signal('velocity', 'rad/s', joints, 'joint velocities'),
+            ),
+        ),
+        _inertial(IMU, IMU_BROADCASTER, robot.imu_link),
+    ]
     for foot in robot.feet:
         controller = f'{topic_word(foot)}_broadcaster'
-        rows.append(Sensor(
-            foot, CONTACT, 'geometry_msgs/msg/WrenchStamped', controller, f'{controller}/wrench',
-            foot, (Signal('force', 'N', tuple('xyz'), 'forces on the feet', 'wrench.force'),)))
-    rows += [_inertial(imu_name(link), f'{topic_word(link)}_{IMU_BROADCASTER}', link)
-             for link in robot.more_imus]
+        rows.append(
+            Sensor(
+                foot,
+                CONTACT,
+                'geometry_msgs/msg/WrenchStamped',
+                controller,
+                f'{controller}/wrench',
+                foot,
+                (Signal('force', 'N', tuple('xyz'), 'forces on the feet', 'wrench.force'),),
+            )
+        )
+    rows += [
+        _inertial(imu_name(link), f'{topic_word(link)}_{IMU_BROADCASTER}', link)
+        for link in robot.more_imus
+    ]
     if locks:
-        rows.append(Sensor(LOCKS, JOINTS, STATE, LOCK_BROADCASTER,
-                           f'{LOCK_BROADCASTER}/joint_states', '', (
-                               Signal('lock', '1', locks, '', 'position'),)))
+        rows.append(
+            Sensor(
+                LOCKS,
+                JOINTS,
+                STATE,
+                LOCK_BROADCASTER,
+                f'{LOCK_BROADCASTER}/joint_states',
+                '',
+                (Signal('lock', '1', locks, '', 'position'),),
+            )
+        )
     return rows
 
 

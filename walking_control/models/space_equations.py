@@ -41,7 +41,8 @@ class SpaceEquations:
 
     Poses and the wrench are in the stance sole's frame, which is the floor's.
     """
-    n: int   # number of joints
+
+    n: int  # number of joints
     # the joints of the legs of both feet, each from the base, as indices
     legs: tuple[tuple[int, ...], ...]
     # from the joints of a step on one foot to those of the step on the other, ``(n, n)``
@@ -56,7 +57,7 @@ class SpaceEquations:
     # (q, twist, v, v_new, theta) -> momenta of the joints gained ``(n,)`` and impulse wrench on the
     # stance sole ``(6,)``, as it stops from a twist, v becoming v_new
     impact: ca.Function = field(repr=False)
-    energy: ca.Function = field(repr=False)   # (q, v, theta) -> kinetic energy, J
+    energy: ca.Function = field(repr=False)  # (q, v, theta) -> kinetic energy, J
 
 
 class _Tree(Keyed):
@@ -67,8 +68,15 @@ class _Tree(Keyed):
         self.n, model = len(robot.joints), Dynamics(robot).model
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
         self.feet = [(frame.parentJoint, frame.placement.copy()) for frame in frames]
-        joints = {i: (model.parents[i], model.jointPlacements[i].copy(), joint_axis(model, i)[0],
-                      robot.joint_index(model.names[i])) for i in range(2, model.njoints)}
+        joints = {
+            i: (
+                model.parents[i],
+                model.jointPlacements[i].copy(),
+                joint_axis(model, i)[0],
+                robot.joint_index(model.names[i]),
+            )
+            for i in range(2, model.njoints)
+        }
         if any(joint_axis(model, i)[1] for i in joints):
             raise InvalidInput(f'gait of {robot.name} in space', limit='needs joints that turn')
         # edges outwards from the stance foot: joint, body reached, body left, way of the joint
@@ -81,10 +89,24 @@ class _Tree(Keyed):
                     reached.append(self.edges[-1][1])
                     del rest[i]
         self.joints, self.friction = joints, friction_table(robot)
-        self.key = repr((self.legs, self.mirror.tolist(), self.friction.tolist(), self.edges,
-                         [(entry[0], np.round(entry[1].homogeneous, 12).tolist(),
-                           np.round(entry[2], 12).tolist(), entry[3]) for entry in joints.values()],
-                         [(i, np.round(place.homogeneous, 12).tolist()) for i, place in self.feet]))
+        self.key = repr(
+            (
+                self.legs,
+                self.mirror.tolist(),
+                self.friction.tolist(),
+                self.edges,
+                [
+                    (
+                        entry[0],
+                        np.round(entry[1].homogeneous, 12).tolist(),
+                        np.round(entry[2], 12).tolist(),
+                        entry[3],
+                    )
+                    for entry in joints.values()
+                ],
+                [(i, np.round(place.homogeneous, 12).tolist()) for i, place in self.feet],
+            )
+        )
 
 
 def space_equations(robot: Robot) -> SpaceEquations:
@@ -94,16 +116,18 @@ def space_equations(robot: Robot) -> SpaceEquations:
     legs of six joints.
     """
     if ca is None:
-        raise MissingDependency('casadi', limit='is needed for gait search',
-                                remedy='pip install casadi')
+        raise MissingDependency(
+            'casadi', limit='is needed for gait search', remedy='pip install casadi'
+        )
     return _build(_Tree(robot))
 
 
 class _Motion:
     """Placements, and spatial velocities and accelerations in each body's own axes."""
 
-    def __init__(self, tree: _Tree, q: ca.SX, v: ca.SX, a: ca.SX,
-                 twist: ca.SX, acceleration: ca.SX) -> None:
+    def __init__(
+        self, tree: _Tree, q: ca.SX, v: ca.SX, a: ca.SX, twist: ca.SX, acceleration: ca.SX
+    ) -> None:
         """Walk outwards; twist and acceleration are those of the stance sole, linear first."""
         self.tree, self.turns = tree, {}
         first, foot = tree.feet[0]
@@ -125,20 +149,29 @@ class _Motion:
                 v_new = v_new[0], v_new[1] + axis * v[k]
                 a_new = _back(R, t, rate)
                 self.velocity[body] = v_new
-                self.acceleration[body] = (a_new[0] + ca.cross(v_new[0], axis) * v[k],
-                                           a_new[1] + axis * a[k] + ca.cross(v_new[1], axis) * v[k])
+                self.acceleration[body] = (
+                    a_new[0] + ca.cross(v_new[0], axis) * v[k],
+                    a_new[1] + axis * a[k] + ca.cross(v_new[1], axis) * v[k],
+                )
             else:
                 self.place[body] = old @ R.T, point - old @ (R.T @ t)
                 self.velocity[body] = _carry(R, t, (before[0], before[1] - axis * v[k]))
                 self.acceleration[body] = _carry(
-                    R, t, (rate[0] - ca.cross(before[0], axis) * v[k],
-                           rate[1] - axis * a[k] - ca.cross(before[1], axis) * v[k]))
+                    R,
+                    t,
+                    (
+                        rate[0] - ca.cross(before[0], axis) * v[k],
+                        rate[1] - axis * a[k] - ca.cross(before[1], axis) * v[k],
+                    ),
+                )
 
     def wrenches(self, inertias: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Walk back; return torques along the joints ``(n,)`` and the wrench on the sole."""
         tree = self.tree
-        force = {body: _newton_euler(inertias[:, body - 1], self.velocity[body],
-                                     self.acceleration[body]) for body in self.place}
+        force = {
+            body: _newton_euler(inertias[:, body - 1], self.velocity[body], self.acceleration[body])
+            for body in self.place
+        }
         torque = ca.SX.zeros(tree.n)
         for i, body, start, outwards in reversed(tree.edges):
             _, placement, axis, k = tree.joints[i]
@@ -170,16 +203,19 @@ def _back(R: ca.SX, t: ca.SX, motion: tuple[ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX
     return R.T @ (motion[0] + ca.cross(motion[1], t)), R.T @ motion[1]
 
 
-def _newton_euler(inertia: ca.SX, velocity: tuple[ca.SX, ca.SX],
-                  acceleration: tuple[ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX]:
+def _newton_euler(
+    inertia: ca.SX, velocity: tuple[ca.SX, ca.SX], acceleration: tuple[ca.SX, ca.SX]
+) -> tuple[ca.SX, ca.SX]:
     """Return the wrench a body's motion takes, about its origin."""
     (v, w), (dv, dw) = velocity, acceleration
     mass, first = inertia[0], inertia[1:4]
     about = inertia_matrix([inertia[4 + j] for j in range(6)])
     p = mass * v + ca.cross(w, first)
     along = about @ w + ca.cross(first, v)
-    return (mass * dv + ca.cross(dw, first) + ca.cross(w, p),
-            about @ dw + ca.cross(first, dv) + ca.cross(w, along) + ca.cross(v, p))
+    return (
+        mass * dv + ca.cross(dw, first) + ca.cross(w, p),
+        about @ dw + ca.cross(first, dv) + ca.cross(w, along) + ca.cross(v, p),
+    )
 
 
 @lru_cache(maxsize=8)
@@ -188,8 +224,8 @@ def _build(tree: _Tree) -> SpaceEquations:
     q, v, a, v_new = (ca.SX.sym(name, n) for name in ('q', 'v', 'a', 'v_new'))
     twist, still = ca.SX.sym('twist', 6), ca.SX.zeros(6)
     theta = ca.SX.sym('theta', 3 + 4 * n + 10 * bodies)
-    armature, stiffness, damping, rest = (theta[3 + k * n:3 + (k + 1) * n] for k in range(4))
-    inertias = ca.reshape(theta[3 + 4 * n:], 10, bodies)
+    armature, stiffness, damping, rest = (theta[3 + k * n : 3 + (k + 1) * n] for k in range(4))
+    inertias = ca.reshape(theta[3 + 4 * n :], 10, bodies)
     motion = _Motion(tree, q, v, a, still, ca.vertcat(-theta[:3], ca.SX.zeros(3)))
     effort, wrench = motion.wrenches(inertias)
     effort += armature * a + stiffness * (q - rest) + damping * v
@@ -206,9 +242,14 @@ def _build(tree: _Tree) -> SpaceEquations:
     energy = 0.5 * ca.dot(v, momenta + armature * v)
 
     return SpaceEquations(
-        n, tree.legs, tree.mirror, function('dynamics', [q, v, a, theta], effort, wrench),
-        function('poses', [q], ca.horzcat(swing, base[1]),
-                 ca.horzcat(R @ tidy(foot.rotation), base[0])),
+        n,
+        tree.legs,
+        tree.mirror,
+        function('dynamics', [q, v, a, theta], effort, wrench),
+        function(
+            'poses', [q], ca.horzcat(swing, base[1]), ca.horzcat(R @ tidy(foot.rotation), base[0])
+        ),
         function('swing_twist', [q, v], ca.vertcat(*moving)),
         function('impact', [q, twist, v, v_new, theta], gained + armature * (v_new - v), impulse),
-        function('energy', [q, v, theta], energy))
+        function('energy', [q, v, theta], energy),
+    )

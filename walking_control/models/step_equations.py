@@ -33,24 +33,25 @@ except ImportError:
     ca = None
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
-FADE = 0.05   # rad/s
+FADE = 0.05  # rad/s
 
 
 @dataclass(frozen=True, eq=False)
 class StepEquations:
     """Functions of one step; ``theta`` is the vector of `step_parameters`."""
-    n: int   # number of minimal coordinates
-    axes: tuple[int, ...]   # axes of the floor frame a force has, those of the `Base`
+
+    n: int  # number of minimal coordinates
+    axes: tuple[int, ...]  # axes of the floor frame a force has, those of the `Base`
     # S of [DS09] (4.10): coordinates of one support to those of the other
     relabel: tuple[tuple[float, ...], ...]
-    masses: slice   # where the bodies' masses stand in theta
+    masses: slice  # where the bodies' masses stand in theta
     # (q, v, a, theta) -> forces collocated with q that the motion takes beside springs
     effort: ca.Function = field(repr=False)
     # (q, v, a, theta) -> force of the floor on the stance foot, N, ``(len(axes),)``
     force: ca.Function = field(repr=False)
     # (q) -> the other foot relative to the stance foot, m, ``(len(axes),)``
     foot: ca.Function = field(repr=False)
-    foot_velocity: ca.Function = field(repr=False)   # (q, v) -> its velocity, m/s
+    foot_velocity: ca.Function = field(repr=False)  # (q, v) -> its velocity, m/s
     # (q, v, v_new, theta) -> (momentum mismatch ``(n,)`` in the coordinates of the new support,
     # impulse on the landing foot, velocity of the foot left behind)
     impact: ca.Function = field(repr=False)
@@ -72,8 +73,10 @@ def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
     springs = [robot.springs.get(joint) for joint in robot.joints]
-    rows: list[ArrayLike] = [floor_gravity(gravity, slope),
-                             [0.0 if motor is None else motor.armature for motor in motors]]
+    rows: list[ArrayLike] = [
+        floor_gravity(gravity, slope),
+        [0.0 if motor is None else motor.armature for motor in motors],
+    ]
     for name in ('stiffness', 'damping', 'rest'):
         rows.append([0.0 if spring is None else getattr(spring, name) for spring in springs])
     rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
@@ -89,8 +92,10 @@ def spring_places(robot: Robot, joint: str) -> tuple[int, int]:
 def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float]]:
     """Return (row of the joint in the coordinates, damping) of every joint with a spring."""
     lift = robot.joint_lifts[robot.feet[0]]
-    return [(lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
-            for joint in robot.springs]
+    return [
+        (lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
+        for joint in robot.springs
+    ]
 
 
 def step_equations(robot: Robot) -> StepEquations:
@@ -101,16 +106,21 @@ def step_equations(robot: Robot) -> StepEquations:
     freely.
     """
     if robot.is_free:
-        raise InvalidInput(f'robot {robot.name}', value='base: free', limit='the equations of a '
-                           'step know planar and translating bases')
+        raise InvalidInput(
+            f'robot {robot.name}',
+            value='base: free',
+            limit='the equations of a step know planar and translating bases',
+        )
     if ca is None:
-        raise MissingDependency('casadi', limit='is needed for gait search',
-                                remedy='pip install casadi')
+        raise MissingDependency(
+            'casadi', limit='is needed for gait search', remedy='pip install casadi'
+        )
     return _build(_Skeleton(robot))
 
 
 class Keyed:
     """What is one by its `key`: of the same key, functions are built once."""
+
     key: str
 
     def __hash__(self) -> int:
@@ -127,21 +137,38 @@ class _Skeleton(Keyed):
         model = Dynamics(robot).model
         stance, other = robot.feet
         self.axes = robot.base.axes
-        self.pitch = robot.lifts[stance][0] if robot.base.angles \
-            else np.zeros(len(robot.coordinates))
+        self.pitch = (
+            robot.lifts[stance][0] if robot.base.angles else np.zeros(len(robot.coordinates))
+        )
         rows = self.rows = robot.joint_lifts[stance]
         self.relabel = robot.supports[other] @ robot.lifts[stance]
         by_joint = {model.getJointId(name): rows[i] for i, name in enumerate(robot.joints)}
-        self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
-                      model.jointPlacements[i].translation.copy(),
-                      *joint_axis(model, i), by_joint[i]) for i in range(2, model.njoints)]
+        self.tree = [
+            (
+                model.parents[i],
+                model.jointPlacements[i].rotation.copy(),
+                model.jointPlacements[i].translation.copy(),
+                *joint_axis(model, i),
+                by_joint[i],
+            )
+            for i in range(2, model.njoints)
+        ]
         self.friction = friction_table(robot)
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
         self.feet = [(frame.parentJoint, frame.placement.translation.copy()) for frame in frames]
-        self.key = repr((self.axes, np.round(self.pitch, 12).tolist(), np.round(rows, 12).tolist(),
-                         np.round(self.relabel, 12).tolist(), self.friction.tolist(),
-                         [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
-                          for entry in (*self.tree, *self.feet)]))
+        self.key = repr(
+            (
+                self.axes,
+                np.round(self.pitch, 12).tolist(),
+                np.round(rows, 12).tolist(),
+                np.round(self.relabel, 12).tolist(),
+                self.friction.tolist(),
+                [
+                    [np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
+                    for entry in (*self.tree, *self.feet)
+                ],
+            )
+        )
 
 
 def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
@@ -205,8 +232,11 @@ def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.S
         inertia = inertia_matrix([inertias[4 + j, k] for j in range(6)])
         along = rotation.T @ walk.velocities[k]
         swirl = ca.cross(spin, first)
-        kinetic += (0.5 * mass * ca.dot(walk.velocities[k], walk.velocities[k])
-                    + ca.dot(along, swirl) + 0.5 * ca.dot(spin, inertia @ spin))
+        kinetic += (
+            0.5 * mass * ca.dot(walk.velocities[k], walk.velocities[k])
+            + ca.dot(along, swirl)
+            + 0.5 * ca.dot(spin, inertia @ spin)
+        )
         potential -= ca.dot(gravity, mass * place + rotation @ first)
         momentum += mass * walk.velocities[k] + rotation @ swirl
     return kinetic, potential, momentum
@@ -238,9 +268,10 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     v_new, slip = ca.SX.sym('v_new', n), ca.SX.sym('slip', 3)
     theta = ca.SX.sym('theta', 3 + 4 * joints + 10 * bodies)
     gravity = theta[:3]
-    armature, stiffness, damping, rest = (theta[3 + k * joints:3 + (k + 1) * joints]
-                                          for k in range(4))
-    inertias = ca.reshape(theta[3 + 4 * joints:], 10, bodies)
+    armature, stiffness, damping, rest = (
+        theta[3 + k * joints : 3 + (k + 1) * joints] for k in range(4)
+    )
+    inertias = ca.reshape(theta[3 + 4 * joints :], 10, bodies)
     walk = _Walk(skeleton, q, v, slip)
     kinetic, potential, momentum = _energies(walk, inertias, gravity)
     rows = tidy(skeleton.rows)
@@ -253,8 +284,13 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     rubbing = smooth_friction(skeleton.friction, rows @ v)
     if rubbing is not None:
         passive += rows.T @ rubbing
-    effort = (ca.jtimes(momenta, v, a) + ca.jtimes(momenta, q, v) - ca.gradient(standing, q)
-              + ca.gradient(potential, q) + passive)
+    effort = (
+        ca.jtimes(momenta, v, a)
+        + ca.jtimes(momenta, q, v)
+        - ca.gradient(standing, q)
+        + ca.gradient(potential, q)
+        + passive
+    )
     still = ca.substitute(momentum, slip, ca.DM.zeros(3))
     mass = ca.sum2(inertias[0, :])
     force = ca.jtimes(still, v, a) + ca.jtimes(still, q, v) - mass * gravity
@@ -262,8 +298,9 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     foot_velocity = ca.jtimes(foot, q, v)
 
     foot_speed = function('foot_velocity', [q, v], ca.jtimes(walk.foot, q, v))
-    moving = function('moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v),
-                      ca.gradient(kinetic, slip))
+    moving = function(
+        'moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v), ca.gradient(kinetic, slip)
+    )
     S = ca.DM(skeleton.relabel)
     mirror = ca.DM(REFLECTION if 1 in axes else np.eye(3))
     new_q = S @ q
@@ -271,13 +308,22 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     after = moving(new_q, ca.DM.zeros(3), v_new, theta)
     left = foot_speed(new_q, v_new)
     return StepEquations(
-        n, axes, tuple(map(tuple, skeleton.relabel)), slice(3 + 4 * joints, None, 10),
+        n,
+        axes,
+        tuple(map(tuple, skeleton.relabel)),
+        slice(3 + 4 * joints, None, 10),
         function('effort', [q, v, a, theta], effort),
-        function('force', [q, v, a, theta], force[list(axes)]), function('foot', [q], foot),
+        function('force', [q, v, a, theta], force[list(axes)]),
+        function('foot', [q], foot),
         function('foot_velocity', [q, v], foot_velocity),
-        function('impact', [q, v, v_new, theta], after[0] - before[0],
-                 (after[1] - before[1])[list(axes)], left[list(axes)]),
+        function(
+            'impact',
+            [q, v, v_new, theta],
+            after[0] - before[0],
+            (after[1] - before[1])[list(axes)],
+            left[list(axes)],
+        ),
         function('momentum', [q, v, theta], momenta),
         function('energy', [q, v, theta], standing, potential),
-        function('friction_power', [v], ca.SX(0) if rubbing is None
-                 else ca.dot(rubbing, rows @ v)))
+        function('friction_power', [v], ca.SX(0) if rubbing is None else ca.dot(rubbing, rows @ v)),
+    )

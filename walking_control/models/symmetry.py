@@ -15,9 +15,9 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import joint_axis, REFLECTION
 
-SAMPLES, SPREAD = 4, 0.5   # configurations tried, and their standard deviation, rad
-TOLERANCE = 1e-6           # relative; exporters of URDFs round
-NEARLY = 0.02              # relative: of legs that a gait may take as equal, which a law corrects
+SAMPLES, SPREAD = 4, 0.5  # configurations tried, and their standard deviation, rad
+TOLERANCE = 1e-6  # relative; exporters of URDFs round
+NEARLY = 0.02  # relative: of legs that a gait may take as equal, which a law corrects
 
 
 def require_equal_legs(robot: Robot, what: str, tolerance: float = TOLERANCE) -> None:
@@ -28,9 +28,12 @@ def require_equal_legs(robot: Robot, what: str, tolerance: float = TOLERANCE) ->
     """
     difference = leg_difference(robot, tolerance)
     if difference is not None:
-        raise InvalidInput(what, limit=f'its legs differ ({difference}): a step with the left leg '
-                           'is none with the right', remedy='make the legs equal, or correct '
-                           'robot.mirror and robot.supports')
+        raise InvalidInput(
+            what,
+            limit=f'its legs differ ({difference}): a step with the left leg '
+            'is none with the right',
+            remedy='make the legs equal, or correct robot.mirror and robot.supports',
+        )
 
 
 def leg_difference(robot: Robot, tolerance: float = TOLERANCE) -> str | None:
@@ -48,7 +51,7 @@ def _joint_difference(robot: Robot) -> str | None:
         limits, others = robot.limits[joint], robot.limits[partner]
         image = (others.lower, others.upper) if sign > 0.0 else (-others.upper, -others.lower)
         if not np.allclose((limits.lower, limits.upper), image, TOLERANCE, TOLERANCE):
-            return f'the limits of {pair} are not each other\'s mirror image'
+            return f"the limits of {pair} are not each other's mirror image"
         if robot.actuators.get(joint) != robot.actuators.get(partner):
             return f'the motors of {pair}'
         stiffness, damping, torque = _spring(robot, joint)
@@ -65,8 +68,11 @@ def _joint_difference(robot: Robot) -> str | None:
 def _spring(robot: Robot, joint: str) -> tuple[float, float, float]:
     """Return stiffness, damping and the torque at angle zero of a joint's spring."""
     spring = robot.springs.get(joint)
-    return (0.0, 0.0, 0.0) if spring is None else (spring.stiffness, spring.damping,
-                                                   spring.stiffness * spring.rest)
+    return (
+        (0.0, 0.0, 0.0)
+        if spring is None
+        else (spring.stiffness, spring.damping, spring.stiffness * spring.rest)
+    )
 
 
 def _model_difference(robot: Robot, tolerance: float) -> str | None:
@@ -79,8 +85,12 @@ def _model_difference(robot: Robot, tolerance: float) -> str | None:
             size = np.abs(one).max()
             off = np.abs(one - second[name]).max()
             if off > tolerance * max(size, 1e-9):
-                return f'the {name} on {robot.feet[0]} and on {robot.feet[1]}, by ' \
-                    f'{100.0 * off / size:.2g} %' if size > 0.0 else f'the {name}'
+                return (
+                    f'the {name} on {robot.feet[0]} and on {robot.feet[1]}, by '
+                    f'{100.0 * off / size:.2g} %'
+                    if size > 0.0
+                    else f'the {name}'
+                )
     return None
 
 
@@ -94,14 +104,17 @@ def _terms(dynamics: Dynamics, foot: int, q: np.ndarray) -> dict[str, np.ndarray
     dynamics.place(full)
     reach = np.array(dynamics.foot_position(other))[axes]
     J, J_other = (dynamics.foot_jacobian(full, name)[:, -n:] @ lift for name in (stance, other))
-    G = np.zeros((dynamics.nv, n))   # velocity of everything per rate of q, the foot at rest
-    G[:len(axes)], G[-n:] = -J, lift
-    return {'place of the other foot': mirror @ reach, 'leg kinematics': mirror @ (J_other - J),
-            'moment of the weight': G.T @ dynamics.gravity_efforts(full),
-            'mass matrix': G.T @ dynamics.mass_matrix(full) @ G}
+    G = np.zeros((dynamics.nv, n))  # velocity of everything per rate of q, the foot at rest
+    G[: len(axes)], G[-n:] = -J, lift
+    return {
+        'place of the other foot': mirror @ reach,
+        'leg kinematics': mirror @ (J_other - J),
+        'moment of the weight': G.T @ dynamics.gravity_efforts(full),
+        'mass matrix': G.T @ dynamics.mass_matrix(full) @ G,
+    }
 
 
-ALIKE = 1e-3   # of an axis: how far it may be from its partner's mirror image
+ALIKE = 1e-3  # of an axis: how far it may be from its partner's mirror image
 Legs = tuple[tuple[int, ...], ...]
 
 
@@ -118,11 +131,18 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
     frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
     chains = [list(model.supports[frame.parentJoint])[2:] for frame in frames]
     legs = tuple(tuple(robot.joint_index(model.names[i]) for i in chain) for chain in chains)
-    if sorted(legs[0] + legs[1]) != list(range(len(robot.joints))) or len(legs[0]) != 6 \
-            or len(legs[1]) != 6:
-        raise InvalidInput(what, value=len(robot.joints), limit='needs two legs of six joints and '
-                           'no others', remedy='walking_control bring-up holds the others and '
-                           'writes a robot file of the legs alone')
+    if (
+        sorted(legs[0] + legs[1]) != list(range(len(robot.joints)))
+        or len(legs[0]) != 6
+        or len(legs[1]) != 6
+    ):
+        raise InvalidInput(
+            what,
+            value=len(robot.joints),
+            limit='needs two legs of six joints and no others',
+            remedy='walking_control bring-up holds the others and '
+            'writes a robot file of the legs alone',
+        )
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))
     matrix = np.zeros((12, 12))
@@ -130,8 +150,11 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
         one, other = (data.oMi[i].rotation @ joint_axis(model, i)[0] for i in (a, b))
         sign = float(-(REFLECTION @ one) @ other)
         if abs(abs(sign) - 1.0) > ALIKE:
-            raise InvalidInput(what, value=f'{model.names[a]} and {model.names[b]}',
-                               limit='needs legs whose axes are mirror images of each other')
+            raise InvalidInput(
+                what,
+                value=f'{model.names[a]} and {model.names[b]}',
+                limit='needs legs whose axes are mirror images of each other',
+            )
         i, j = (robot.joint_index(model.names[k]) for k in (a, b))
         matrix[i, j] = matrix[j, i] = round(sign)
     return legs, matrix

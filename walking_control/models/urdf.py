@@ -21,21 +21,22 @@ from walking_control.models.urdf_structure import check_numbers, check_structure
 
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
 _EFFORT = _LIMITS.index('effort')
-_MOTE = 1e-3   # of the robot's mass
+_MOTE = 1e-3  # of the robot's mass
 DEEPEST = 200  # elements within each other; a body within a body counts too in other formats
 
 
 @dataclass(frozen=True)
 class UrdfJoint:
     """What the rest of the package asks of a moving joint."""
+
     name: str
-    kind: str   # ``'revolute'``, ``'continuous'`` or ``'prismatic'``
-    lower: float   # lower position limit, rad or m (-inf where the URDF gives none)
-    upper: float   # upper position limit
-    effort: float   # largest effort, N m or N (inf where the URDF gives none)
-    velocity: float   # largest speed, rad/s or m/s (inf where the URDF gives none)
-    damping: float = 0.0   # viscous friction, N m s/rad or N s/m (0 where the URDF gives none)
-    friction: float = 0.0   # dry friction, N m or N (likewise)
+    kind: str  # ``'revolute'``, ``'continuous'`` or ``'prismatic'``
+    lower: float  # lower position limit, rad or m (-inf where the URDF gives none)
+    upper: float  # upper position limit
+    effort: float  # largest effort, N m or N (inf where the URDF gives none)
+    velocity: float  # largest speed, rad/s or m/s (inf where the URDF gives none)
+    damping: float = 0.0  # viscous friction, N m s/rad or N s/m (0 where the URDF gives none)
+    friction: float = 0.0  # dry friction, N m or N (likewise)
 
 
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
@@ -62,11 +63,15 @@ def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> 
 
 def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
     import xacro
+
     declared = declared_arguments(path)
     for name in xacro_args:
         if name not in declared:
-            raise UrdfError(f'xacro argument {name}', limit=f'not declared in {path.name}',
-                            remedy='known: ' + ', '.join(declared))
+            raise UrdfError(
+                f'xacro argument {name}',
+                limit=f'not declared in {path.name}',
+                remedy='known: ' + ', '.join(declared),
+            )
     try:
         mappings = {name: str(value) for name, value in xacro_args.items()}
         return str(xacro.process_file(str(path), mappings=mappings).toxml())
@@ -91,7 +96,7 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
     """
     try:
         root = ElementTree.fromstring(text)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:   # of an encoding
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # of an encoding
         raise UrdfError(what, limit=f'not well-formed XML: {error}') from error
     level = [root]
     for _ in range(DEEPEST):
@@ -129,15 +134,22 @@ def check_urdf(text: str, path: Path | str = 'text') -> None:
     root, findings = parse(text, path), Findings()
     findings.attempt(check_structure, root)
     findings.attempt(check_numbers, root)
-    masses = [findings.attempt(_check_inertial, link.get('name'), link.find('inertial'))
-              for link in root.findall('link') if link.find('inertial') is not None]
+    masses = [
+        findings.attempt(_check_inertial, link.get('name'), link.find('inertial'))
+        for link in root.findall('link')
+        if link.find('inertial') is not None
+    ]
     if not findings.errors:
         for joint in root.findall('joint'):
             if joint.get('type') in MOVING:
                 findings.attempt(_moving_joint, joint)
     if not findings.errors and sum(masses) <= 0.0:
-        raise UrdfError(f'total mass of the robot in {path}', value=sum(masses),
-                        limit='must be positive (kg)', remedy='give its links an <inertial>')
+        raise UrdfError(
+            f'total mass of the robot in {path}',
+            value=sum(masses),
+            limit='must be positive (kg)',
+            remedy='give its links an <inertial>',
+        )
     findings.raise_first()
     _check_readable(text, path)
 
@@ -166,7 +178,7 @@ def _read(text: str) -> tuple[str, list[str]]:
     """
     error = ''
     with tempfile.TemporaryFile() as caught, ExitStack() as after:
-        with suppress(OSError):   # whoever started us has closed it
+        with suppress(OSError):  # whoever started us has closed it
             before = os.dup(2)
             after.callback(os.close, before)
             after.callback(os.dup2, before, 2)
@@ -187,15 +199,19 @@ def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     if mass < 0.0:
         raise UrdfError(f'mass of link {link}', value=mass, limit='must not be negative (kg)')
     element = inertial.find('inertia')
-    entries = [_number(element, name, f'inertia of link {link}')
-               for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')]
+    entries = [
+        _number(element, name, f'inertia of link {link}')
+        for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    ]
     xx, xy, xz, yy, yz, zz = entries
     moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     slack = 1e-9 * max(1e-6, abs(moments).max())  # kg m^2; exporters round
     if moments[0] < -slack or moments[2] > moments[0] + moments[1] + slack:
-        raise UrdfError(f'inertia of link {link}', value=[float(m) for m in moments],
-                        limit='principal moments must be positive, none above the sum of '
-                        'the others')
+        raise UrdfError(
+            f'inertia of link {link}',
+            value=[float(m) for m in moments],
+            limit='principal moments must be positive, none above the sum of the others',
+        )
     return mass
 
 
@@ -232,8 +248,15 @@ def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
     if lower > upper and kind != 'continuous':
         _refuse_limits(name, lower, upper)
-    return UrdfJoint(name, kind, lower, upper, read('effort', math.inf),
-                     read('velocity', math.inf), *_resistance(element))
+    return UrdfJoint(
+        name,
+        kind,
+        lower,
+        upper,
+        read('effort', math.inf),
+        read('velocity', math.inf),
+        *_resistance(element),
+    )
 
 
 def require_room(text: str) -> None:
@@ -246,9 +269,12 @@ def require_room(text: str) -> None:
 
 
 def _refuse_limits(name: str, lower: float, upper: float) -> NoReturn:
-    raise UrdfError(f'limits of joint {name}', value=f'{lower:g} to {upper:g}',
-                    limit='leave no room to move', remedy='set lower below upper, or make it '
-                    'continuous (a wheel) or fixed')
+    raise UrdfError(
+        f'limits of joint {name}',
+        value=f'{lower:g} to {upper:g}',
+        limit='leave no room to move',
+        remedy='set lower below upper, or make it continuous (a wheel) or fixed',
+    )
 
 
 def _resistance(joint: ElementTree.Element) -> list[float]:
@@ -290,7 +316,7 @@ def differences(text: str, other: str) -> list[str]:
         first, second = (_anatomy(parse(each)) for each in (text, other))
     except UrdfError as error:
         return [str(error)]
-    except ValueError as error:   # whoever publishes it has not loaded it
+    except ValueError as error:  # whoever publishes it has not loaded it
         return [f'it holds what is no number: {error}']
     for part in sorted(first.keys() | second.keys()):
         if part not in second:
@@ -304,21 +330,27 @@ def differences(text: str, other: str) -> list[str]:
 
 def _alike(first: list[float], second: list[float], limits: bool) -> bool:
     if limits and len(first) == len(second) and 0.0 in (first[_EFFORT], second[_EFFORT]):
-        first, second = ([*each[:_EFFORT], *each[_EFFORT + 1:]] for each in (first, second))
+        first, second = ([*each[:_EFFORT], *each[_EFFORT + 1 :]] for each in (first, second))
     return len(first) == len(second) and np.allclose(first, second, rtol=1e-6, atol=1e-9)
 
 
 def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
     """Return part -> numbers of the masses and moving joints of a URDF."""
-    masses = {link.get('name'): float(mass.get('value', '0')) for link in root.findall('link')
-              if (mass := link.find('inertial/mass')) is not None}
+    masses = {
+        link.get('name'): float(mass.get('value', '0'))
+        for link in root.findall('link')
+        if (mass := link.find('inertial/mass')) is not None
+    }
     least = _MOTE * sum(masses.values())
     parts = {f'mass of link {link}': [mass] for link, mass in masses.items() if mass > least}
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING:
             numbers = []
-            for tag, attribute, default in (('origin', 'xyz', '0 0 0'), ('origin', 'rpy', '0 0 0'),
-                                            ('axis', 'xyz', '1 0 0')):
+            for tag, attribute, default in (
+                ('origin', 'xyz', '0 0 0'),
+                ('origin', 'rpy', '0 0 0'),
+                ('axis', 'xyz', '1 0 0'),
+            ):
                 element = joint.find(tag)
                 text = default if element is None else element.get(attribute, default)
                 numbers += [float(number) for number in text.split()]
@@ -326,5 +358,6 @@ def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
             limit = joint.find('limit')
             if limit is not None:
                 parts[f'limits of joint {joint.get("name")}'] = [
-                    float(limit.get(name, '0')) for name in _LIMITS]
+                    float(limit.get(name, '0')) for name in _LIMITS
+                ]
     return parts

@@ -15,12 +15,17 @@ LIMITED = ('revolute', 'prismatic')
 KINDS = (*MOVING, 'fixed')
 # element -> attribute -> how many numbers it holds
 NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
-    'origin': {'xyz': (3,), 'rpy': (3,)}, 'axis': {'xyz': (3,)}, 'box': {'size': (3,)},
-    'cylinder': {'radius': (1,), 'length': (1,)}, 'sphere': {'radius': (1,)},
-    'capsule': {'radius': (1,), 'length': (1,)}, 'mesh': {'scale': (1, 3)},
+    'origin': {'xyz': (3,), 'rpy': (3,)},
+    'axis': {'xyz': (3,)},
+    'box': {'size': (3,)},
+    'cylinder': {'radius': (1,), 'length': (1,)},
+    'sphere': {'radius': (1,)},
+    'capsule': {'radius': (1,), 'length': (1,)},
+    'mesh': {'scale': (1, 3)},
     'dynamics': {'damping': (1,), 'friction': (1,)},
-    'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')}}
-LARGEST = 1e6   # m, kg, ...: beyond it a number is a slip
+    'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')},
+}
+LARGEST = 1e6  # m, kg, ...: beyond it a number is a slip
 
 
 def check_structure(root: Element) -> None:
@@ -67,8 +72,12 @@ def _check_number(part: Element, element: Element, name: str, counts: tuple[int,
     largest = math.inf if element.tag == 'limit' else LARGEST
     if len(values) not in counts or not all(abs(value) <= largest for value in values):
         count = ' or '.join(str(count) for count in counts)
-        raise UrdfError(what, value=text, limit=f'must be {count} finite '
-                        f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}')
+        raise UrdfError(
+            what,
+            value=text,
+            limit=f'must be {count} finite '
+            f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}',
+        )
     # a joint that does not move needs no direction: exporters write 0 0 0
     if element.tag == 'axis' and part.get('type') in MOVING and math.hypot(*values) < 1e-6:
         raise UrdfError(what, value=text, limit='has no direction')
@@ -81,8 +90,12 @@ def _check_names(kind: str, names: list[str | None]) -> None:
         if not name:
             raise UrdfError(f'a {kind} of the URDF', limit='has no name')
         if count > 1:
-            raise UrdfError(f'{kind} {name}', value=count, limit='times in the URDF',
-                            remedy='give each its own name')
+            raise UrdfError(
+                f'{kind} {name}',
+                value=count,
+                limit='times in the URDF',
+                remedy='give each its own name',
+            )
 
 
 def _check_joint(joint: Element, links: list[str | None]) -> None:
@@ -92,18 +105,26 @@ def _check_joint(joint: Element, links: list[str | None]) -> None:
     for end in ('parent', 'child'):
         link = _link_at(end, joint)
         if link not in links:
-            raise UrdfError(f'{end} of joint {name}', value=link,
-                            limit='must be a link of the URDF')
+            raise UrdfError(
+                f'{end} of joint {name}', value=link, limit='must be a link of the URDF'
+            )
     limit = joint.find('limit')
     if kind in LIMITED and limit is None:
-        raise UrdfError(f'joint {name}', limit=f'is {kind} and has no <limit>',
-                        remedy='add <limit lower= upper= effort= velocity=>, or make it '
-                        'continuous' if kind == 'revolute' else 'add <limit>')
+        raise UrdfError(
+            f'joint {name}',
+            limit=f'is {kind} and has no <limit>',
+            remedy='add <limit lower= upper= effort= velocity=>, or make it continuous'
+            if kind == 'revolute'
+            else 'add <limit>',
+        )
     if kind in MOVING and limit is not None:
         for attribute in ('effort', 'velocity'):
             if limit.get(attribute) is None:
-                raise UrdfError(f'limit of joint {name}', limit=f'has no {attribute}',
-                                remedy=f'add {attribute}="..." to its <limit>')
+                raise UrdfError(
+                    f'limit of joint {name}',
+                    limit=f'has no {attribute}',
+                    remedy=f'add {attribute}="..." to its <limit>',
+                )
 
 
 def _check_tree(links: list[str], joints: list[Element]) -> None:
@@ -111,12 +132,17 @@ def _check_tree(links: list[str], joints: list[Element]) -> None:
     children = Counter(_link_at('child', joint) for joint in joints)
     for link, count in children.items():
         if count > 1:
-            raise UrdfError(f'link {link}', value=count, limit='joints have it as their child: a '
-                            'URDF is a tree')
+            raise UrdfError(
+                f'link {link}', value=count, limit='joints have it as their child: a URDF is a tree'
+            )
     roots = [link for link in links if link not in children]
     if len(roots) > 1:
-        raise UrdfError('links without a parent', value=', '.join(roots),
-                        limit='a robot has one root', remedy='join the others to it')
+        raise UrdfError(
+            'links without a parent',
+            value=', '.join(roots),
+            limit='a robot has one root',
+            remedy='join the others to it',
+        )
     parents = {_link_at('child', joint): _link_at('parent', joint) for joint in joints}
     for start in links:
         above: str | None = start
@@ -136,8 +162,9 @@ def _link_at(end: str, joint: Element) -> str | None:
 def root_link(root: Element) -> str:
     """Return the name of the link without a parent, of a URDF that passed `check_structure`."""
     children = {_link_at('child', joint) for joint in root.findall('joint')}
-    return next(link.get('name', '') for link in root.findall('link')
-                if link.get('name') not in children)
+    return next(
+        link.get('name', '') for link in root.findall('link') if link.get('name') not in children
+    )
 
 
 def mimic_joints(root: Element) -> dict[str, str | None]:

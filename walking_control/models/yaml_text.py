@@ -19,7 +19,7 @@ import yaml
 
 from walking_control.exceptions import InvalidInput, RobotFileError
 
-MOST = 200_000   # values, those behind aliases counted wherever they stand
+MOST = 200_000  # values, those behind aliases counted wherever they stand
 
 
 class _Loader(yaml.SafeLoader):
@@ -28,7 +28,8 @@ class _Loader(yaml.SafeLoader):
         super().flatten_mapping(node)
         if len(node.value) > MOST:
             raise yaml.constructor.ConstructorError(
-                None, None, f'merged keys make more than {MOST} values', node.start_mark)
+                None, None, f'merged keys make more than {MOST} values', node.start_mark
+            )
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Refuse a mapping in which a key stands twice; merged (``<<``) keys may be overridden."""
@@ -40,7 +41,8 @@ class _Loader(yaml.SafeLoader):
             if isinstance(key, Hashable):
                 if key in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f'the key {key} stands twice', key_node.start_mark)
+                        None, None, f'the key {key} stands twice', key_node.start_mark
+                    )
                 seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -48,8 +50,9 @@ class _Loader(yaml.SafeLoader):
 def _read_integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     value = loader.construct_yaml_int(node)
     if abs(value) > sys.float_info.max:
-        raise yaml.constructor.ConstructorError(None, None, 'the number is too large',
-                                                node.start_mark)
+        raise yaml.constructor.ConstructorError(
+            None, None, 'the number is too large', node.start_mark
+        )
     return value
 
 
@@ -71,7 +74,7 @@ def _load(text: str) -> Any:
     try:
         document = yaml.load(text, _Loader)
         _count(document, {})
-    except (ValueError, RecursionError) as error:   # of a date that is none, or nested too deep
+    except (ValueError, RecursionError) as error:  # of a date that is none, or nested too deep
         raise yaml.YAMLError(f'{type(error).__name__}: {error}') from error
     return document
 
@@ -94,8 +97,9 @@ def _count(node: object, counted: dict[int, int | None]) -> int:
         return 1
     if id(node) not in counted:
         counted[id(node)] = None
-        counted[id(node)] = 1 + sum(_count(child, counted) for child in (
-            node.values() if isinstance(node, dict) else node))
+        counted[id(node)] = 1 + sum(
+            _count(child, counted) for child in (node.values() if isinstance(node, dict) else node)
+        )
     number = counted[id(node)]
     if number is None:
         raise yaml.YAMLError('a node holds itself')
@@ -113,13 +117,23 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
 
 def finite(value: object, what: str, least: float = -math.inf, most: float = math.inf) -> float:
     """Return a finite number of a range as float; `RobotFileError` for all else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) \
-            or not math.isfinite(value) or not least <= value <= most:
-        bounds = [f'{word} {bound:g}' for word, bound in (('at least', least), ('at most', most))
-                  if math.isfinite(bound)]
-        raise RobotFileError(what, value=value, limit='must be a finite number'
-                             + (' of ' + ' and '.join(bounds) if bounds else ''),
-                             remedy=exponent_remedy(value))
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or not least <= value <= most
+    ):
+        bounds = [
+            f'{word} {bound:g}'
+            for word, bound in (('at least', least), ('at most', most))
+            if math.isfinite(bound)
+        ]
+        raise RobotFileError(
+            what,
+            value=value,
+            limit='must be a finite number' + (' of ' + ' and '.join(bounds) if bounds else ''),
+            remedy=exponent_remedy(value),
+        )
     return float(value)
 
 
@@ -129,17 +143,22 @@ def exponent_remedy(value: object) -> str | None:
         number = float(value) if isinstance(value, str) else math.nan
     except ValueError:
         return None
-    return f'write {number!r}; a number with an exponent needs a point and a sign in YAML' \
-        if math.isfinite(number) else None
+    return (
+        f'write {number!r}; a number with an exponent needs a point and a sign in YAML'
+        if math.isfinite(number)
+        else None
+    )
 
 
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
     """Refuse (`RobotFileError`) a name the URDF does not have; say what was perhaps meant."""
     if name not in known:
         near = get_close_matches(str(name), list(known), n=1)
-        raise RobotFileError(f'{kind} {name} in {path}', limit=f'is not a {kind} of the URDF',
-                             remedy=f'did you mean {near[0]}?' if near
-                             else 'known: ' + ', '.join(known))
+        raise RobotFileError(
+            f'{kind} {name} in {path}',
+            limit=f'is not a {kind} of the URDF',
+            remedy=f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known),
+        )
 
 
 def require_once(names: Iterable[str], what: str) -> None:

@@ -18,51 +18,110 @@ from walking_control.exceptions import InvalidInput
 @dataclass(frozen=True)
 class LaunchArgument:
     """One argument of a launch file."""
+
     name: str
-    default: str   # default, as text; ``''`` leaves the choice to the parameter and robot files
-    kind: type   # type of the value: str, bool or float
-    nodes: tuple[str, ...]   # nodes it sets a parameter of
-    description: str   # one sentence for ``ros2 launch --show-args``
-    parameter: str = ''   # name of that parameter, if not the argument's
+    default: str  # default, as text; ``''`` leaves the choice to the parameter and robot files
+    kind: type  # type of the value: str, bool or float
+    nodes: tuple[str, ...]  # nodes it sets a parameter of
+    description: str  # one sentence for ``ros2 launch --show-args``
+    parameter: str = ''  # name of that parameter, if not the argument's
 
 
 CONTROLLER = 'walking_controller'
 SIMULATOR = 'simulator'
 
 # One name means one thing in every launch file.
-_ROBOT = LaunchArgument('robot', 'dribbel', str, (CONTROLLER, SIMULATOR),
-                        'Name of a shipped robot or path of a robot file.', 'robot_file')
-_CONTROLLER = LaunchArgument('controller', '', str, (CONTROLLER, SIMULATOR),
-                             "Name of the controller; empty: the robot file's.")
-_PARAMS_FILE = LaunchArgument('params_file', '', str, (), 'ROS 2 parameter file for our nodes; '
-                              'arguments that are not empty win.')
-_WATCHDOG = LaunchArgument('watchdog', 'true', bool, (), 'Start the watchdog node, which sends '
-                           'zero effort when the controller dies.')
-_SILENCE = LaunchArgument('watchdog_timeout', '', float, (), 'Silence of the controller after '
-                          'which the watchdog sends zero, s, of a simulator in its own time; '
-                          'empty: 0.1, in lockstep 4.0.')
-_SPEED = LaunchArgument('speed', '1.0', float, (SIMULATOR,), 'Pace of a simulator that does not '
-                        'run in lockstep: simulated seconds in a second.')
+_ROBOT = LaunchArgument(
+    'robot',
+    'dribbel',
+    str,
+    (CONTROLLER, SIMULATOR),
+    'Name of a shipped robot or path of a robot file.',
+    'robot_file',
+)
+_CONTROLLER = LaunchArgument(
+    'controller',
+    '',
+    str,
+    (CONTROLLER, SIMULATOR),
+    "Name of the controller; empty: the robot file's.",
+)
+_PARAMS_FILE = LaunchArgument(
+    'params_file',
+    '',
+    str,
+    (),
+    'ROS 2 parameter file for our nodes; arguments that are not empty win.',
+)
+_WATCHDOG = LaunchArgument(
+    'watchdog',
+    'true',
+    bool,
+    (),
+    'Start the watchdog node, which sends zero effort when the controller dies.',
+)
+_SILENCE = LaunchArgument(
+    'watchdog_timeout',
+    '',
+    float,
+    (),
+    'Silence of the controller after '
+    'which the watchdog sends zero, s, of a simulator in its own time; '
+    'empty: 0.1, in lockstep 4.0.',
+)
+_SPEED = LaunchArgument(
+    'speed',
+    '1.0',
+    float,
+    (SIMULATOR,),
+    'Pace of a simulator that does not run in lockstep: simulated seconds in a second.',
+)
 _NAMESPACE = LaunchArgument('namespace', '', str, (), 'Namespace of all nodes and topics.')
 
 SIMULATION = (
     _ROBOT,
     _CONTROLLER,
-    LaunchArgument('plant', '', str, (SIMULATOR,),
-                   "Name of the plant; empty: the robot file's."),
+    LaunchArgument('plant', '', str, (SIMULATOR,), "Name of the plant; empty: the robot file's."),
     _PARAMS_FILE,
-    LaunchArgument('realtime', 'false', bool, (CONTROLLER, SIMULATOR),
-                   'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
-    LaunchArgument('duration', '0.0', float, (SIMULATOR,),
-                   'Simulated seconds after which everything ends; 0.0: none.'),
-    LaunchArgument('disturb', '', str, (SIMULATOR,),
-                   'Disturbances KIND=SIZE@WHEN, separated by commas.'),
-    LaunchArgument('route', '', str, (SIMULATOR,), 'Route that is asked of the controller on '
-                   'cmd_vel: name of a shipped one or path of a file; empty: none.'),
-    LaunchArgument('lockstep_timeout', '', float, (CONTROLLER, SIMULATOR),
-                   'Longest wait in lockstep for the other side, s of wall time.'),
-    LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
-                   'Longest wait for the controller to be active, s.'),
+    LaunchArgument(
+        'realtime',
+        'false',
+        bool,
+        (CONTROLLER, SIMULATOR),
+        'Pace by the wall clock (true) or tick by tick as fast as it goes (false).',
+    ),
+    LaunchArgument(
+        'duration',
+        '0.0',
+        float,
+        (SIMULATOR,),
+        'Simulated seconds after which everything ends; 0.0: none.',
+    ),
+    LaunchArgument(
+        'disturb', '', str, (SIMULATOR,), 'Disturbances KIND=SIZE@WHEN, separated by commas.'
+    ),
+    LaunchArgument(
+        'route',
+        '',
+        str,
+        (SIMULATOR,),
+        'Route that is asked of the controller on '
+        'cmd_vel: name of a shipped one or path of a file; empty: none.',
+    ),
+    LaunchArgument(
+        'lockstep_timeout',
+        '',
+        float,
+        (CONTROLLER, SIMULATOR),
+        'Longest wait in lockstep for the other side, s of wall time.',
+    ),
+    LaunchArgument(
+        'discovery_timeout',
+        '',
+        float,
+        (SIMULATOR,),
+        'Longest wait for the controller to be active, s.',
+    ),
     _SPEED,
     _WATCHDOG,
     _SILENCE,
@@ -73,10 +132,17 @@ _ON_ROS2_CONTROL = (
     _ROBOT,
     _CONTROLLER,
     _PARAMS_FILE,
-    LaunchArgument('bringup', '', str, (), 'Folder that `walking_control ros2_control` wrote; '
-                   "empty: the shipped robot's, or one written for this launch."),
-    LaunchArgument('manager_timeout', '60.0', float, (),
-                   'Longest wait for the controller manager, s.'),
+    LaunchArgument(
+        'bringup',
+        '',
+        str,
+        (),
+        'Folder that `walking_control ros2_control` wrote; '
+        "empty: the shipped robot's, or one written for this launch.",
+    ),
+    LaunchArgument(
+        'manager_timeout', '60.0', float, (), 'Longest wait for the controller manager, s.'
+    ),
     _WATCHDOG,
     _SILENCE,
     _NAMESPACE,
@@ -87,30 +153,63 @@ GAZEBO = (*_ON_ROS2_CONTROL, _HEADLESS, _SPEED)
 MUJOCO = (*_ON_ROS2_CONTROL, _HEADLESS, _SPEED)
 HARDWARE = (
     *_ON_ROS2_CONTROL,
-    LaunchArgument('dry_run', 'false', bool, (), 'Send the commands to dry_run/... alone: the '
-                   'robot does not move.'),
-    LaunchArgument('combined', 'false', bool, (), 'Hear all sensors in one message, by '
-                   'state_interfaces_broadcaster (Jazzy and later).'),
-    LaunchArgument('arm', 'false', bool, (), 'Activate at once what moves the robot; false: say '
-                   'how to.'),
+    LaunchArgument(
+        'dry_run',
+        'false',
+        bool,
+        (),
+        'Send the commands to dry_run/... alone: the robot does not move.',
+    ),
+    LaunchArgument(
+        'combined',
+        'false',
+        bool,
+        (),
+        'Hear all sensors in one message, by state_interfaces_broadcaster (Jazzy and later).',
+    ),
+    LaunchArgument(
+        'arm', 'false', bool, (), 'Activate at once what moves the robot; false: say how to.'
+    ),
 )
 MONITOR = (
-    LaunchArgument('tools', 'rviz2', str, (),
-                   'What to start: rviz2, plotjuggler, rqt_robot_monitor, separated by commas.'),
+    LaunchArgument(
+        'tools',
+        'rviz2',
+        str,
+        (),
+        'What to start: rviz2, plotjuggler, rqt_robot_monitor, separated by commas.',
+    ),
     _NAMESPACE,
 )
 
 TELEOP = (
-    LaunchArgument('input', 'joystick', str, (),
-                   'Who steers: joystick (a game controller) or keyboard.'),
-    LaunchArgument('stamped', 'false', bool, (), 'Send TwistStamped: for a controller with '
-                   'cmd_vel_stamped.'),
-    LaunchArgument('use_sim_time', 'false', bool, (), 'Stamp by /clock: beside a simulator, '
-                   'where a stamp of the wall clock is of another time.'),
-    LaunchArgument('buttons', '', str, (), 'Parameter file of buttons, axes and scales; empty: '
-                   'config/teleop/game_controller.yaml.'),
-    LaunchArgument('terminal', 'xterm -e', str, (),
-                   'What the keyboard is read in; empty: nothing, launch has no keyboard.'),
+    LaunchArgument(
+        'input', 'joystick', str, (), 'Who steers: joystick (a game controller) or keyboard.'
+    ),
+    LaunchArgument(
+        'stamped', 'false', bool, (), 'Send TwistStamped: for a controller with cmd_vel_stamped.'
+    ),
+    LaunchArgument(
+        'use_sim_time',
+        'false',
+        bool,
+        (),
+        'Stamp by /clock: beside a simulator, where a stamp of the wall clock is of another time.',
+    ),
+    LaunchArgument(
+        'buttons',
+        '',
+        str,
+        (),
+        'Parameter file of buttons, axes and scales; empty: config/teleop/game_controller.yaml.',
+    ),
+    LaunchArgument(
+        'terminal',
+        'xterm -e',
+        str,
+        (),
+        'What the keyboard is read in; empty: nothing, launch has no keyboard.',
+    ),
     _NAMESPACE,
 )
 
@@ -131,36 +230,46 @@ def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SI
         name, given, _ = text.partition(':=')
         if given and name not in known:
             near = get_close_matches(name, known, n=1)
-            raise InvalidInput(f'launch argument {name}', limit='unknown', remedy=(
-                f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known)))
+            raise InvalidInput(
+                f'launch argument {name}',
+                limit='unknown',
+                remedy=(f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known)),
+            )
 
 
-def read_arguments(texts: Mapping[str, str],
-                   arguments: Sequence[LaunchArgument] = SIMULATION) -> dict[str, Any]:
+def read_arguments(
+    texts: Mapping[str, str], arguments: Sequence[LaunchArgument] = SIMULATION
+) -> dict[str, Any]:
     """Return the typed values of launch arguments.
 
     `texts`: name -> text, as launch hands them over; names it does not give get their default.
     `arguments`: the table of `LaunchArgument`. Returns dict: name -> value of the argument's type.
     Raises `InvalidInput`: a text does not mean a value of its type, or names no parameter file.
     """
-    values = {argument.name: _read(argument, texts.get(argument.name, argument.default))
-              for argument in arguments}
+    values = {
+        argument.name: _read(argument, texts.get(argument.name, argument.default))
+        for argument in arguments
+    }
     path = values.get('params_file')
     if path and not Path(path).is_file():
         raise InvalidInput('launch argument params_file', value=path, limit='no such file')
     return values
 
 
-def node_parameters(node: str, values: Mapping[str, Any],
-                    arguments: Sequence[LaunchArgument] = SIMULATION) -> list[Any]:
+def node_parameters(
+    node: str, values: Mapping[str, Any], arguments: Sequence[LaunchArgument] = SIMULATION
+) -> list[Any]:
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
     `node`: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file. `values`: values from
     `read_arguments`. `arguments`: the table they were read with. Returns list: The ``parameters``
     of a ``launch_ros.actions.Node``.
     """
-    given = {argument.parameter or argument.name: values[argument.name] for argument in arguments
-             if node in argument.nodes and values[argument.name] != ''}
+    given = {
+        argument.parameter or argument.name: values[argument.name]
+        for argument in arguments
+        if node in argument.nodes and values[argument.name] != ''
+    }
     files = [values['params_file']] if values['params_file'] else []
     return [*files, given]
 
@@ -172,14 +281,20 @@ def _read(argument: LaunchArgument, text: str) -> Any:
         if text.lower() in _TRUTH:
             return _TRUTH[text.lower()]
         near = get_close_matches(text.lower(), _TRUTH, n=1)
-        raise InvalidInput(f'launch argument {argument.name}', value=text,
-                           limit='must be true or false',
-                           remedy=f'did you mean {near[0]}?' if near else None)
+        raise InvalidInput(
+            f'launch argument {argument.name}',
+            value=text,
+            limit='must be true or false',
+            remedy=f'did you mean {near[0]}?' if near else None,
+        )
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0.0):
-        raise InvalidInput(f'launch argument {argument.name}', value=text,
-                           limit='must be a finite number, not negative')
+        raise InvalidInput(
+            f'launch argument {argument.name}',
+            value=text,
+            limit='must be a finite number, not negative',
+        )
     return value

@@ -25,29 +25,40 @@ from walking_control.runs.result import plain
 from walking_control.runs.run import Run
 
 # name and unit of each entry, with the names of the law's telemetry
-FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
-          ('kinetic_energy_undesired', 'J'), ('energy', 'J'), ('desired_energy', 'J'),
-          ('gait_distance', 'rad'), ('gait_phase', 's'))
+FIELDS = (
+    ('potential_energy', 'J'),
+    ('kinetic_energy_desired', 'J'),
+    ('kinetic_energy_undesired', 'J'),
+    ('energy', 'J'),
+    ('desired_energy', 'J'),
+    ('gait_distance', 'rad'),
+    ('gait_phase', 's'),
+)
 # key, name, unit, significant digits
-MEASURES = (('steps', 'Steps', '', 3),
-            ('duration', 'Duration', 's', 3), ('speed', 'Speed, start and end included', 'm/s', 3),
-            ('squared_effort_before', 'Squared effort per step, before', 'N²m²s', 2),
-            ('squared_effort_after', 'Squared effort per step, after', 'N²m²s', 3),
-            ('peak_effort', 'Largest effort', 'N m', 3),
-            ('energy_injected', 'Energy injected by the actuators', 'J', 3),
-            ('energy_absorbed', 'Energy absorbed by the actuators', 'J', 3),
-            ('min_normal_force', 'Smallest normal force, rebounds too', 'N', 3),
-            ('max_friction_ratio', 'Largest friction ratio', '', 3),
-            ('foot_depth', 'Deepest a foot was in the floor', 'm', 3),
-            ('foot_depth_ahead', 'How far ahead it was there', 'm', 3),
-            ('scuff_reach', 'How far ahead still 1 mm inside', 'm', 3),
-            ('max_foot_length', 'Largest foot length used', 'm', 3),
-            ('max_undesired_energy', 'Largest undesired kinetic energy', 'J', 2),
-            ('max_gait_distance', 'Largest distance to the gait', 'rad', 2))
+MEASURES = (
+    ('steps', 'Steps', '', 3),
+    ('duration', 'Duration', 's', 3),
+    ('speed', 'Speed, start and end included', 'm/s', 3),
+    ('squared_effort_before', 'Squared effort per step, before', 'N²m²s', 2),
+    ('squared_effort_after', 'Squared effort per step, after', 'N²m²s', 3),
+    ('peak_effort', 'Largest effort', 'N m', 3),
+    ('energy_injected', 'Energy injected by the actuators', 'J', 3),
+    ('energy_absorbed', 'Energy absorbed by the actuators', 'J', 3),
+    ('min_normal_force', 'Smallest normal force, rebounds too', 'N', 3),
+    ('max_friction_ratio', 'Largest friction ratio', '', 3),
+    ('foot_depth', 'Deepest a foot was in the floor', 'm', 3),
+    ('foot_depth_ahead', 'How far ahead it was there', 'm', 3),
+    ('scuff_reach', 'How far ahead still 1 mm inside', 'm', 3),
+    ('max_foot_length', 'Largest foot length used', 'm', 3),
+    ('max_undesired_energy', 'Largest undesired kinetic energy', 'J', 2),
+    ('max_gait_distance', 'Largest distance to the gait', 'rad', 2),
+)
 
 
-def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
-                     ) -> dict[str, np.ndarray]:
+def observe_energies(
+    run: Run,
+    values: CurveTrackingParameters | None = None,
+) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a planar run, whatever its controller.
 
     They are `FIELDS` -> ``(T,)``: potential energy relative to the stance foot, kinetic energy
@@ -62,14 +73,20 @@ def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
         raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
     if values is None:
         values = CurveTrackingParameters.read(
-            run.settings if run.controller == 'curve_tracking' else {})
+            run.settings if run.controller == 'curve_tracking' else {}
+        )
     terms, parameters = make_terms(Dynamics(robot, world.gravity, world.slope))
     pieces = build_pieces(robot, values, world, load_gait(robot, values.gait, world), parameters)
     return _along(run, terms, *pieces)
 
 
-def _along(run: Run, terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
-           coordinate_of: np.ndarray) -> dict[str, np.ndarray]:
+def _along(
+    run: Run,
+    terms: Terms,
+    pieces: tuple[TrackerData, ...],
+    masks: np.ndarray,
+    coordinate_of: np.ndarray,
+) -> dict[str, np.ndarray]:
     known = masks.tolist()
     lock_foot = np.array([run.robot.feet.index(lock.foot) for lock in run.robot.locks], int)
     rows = np.full((len(run.time), len(FIELDS)), np.nan)
@@ -85,12 +102,20 @@ def _along(run: Run, terms: Terms, pieces: tuple[TrackerData, ...], masks: np.nd
             before, s = (step, mask), np.nan
         if mask not in known:
             continue
-        motion = observe(terms, pieces[known.index(mask)], support, s, run.coordinates[row],
-                         run.rates[row])
+        motion = observe(
+            terms, pieces[known.index(mask)], support, s, run.coordinates[row], run.rates[row]
+        )
         desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
         s = motion.s
-        rows[row] = (motion.potential, desired, undesired, desired + undesired + motion.potential,
-                     motion.wanted, motion.distance, s)
+        rows[row] = (
+            motion.potential,
+            desired,
+            undesired,
+            desired + undesired + motion.potential,
+            motion.wanted,
+            motion.distance,
+            s,
+        )
     return {name: column for (name, _), column in zip(FIELDS, rows.T, strict=True)}
 
 
@@ -116,17 +141,30 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
     work = np.diff(run.work, axis=0)
     effort = run.effort[:-1] if run.broke_off else run.effort
     measures = {
-        'survived': not run.broke_off, 'reason': quantities.failure(end),
-        'fault': end['fault'], 'fault_time': end['fault_time'], 'disturbed': row is not None,
-        **{name: whole[name] for name in ('steps', 'duration', 'speed', 'min_normal_force',
-                                          'max_friction_ratio', *DEPTHS)},
+        'survived': not run.broke_off,
+        'reason': quantities.failure(end),
+        'fault': end['fault'],
+        'fault_time': end['fault_time'],
+        'disturbed': row is not None,
+        **{
+            name: whole[name]
+            for name in (
+                'steps',
+                'duration',
+                'speed',
+                'min_normal_force',
+                'max_friction_ratio',
+                *DEPTHS,
+            )
+        },
         'peak_effort': quantities.largest(np.abs(effort)),
-        'squared_effort_before': _squared_effort(run, begins[:at + 1]),
+        'squared_effort_before': _squared_effort(run, begins[: at + 1]),
         'squared_effort_after': _squared_effort(run, begins[at:]),
         'energy_injected': np.maximum(work, 0.0).sum(),
         'energy_absorbed': np.maximum(-work, 0.0).sum(),
         'max_foot_length': _foot_length(run, whole['mass'] * whole['gravity']),
-        'max_undesired_energy': None, 'max_gait_distance': None,
+        'max_undesired_energy': None,
+        'max_gait_distance': None,
     }
     if energies is not None:
         measures['max_undesired_energy'] = quantities.largest(energies['kinetic_energy_undesired'])
@@ -140,7 +178,7 @@ def _squared_effort(run: Run, begins: np.ndarray) -> float | None:
         return None
     rows = slice(begins[0], begins[-1])
     squares = (run.effort[rows] ** 2).sum(axis=1)
-    return float(squares @ np.diff(run.time[begins[0]:begins[-1] + 1]) / (len(begins) - 1))
+    return float(squares @ np.diff(run.time[begins[0] : begins[-1] + 1]) / (len(begins) - 1))
 
 
 def _foot_length(run: Run, weight: float) -> float | None:

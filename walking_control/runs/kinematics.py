@@ -16,15 +16,16 @@ from walking_control.models.urdf import parse
 from walking_control.runs.result import Result
 from walking_control.runs.run import Run
 
-SETTLED = 1e-12   # variance below which an entry is none: the robot cannot move that way
+SETTLED = 1e-12  # variance below which an entry is none: the robot cannot move that way
 
 
 @dataclass(frozen=True)
 class Segment:
     """A straight piece of a stick figure."""
-    start: int   # index of its upper point
-    end: int   # of its lower one
-    foot: int | None   # index of the foot whose leg it belongs to, None of no single leg
+
+    start: int  # index of its upper point
+    end: int  # of its lower one
+    foot: int | None  # index of the foot whose leg it belongs to, None of no single leg
 
 
 def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
@@ -41,10 +42,13 @@ def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
 def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
     """Return for each joint of Pinocchio's model the index of the only foot it carries, or None."""
     model = dynamics.model
-    chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
-              for foot in dynamics.robot.feet]
-    carried = [[i for i, chain in enumerate(chains) if joint in chain]
-               for joint in range(model.njoints)]
+    chains = [
+        set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
+        for foot in dynamics.robot.feet
+    ]
+    carried = [
+        [i for i, chain in enumerate(chains) if joint in chain] for joint in range(model.njoints)
+    ]
     return [feet[0] if len(feet) == 1 else None for feet in carried]
 
 
@@ -76,10 +80,13 @@ class Skeleton:
             joint = frame.parentJoint
             self.feet.append(len(self._points))
             self._points.append((joint, frame.placement.translation.copy()))
-        self.segments = [Segment(model.parents[joint] - 1, joint - 1, legs[joint])
-                         for joint in range(2, model.njoints)]
-        self.segments += [Segment(self._points[point][0] - 1, point, i)
-                          for i, point in enumerate(self.feet)]
+        self.segments = [
+            Segment(model.parents[joint] - 1, joint - 1, legs[joint])
+            for joint in range(2, model.njoints)
+        ]
+        self.segments += [
+            Segment(self._points[point][0] - 1, point, i) for i, point in enumerate(self.feet)
+        ]
         self._add_bodies(model)
 
     def _add_bodies(self, model: pin.Model) -> None:
@@ -122,8 +129,10 @@ def sole_corners(urdf: str, foot: str) -> np.ndarray:
         corners = np.array([(x, y, -z), (x, -y, -z), (-x, -y, -z), (-x, y, -z), (x, y, -z)])
         if origin is None:
             return corners
-        turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
-                       for name in ('rpy', 'xyz'))
+        turn, shift = (
+            [float(number) for number in origin.get(name, '0 0 0').split()]
+            for name in ('rpy', 'xyz')
+        )
         return np.asarray(corners @ pin.rpy.rpyToMatrix(*turn).T + shift)
     return np.zeros((1, 3))
 
@@ -131,15 +140,17 @@ def sole_corners(urdf: str, foot: str) -> np.ndarray:
 def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return the outlines of all soles after `Dynamics.place`, m, from feet's `sole_corners`."""
     placements = [dynamics.data.oMf[frame] for frame in dynamics.frames.values()]
-    return tuple(outline @ place.rotation.T + place.translation
-                 for outline, place in zip(corners, placements, strict=True))
+    return tuple(
+        outline @ place.rotation.T + place.translation
+        for outline, place in zip(corners, placements, strict=True)
+    )
 
 
 def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how far the base leans, rad: ``(T,)`` from the vertical, along its own x and y."""
     slope = run.world.slope
     up = np.array([-np.sin(slope), 0.0, np.cos(slope)])
-    x, y, z = np.moveaxis(run.base.rotation, 2, 0) @ up   # the vertical in base axes
+    x, y, z = np.moveaxis(run.base.rotation, 2, 0) @ up  # the vertical in base axes
     return np.arctan2(np.hypot(x, y), z), np.arctan2(-x, z), np.arctan2(-y, z)
 
 
@@ -152,9 +163,10 @@ def tilt(points: np.ndarray, slope: float) -> np.ndarray:
 @dataclass(frozen=True)
 class EstimateError:
     """Estimate less truth of the base, row by row, in the floor frame."""
-    turn: np.ndarray   # rotation vector of the error, rad, ``(T, 3)``
-    velocity: np.ndarray   # m/s, ``(T, 3)``
-    position: np.ndarray   # m, ``(T, 3)``
+
+    turn: np.ndarray  # rotation vector of the error, rad, ``(T, 3)``
+    velocity: np.ndarray  # m/s, ``(T, 3)``
+    position: np.ndarray  # m, ``(T, 3)``
     # of all three in this order, as the estimator said, ``(T, 9, 9)``; None where it said nothing
     covariance: np.ndarray | None
 
@@ -178,37 +190,48 @@ def estimate_error(run: Run) -> EstimateError | None:
     estimate, truth = recorded_base(run), run.base
     origin = foot_positions(Dynamics(run.robot), run.q[:1])[0, run.support[0]]
     error = np.einsum('tij,tkj->tik', estimate.rotation, truth.rotation)
-    sine = 0.5 * np.stack([error[:, 2, 1] - error[:, 1, 2], error[:, 0, 2] - error[:, 2, 0],
-                           error[:, 1, 0] - error[:, 0, 1]], axis=1)
+    sine = 0.5 * np.stack(
+        [
+            error[:, 2, 1] - error[:, 1, 2],
+            error[:, 0, 2] - error[:, 2, 0],
+            error[:, 1, 0] - error[:, 0, 1],
+        ],
+        axis=1,
+    )
     size = np.linalg.norm(sine, axis=1)
     angle = np.arctan2(size, 0.5 * (np.einsum('tii->t', error) - 1.0))
     turn = sine * np.divide(angle, size, out=np.ones_like(size), where=size > 1e-12)[:, None]
-    return EstimateError(turn, estimate.linear - truth.linear,
-                         estimate.position - (truth.position - origin),
-                         run.columns.get('covariance'))
+    return EstimateError(
+        turn,
+        estimate.linear - truth.linear,
+        estimate.position - (truth.position - origin),
+        run.columns.get('covariance'),
+    )
 
 
 def recorded_base(run: Run) -> BaseState:
     """Return the `BaseState` of all rows as the estimator knew it."""
     base = BaseState((len(run.time),))
     base.position, base.orientation, base.linear, base.angular = np.split(
-        run.estimate, [3, 7, 10], axis=1)
+        run.estimate, [3, 7, 10], axis=1
+    )
     return base
 
 
 @dataclass(eq=False)
 class EstimationMeasures(Result):
     """How far the estimate of a run was off; RMS over all axes."""
-    roll_rms: float   # rad, about the floor's x
-    pitch_rms: float   # rad, about the floor's y
-    velocity_rms: float   # m/s
-    position_rms: float   # m
-    position_final: float   # m
+
+    roll_rms: float  # rad, about the floor's x
+    pitch_rms: float  # rad, about the floor's y
+    velocity_rms: float  # m/s
+    position_rms: float  # m
+    position_final: float  # m
     # mean normalised squared error over its degrees of freedom: 1 of an honest covariance, less of
     # one that promises little
     nees: float | None = None
-    within_3_sigma: float | None = None   # share of all errors of all entries
-    worst_within_3_sigma: float | None = None   # of the worst entry
+    within_3_sigma: float | None = None  # share of all errors of all entries
+    worst_within_3_sigma: float | None = None  # of the worst entry
 
 
 def estimation_measures(run: Run) -> EstimationMeasures | None:
@@ -217,26 +240,29 @@ def estimation_measures(run: Run) -> EstimationMeasures | None:
     if error is None:
         return None
     return EstimationMeasures(
-        _rms(error.turn[:, 0]), _rms(error.turn[:, 1]),
+        _rms(error.turn[:, 0]),
+        _rms(error.turn[:, 1]),
         _rms(np.linalg.norm(error.velocity, axis=1)),
-        _rms(np.linalg.norm(error.position, axis=1)), float(np.linalg.norm(error.position[-1])),
-        *(() if error.covariance is None else _consistency(error)))
+        _rms(np.linalg.norm(error.position, axis=1)),
+        float(np.linalg.norm(error.position[-1])),
+        *(() if error.covariance is None else _consistency(error)),
+    )
 
 
 def _rms(values: np.ndarray) -> float:
-    return math.sqrt(np.mean(values ** 2))
+    return math.sqrt(np.mean(values**2))
 
 
 def _consistency(error: EstimateError) -> tuple[Any, Any, Any]:
     """Return what the errors say of the covariance."""
     covariance, sigma = error.covariance, error.sigma
     assert covariance is not None and sigma is not None
-    own = np.flatnonzero((sigma ** 2 > SETTLED).any(axis=0))
+    own = np.flatnonzero((sigma**2 > SETTLED).any(axis=0))
     errors, P = error.all[:, own], covariance[:, own][:, :, own]
     # in units of sigma: entries of different units would spoil the solution
     scale = np.maximum(sigma[:, own], math.sqrt(SETTLED))
     unit, correlation = errors / scale, P / (scale[:, :, None] * scale[:, None, :])
-    correlation += SETTLED * np.eye(len(own))   # of one that claims to be perfect in some way
+    correlation += SETTLED * np.eye(len(own))  # of one that claims to be perfect in some way
     nees = np.einsum('ti,ti->t', unit, np.linalg.solve(correlation, unit[..., None])[..., 0])
     inside = (np.abs(errors) <= 3.0 * sigma[:, own]).mean(axis=0)
     return nees.mean() / len(own), inside.mean(), inside.min()

@@ -26,20 +26,22 @@ from walking_control.runs.run import Run
 from walking_control.runs.space import Steady, steady_in_space, SteadyInSpace, walks_in_space
 
 DEPTHS = ('foot_depth', 'foot_depth_ahead', 'scuff_reach')
-SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
+SCUFF_DEPTH = 0.001  # m: a foot deeper than this in the floor scuffs
 
 
 @dataclass(eq=False)
 class SteadyState(Steady):
     """The steady window of a walk of a robot with coordinates to step in."""
-    foot_clearance: float | None = None   # m, mean
-    min_foot_clearance: float | None = None   # m
-    asymmetry: float | None = None   # difference of the feet's mean step lengths over their mean
+
+    foot_clearance: float | None = None  # m, mean
+    min_foot_clearance: float | None = None  # m
+    asymmetry: float | None = None  # difference of the feet's mean step lengths over their mean
 
 
 @dataclass(eq=False)
 class Summary(Result):
     """What a run was worth, in SI units; None is unknown."""
+
     robot: str
     controller: str
     plant: str
@@ -50,30 +52,30 @@ class Summary(Result):
     fault_reason: str | None
     duration: float
     steps: int
-    distance: float   #: of the base along the floor
+    distance: float  #: of the base along the floor
     speed: float | None
     #: net mechanical work / (m g distance), or energy drawn at the motor terminals / the same; None
     #: unless the robot stepped forward, the latter also with an actuator without a motor
     cost_of_transport: float | None
     cost_of_transport_electrical: float | None
-    peak_effort: float | None   #: the largest of any actuator, N m or N
-    peak_current: float | None   #: A
+    peak_effort: float | None  #: the largest of any actuator, N m or N
+    peak_current: float | None  #: A
     #: N, see `contact_extremes`, or `load_extremes` where there are no coordinates to step in
     min_normal_force: float | None
     max_friction_ratio: float | None
-    scuffs: int | None   #: see `count_scuffs`
-    foot_depth: float | None   #: m, see `foot_depths`
+    scuffs: int | None  #: see `count_scuffs`
+    foot_depth: float | None  #: m, see `foot_depths`
     foot_depth_ahead: float | None
     scuff_reach: float | None
-    energy_injected: float   #: net mechanical work of the actuators, J
-    squared_effort_per_step: float | None   #: integral of the squared efforts / steps
+    energy_injected: float  #: net mechanical work of the actuators, J
+    squared_effort_per_step: float | None  #: integral of the squared efforts / steps
     mass: float
     slope: float
     gravity: float
     friction: float
     sensors: dict[str, Any] | None
-    steady: SteadyState | SteadyInSpace | None   #: None of a kept posture
-    posture: PostureMeasures | None   #: no entry of a walk
+    steady: SteadyState | SteadyInSpace | None  #: None of a kept posture
+    posture: PostureMeasures | None  #: no entry of a walk
     estimator: EstimationMeasures | None
 
 
@@ -88,23 +90,37 @@ def summarize(run: Run) -> Summary:
     steps = bool(run.robot.coordinates)
     normal_force, friction_ratio = (contact_extremes if steps else load_extremes)(run, weight)
     summary = Summary(
-        robot=run.robot.name, controller=run.controller, plant=run.plant, **quantities.ending(run),
-        duration=duration, steps=int(run.steps[-1]) if rows else 0,
-        distance=distance, speed=distance / duration if duration > 0.0 else None,
+        robot=run.robot.name,
+        controller=run.controller,
+        plant=run.plant,
+        **quantities.ending(run),
+        duration=duration,
+        steps=int(run.steps[-1]) if rows else 0,
+        distance=distance,
+        speed=distance / duration if duration > 0.0 else None,
         cost_of_transport=quantities.per_distance(work, weight, run, 0, rows - 1),
         cost_of_transport_electrical=quantities.electrical_cost(run, weight, 0, rows - 1),
         peak_effort=quantities.largest(np.abs(run.effort)),
         peak_current=quantities.peak_current(run),
-        min_normal_force=normal_force, max_friction_ratio=friction_ratio,
+        min_normal_force=normal_force,
+        max_friction_ratio=friction_ratio,
         scuffs=count_scuffs(run, dynamics) if steps else None,
-        **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), energy_injected=work,
+        **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)),
+        energy_injected=work,
         squared_effort_per_step=quantities.squared_effort_per_step(run),
-        mass=dynamics.mass, slope=run.world.slope, gravity=run.world.gravity,
-        friction=run.world.friction, sensors=dict(run.sensors) or None,
-        steady=steady_state(run, dynamics) if steps else
-        steady_in_space(run, dynamics) if walks_in_space(run) else None,
+        mass=dynamics.mass,
+        slope=run.world.slope,
+        gravity=run.world.gravity,
+        friction=run.world.friction,
+        sensors=dict(run.sensors) or None,
+        steady=steady_state(run, dynamics)
+        if steps
+        else steady_in_space(run, dynamics)
+        if walks_in_space(run)
+        else None,
         posture=posture_measures(run, weight) if rows and keeps_posture(run) else None,
-        estimator=estimation_measures(run))
+        estimator=estimation_measures(run),
+    )
     if not keeps_posture(run):
         del summary['posture']
     return summary
@@ -127,11 +143,20 @@ def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     places = quantities.footholds(run, feet)
     begin, end, along = rows[:-1], rows[1:], run.base.position[:, 0]
     duration = run.time[end] - run.time[begin]
-    clearance = [_clearance(feet[i:j + 1, swing], place[2]) for i, j, swing, place
-                 in zip(begin, end, stance[1:], places[:-1], strict=True)]
-    return {'row': begin, 'end': end, 'support': stance[:-1], 'time': run.time[begin],
-            'duration': duration, 'speed': (along[end] - along[begin]) / duration,
-            'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
+    clearance = [
+        _clearance(feet[i : j + 1, swing], place[2])
+        for i, j, swing, place in zip(begin, end, stance[1:], places[:-1], strict=True)
+    ]
+    return {
+        'row': begin,
+        'end': end,
+        'support': stance[:-1],
+        'time': run.time[begin],
+        'duration': duration,
+        'speed': (along[end] - along[begin]) / duration,
+        'length': np.diff(places[:, 0]),
+        'clearance': np.array(clearance),
+    }
 
 
 def _clearance(path: np.ndarray, floor: float) -> float:
@@ -156,13 +181,22 @@ def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
     length, clearance = table['length'][chosen], table['clearance'][chosen]
     by_foot = [length[0::2].mean(), length[1::2].mean()]
     return SteadyState(
-        run.time[first], run.time[last], int(chosen.sum()), distance / duration, work / duration,
+        run.time[first],
+        run.time[last],
+        int(chosen.sum()),
+        distance / duration,
+        work / duration,
         quantities.per_distance(work, weight, run, first, last),
-        quantities.per_distance(quantities.positive_work(run.work[first:last + 1]), weight, run,
-                                first, last),
-        quantities.electrical_cost(run, weight, first, last), length.mean(),
-        table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
-        abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
+        quantities.per_distance(
+            quantities.positive_work(run.work[first : last + 1]), weight, run, first, last
+        ),
+        quantities.electrical_cost(run, weight, first, last),
+        length.mean(),
+        table['duration'][chosen].mean(),
+        clearance.mean(),
+        clearance.min(),
+        abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None,
+    )
 
 
 def count_scuffs(run: Run, dynamics: Dynamics) -> int:
@@ -181,8 +215,11 @@ def count_scuffs(run: Run, dynamics: Dynamics) -> int:
     begin = np.concatenate(([0], np.flatnonzero(np.diff(run.steps)) + 1))
     behind = ahead[begin[np.searchsorted(begin, rows, side='right') - 1]]
     begins = np.zeros(len(rows), dtype=bool)
-    begins[1:] = run.contact[rows[1:], swing[1:]] & ~run.contact[rows[:-1], swing[1:]] \
+    begins[1:] = (
+        run.contact[rows[1:], swing[1:]]
+        & ~run.contact[rows[:-1], swing[1:]]
         & (run.steps[1:] == run.steps[:-1])
+    )
     return int(np.sum(begins & (behind < 0.0) & (ahead > 0.5 * behind)))
 
 
@@ -204,8 +241,11 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
     inside = height < -SCUFF_DEPTH
     inside[rows, run.support] = False
     depth = max(0.0, -float(height[deepest]))
-    return {'foot_depth': depth, 'foot_depth_ahead': float(ahead[deepest]) if depth > 0.0 else None,
-            'scuff_reach': quantities.largest(ahead[inside])}
+    return {
+        'foot_depth': depth,
+        'foot_depth_ahead': float(ahead[deepest]) if depth > 0.0 else None,
+        'scuff_reach': quantities.largest(ahead[inside]),
+    }
 
 
 def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:

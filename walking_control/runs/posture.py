@@ -16,20 +16,21 @@ from walking_control.runs.space import walks_in_space
 @dataclass(eq=False)
 class PostureMeasures(Result):
     """How a robot kept its posture, start included."""
-    max_tilt: float   # of the base from the vertical, rad
+
+    max_tilt: float  # of the base from the vertical, rad
     final_tilt: float
-    height_change: list[float]   # lowest and highest against the start, m
-    base_shift: float   # largest distance along the floor from the start, m
-    joint_drift: float | None   # rad or m, largest from a start that was held, else None
+    height_change: list[float]  # lowest and highest against the start, m
+    base_shift: float  # largest distance along the floor from the start, m
+    joint_drift: float | None  # rad or m, largest from a start that was held, else None
     joint_drift_joint: str | None
     final_joint_drift: float | None
     # foot -> smallest and largest share of the normal force of all feet, while they carry at least
     # 5 % of the weight together
     load_share: dict[str, list[float]] | None
-    peak_effort_share: float | None   # of its joint's limit
+    peak_effort_share: float | None  # of its joint's limit
     peak_effort_joint: str | None
-    contact_changes: dict[str, int]   # foot -> how often it left or met the floor
-    support_time: dict[str, float]   # feet -> how long they touched the floor, s
+    contact_changes: dict[str, int]  # foot -> how often it left or met the floor
+    support_time: dict[str, float]  # feet -> how long they touched the floor, s
 
 
 def posture_measures(run: Run, weight: float) -> PostureMeasures:
@@ -40,10 +41,17 @@ def posture_measures(run: Run, weight: float) -> PostureMeasures:
     effort = effort_shares(run)
     changes = np.abs(np.diff(run.contact.astype(int), axis=0)).sum(axis=0)
     return PostureMeasures(
-        tilt.max(), tilt[-1], [height.min(), height.max()], shift.max(), *_drift(run),
-        _load_shares(run, weight), largest(effort),
+        tilt.max(),
+        tilt[-1],
+        [height.min(), height.max()],
+        shift.max(),
+        *_drift(run),
+        _load_shares(run, weight),
+        largest(effort),
         run.robot.efforts[effort.max(axis=0).argmax()] if effort.size else None,
-        dict(zip(run.robot.feet, changes.tolist(), strict=True)), support_times(run))
+        dict(zip(run.robot.feet, changes.tolist(), strict=True)),
+        support_times(run),
+    )
 
 
 def keeps_posture(run: Run) -> bool:
@@ -94,8 +102,10 @@ def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     any foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
     """
     normal = run.foot_force[:, :, 2].sum(axis=1)
-    return (normal.min() if normal.size else None,
-            largest(friction_ratios(run, weight)[loaded_feet(run, weight)]))
+    return (
+        normal.min() if normal.size else None,
+        largest(friction_ratios(run, weight)[loaded_feet(run, weight)]),
+    )
 
 
 def _load_shares(run: Run, weight: float) -> dict[str, list[float]] | None:
@@ -104,16 +114,20 @@ def _load_shares(run: Run, weight: float) -> dict[str, list[float]] | None:
     if not rows.any():
         return None
     share = run.foot_force[rows, :, 2] / total[rows, None]
-    return {foot: [float(column.min()), float(column.max())]
-            for foot, column in zip(run.robot.feet, share.T, strict=True)}
+    return {
+        foot: [float(column.min()), float(column.max())]
+        for foot, column in zip(run.robot.feet, share.T, strict=True)
+    }
 
 
 def support_intervals(run: Run) -> list[tuple[int, int, tuple[int, ...]]]:
     """Return (first row, row behind the last, feet on the floor), without gaps."""
     changes = 1 + np.flatnonzero((run.contact[1:] != run.contact[:-1]).any(axis=1))
     bounds = [0, *changes.tolist(), len(run.time)]
-    return [(begin, end, tuple(np.flatnonzero(run.contact[begin]).tolist()))
-            for begin, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [
+        (begin, end, tuple(np.flatnonzero(run.contact[begin]).tolist()))
+        for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
 
 
 def support_times(run: Run) -> dict[str, float]:

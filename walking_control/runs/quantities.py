@@ -32,8 +32,12 @@ def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
     """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``."""
     rows = touchdowns(run)
     bounds = np.append(rows, len(run.time))
-    return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
-                     in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
+    return np.array(
+        [
+            np.median(feet[begin:end, foot], axis=0)
+            for begin, end, foot in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)
+        ]
+    )
 
 
 def steady_rows(run: Run) -> tuple[int, int] | None:
@@ -53,8 +57,11 @@ def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
 
 def disturbed_row(run: Run) -> int | None:
     """Return the row of the touchdown, time or place the first disturbance comes with, or None."""
-    rows = [row for disturbance in run.disturbances
-            if (row := row_of(run, *disturbance[2:])) is not None]
+    rows = [
+        row
+        for disturbance in run.disturbances
+        if (row := row_of(run, *disturbance[2:])) is not None
+    ]
     return min(rows, default=None)
 
 
@@ -85,8 +92,13 @@ def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
 def ending(run: Run) -> dict[str, Any]:
     """Return how a run ended, ready for JSON: code, stamp (s) and message of its fault, or None."""
     fault = run.fault
-    return {'fell': bool(run.fell), 'fall_reason': run.fall_reason, 'fault': fault and fault.code,
-            'fault_time': fault and plain(fault.stamp), 'fault_reason': fault and fault.message}
+    return {
+        'fell': bool(run.fell),
+        'fall_reason': run.fall_reason,
+        'fault': fault and fault.code,
+        'fault_time': fault and plain(fault.stamp),
+        'fault_reason': fault and fault.message,
+    }
 
 
 def failure(summary: Mapping[str, Any]) -> str | None:
@@ -101,14 +113,18 @@ def failure(summary: Mapping[str, Any]) -> str | None:
 
 def motors(robot: Robot) -> list[tuple[int, str, GearedMotor]]:
     """Return (column, joint, motor) of the actuators that model a motor: resistance above 0."""
-    return [(i, joint, motor) for i, (joint, motor) in enumerate(robot.actuators.items())
-            if motor.resistance > 0.0]
+    return [
+        (i, joint, motor)
+        for i, (joint, motor) in enumerate(robot.actuators.items())
+        if motor.resistance > 0.0
+    ]
 
 
 def peak_current(run: Run) -> float | None:
     """Return the largest motor current in A, or None without a motor."""
-    return largest(np.array([np.abs(motor.current(run.effort[:, i]))
-                              for i, _, motor in motors(run.robot)]))
+    return largest(
+        np.array([np.abs(motor.current(run.effort[:, i])) for i, _, motor in motors(run.robot)])
+    )
 
 
 def squared_effort_per_step(run: Run) -> float | None:
@@ -118,7 +134,7 @@ def squared_effort_per_step(run: Run) -> float | None:
         return None
     last = rows[-1]
     squares = (run.effort[:last] ** 2).sum(axis=1)
-    return float(squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1))
+    return float(squares @ np.diff(run.time[: last + 1]) / (len(rows) - 1))
 
 
 def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | None:
@@ -140,10 +156,13 @@ def per_distance(energy: float, weight: float, run: Run, first: int, last: int) 
 
 def each_joint_energy(run: Run, first: int, last: int) -> float:
     """Return what motors draw between two rows, J, if what one brakes drives no other."""
-    drawn = np.diff(run.work[first:last + 1], axis=0)
+    drawn = np.diff(run.work[first : last + 1], axis=0)
     for i, _, motor in motors(run.robot):
-        drawn[:, i] += motor.resistance * motor.current(run.effort[first:last, i]) ** 2 \
-            * np.diff(run.time[first:last + 1])
+        drawn[:, i] += (
+            motor.resistance
+            * motor.current(run.effort[first:last, i]) ** 2
+            * np.diff(run.time[first : last + 1])
+        )
     return positive(drawn)
 
 
@@ -185,8 +204,11 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     for k, (x, z) in enumerate(places):
         edge = 0.5 * (x + ahead[k])
         level = z - np.tan(floor_tilt(run, k + 1)) * (edge - x)
-        drop = sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
-                   if at == k + 1 and kind in _SIGNS)
+        drop = sum(
+            _SIGNS[kind] * size
+            for kind, size, at, *_ in run.disturbances
+            if at == k + 1 and kind in _SIGNS
+        )
         points += [(x, z), (edge, level), (edge, level - drop)]
     slope = np.tan(floor_tilt(run, len(places)))
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
@@ -225,5 +247,8 @@ _SIGNS = {'step_down': 1.0, 'step_up': -1.0}
 
 def floor_tilt(run: Run, step: int) -> float:
     """Return by how much the floor under a step leans more than the first, downhill positive."""
-    return float(sum(size for kind, size, at, *_ in run.disturbances
-                     if kind == 'slope_change' and at <= step))
+    return float(
+        sum(
+            size for kind, size, at, *_ in run.disturbances if kind == 'slope_change' and at <= step
+        )
+    )

@@ -14,8 +14,10 @@ class Result(dict[str, Any]):
 
     def __post_init__(self) -> None:
         own = vars(self)
-        own.update((name, value if isinstance(value, Result) else plain(value))
-                   for name, value in own.items())
+        own.update(
+            (name, value if isinstance(value, Result) else plain(value))
+            for name, value in own.items()
+        )
         self.update(own)
 
 

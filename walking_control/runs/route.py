@@ -11,11 +11,12 @@ from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import route_path
 from walking_control.models.yaml_text import finite, mapping, read_yaml
 
-PUSH_TIME = 0.1   # s a push lasts
+PUSH_TIME = 0.1  # s a push lasts
 
 
 class SegmentParameters(Parameters, section='segments'):
     """Of a segment, as a route file writes it."""
+
     name: str = parameter('', '', 'What it is called in the report.')
     duration: float = parameter(2.0, 's', 'How long it lasts.', 0.1, 3600.0)
     ahead: float = parameter(0.0, 'm/s', 'Speed ahead asked for.', -10.0, 10.0)
@@ -23,39 +24,49 @@ class SegmentParameters(Parameters, section='segments'):
     turn: float = parameter(0.0, 'rad/s', 'Rate of turning to the left.', -10.0, 10.0)
     stop: bool = parameter(False, '', 'Ask to stop instead; a later segment asks to start again.')
     push: float = parameter(
-        0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0)
+        0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0
+    )
     push_at: float = parameter(0.0, 's', 'When, since the segment began.', 0.0, 3600.0)
     push_direction: float = parameter(
-        0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.', -360.0, 360.0)
+        0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.', -360.0, 360.0
+    )
 
     def check(self) -> None:
         """Refuse a push that outlasts its segment, and a stop with a velocity."""
         if self.push and self.push_at + PUSH_TIME > self.duration:
-            raise ParameterError('parameter segments.push_at', value=self.push_at,
-                                 limit=f'the push, which lasts {PUSH_TIME:g} s, must be over '
-                                 f'before the segment ({self.duration:g} s)')
+            raise ParameterError(
+                'parameter segments.push_at',
+                value=self.push_at,
+                limit=f'the push, which lasts {PUSH_TIME:g} s, must be over '
+                f'before the segment ({self.duration:g} s)',
+            )
         if self.stop and (self.ahead or self.left or self.turn):
-            raise ParameterError('parameter segments.stop', value=self.stop,
-                                 limit='a segment that stops has no velocity')
+            raise ParameterError(
+                'parameter segments.stop',
+                value=self.stop,
+                limit='a segment that stops has no velocity',
+            )
 
 
 class Segment(NamedTuple):
     """A part of a route."""
-    name: str   # of it
-    begin: float   # when, s since the route began
-    end: float   # when, s since the route began
+
+    name: str  # of it
+    begin: float  # when, s since the route began
+    end: float  # when, s since the route began
     # asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s)
     velocity: tuple[float, float, float]
-    stop: bool   # whether to stop instead
-    push: float   # N s per kg of robot; 0: none
-    push_at: float   # when, s since the route began
-    push_direction: float   # where it points, deg from ahead to the left
+    stop: bool  # whether to stop instead
+    push: float  # N s per kg of robot; 0: none
+    push_at: float  # when, s since the route began
+    push_direction: float  # where it points, deg from ahead to the left
 
 
 class Route(NamedTuple):
     """What a walker is asked for."""
-    segments: tuple[Segment, ...]   #: the `Segment` list, without gaps
-    noise: str | None = None   #: preset of noise it is meant to be walked with, or None
+
+    segments: tuple[Segment, ...]  #: the `Segment` list, without gaps
+    noise: str | None = None  #: preset of noise it is meant to be walked with, or None
     #: (joint, rad) of the posture it begins in; else that of the robot file
     posture: tuple[tuple[str, float], ...] = ()
     #: name of the law it is meant to be walked with; else that of the robot file
@@ -77,11 +88,15 @@ def read_route(name_or_path: str | Path) -> Route:
     """Return the route of a file, or the shipped one of this name; InvalidInput: there is none."""
     what = f'route {name_or_path}'
     content = read_yaml(route_path(name_or_path), what)
-    if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
-            or not content['segments'] \
-            or set(content) - {'segments', 'noise', 'posture', 'controller'}:
-        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise, controller '
-                           'and posture')
+    if (
+        not isinstance(content, Mapping)
+        or not isinstance(content.get('segments'), list)
+        or not content['segments']
+        or set(content) - {'segments', 'noise', 'posture', 'controller'}
+    ):
+        raise InvalidInput(
+            what, limit='must hold segments, a list, and perhaps noise, controller and posture'
+        )
     noise, controller = content.get('noise'), content.get('controller')
     for key, value in (('noise', noise), ('controller', controller)):
         if not isinstance(value, (str, type(None))):
@@ -89,9 +104,24 @@ def read_route(name_or_path: str | Path) -> Route:
     posture = mapping(content.get('posture', {}), f'posture of {what}')
     values = [SegmentParameters.read(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))
-    return Route(tuple(Segment(entry.name or f'segment {number}', end - entry.duration,
-                               end, (entry.ahead, entry.left, entry.turn), entry.stop, entry.push,
-                               end - entry.duration + entry.push_at, entry.push_direction)
-                       for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)),
-                 noise, tuple((str(joint), finite(angle, f'posture of {what}, joint {joint}'))
-                              for joint, angle in posture.items()), controller)
+    return Route(
+        tuple(
+            Segment(
+                entry.name or f'segment {number}',
+                end - entry.duration,
+                end,
+                (entry.ahead, entry.left, entry.turn),
+                entry.stop,
+                entry.push,
+                end - entry.duration + entry.push_at,
+                entry.push_direction,
+            )
+            for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)
+        ),
+        noise,
+        tuple(
+            (str(joint), finite(angle, f'posture of {what}, joint {joint}'))
+            for joint, angle in posture.items()
+        ),
+        controller,
+    )

@@ -48,6 +48,7 @@ class Run:
             there, m, NaN where not known; ``effort (T, n_efforts)``;
             ``work (T, n_efforts)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
     """
+
     robot: Robot
     controller: str
     plant: str
@@ -71,7 +72,7 @@ class Run:
     @property
     def joints(self) -> np.ndarray:
         """Positions of the joints, ``(T, n_joints)``, rad or m."""
-        return self.q[:, self.robot.base.nq:]
+        return self.q[:, self.robot.base.nq :]
 
     @property
     def broke_off(self) -> bool:
@@ -88,6 +89,7 @@ class Run:
     def summary(self) -> 'Summary':
         """Return what the run was worth, see `summarize`."""
         from walking_control.runs.metrics import summarize
+
         return summarize(self)
 
     def report(self, directory: Path | str) -> list[str]:
@@ -101,11 +103,13 @@ class Run:
     def to_dataframe(self) -> Any:
         """Return the table of the run as pandas has it, one row a tick, units in the header."""
         from walking_control.runs.tables import run_columns
+
         return import_optional('pandas', 'a data frame').DataFrame(run_columns(self))
 
 
 class Recorded(Protocol):
     """What of a `Plant` is recorded."""
+
     name: str
     world: World
     truth: Any
@@ -120,7 +124,7 @@ class Recorded(Protocol):
         """What was planned."""
 
 
-FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz
+FIRST_CAPACITY = 6000  # rows: a minute of walking at 100 Hz
 
 
 class Recorder:
@@ -131,28 +135,66 @@ class Recorder:
     controller's telemetry, if it is recorded.
     """
 
-    def __init__(self, robot: Robot, controller: str, plant: Recorded,
-                 capacity: int = FIRST_CAPACITY, settings: Mapping[str, Any] | None = None,
-                 fields: Sequence[tuple[str, str]] = ()) -> None:
-        self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
-                       disturbances=tuple(plant.disturbances), sensors=dict(plant.sensors),
-                       units=dict(fields))
+    def __init__(
+        self,
+        robot: Robot,
+        controller: str,
+        plant: Recorded,
+        capacity: int = FIRST_CAPACITY,
+        settings: Mapping[str, Any] | None = None,
+        fields: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.run = Run(
+            robot,
+            controller,
+            plant.name,
+            plant.world,
+            settings=dict(settings or {}),
+            disturbances=tuple(plant.disturbances),
+            sensors=dict(plant.sensors),
+            units=dict(fields),
+        )
         capacity = min(capacity, FIRST_CAPACITY)
         truth = plant.truth
-        nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
-                          len(robot.efforts))
-        shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
-                  'rates': (nc,), 'estimate': (13,), 'support': (), 'steps': (), 'contact': (nf,),
-                  'locked': (nl,), 'foot_force': (nf, 3), 'foot_height': (nf,), 'effort': (na,),
-                  'work': (na,), 'electrical_energy': (), 'telemetry': (len(fields),)}
+        nc, nf, nl, na = (
+            len(robot.coordinates),
+            len(robot.feet),
+            len(robot.locks),
+            len(robot.efforts),
+        )
+        shapes = {
+            'time': (),
+            'q': truth.q.shape,
+            'v': truth.v.shape,
+            'coordinates': (nc,),
+            'rates': (nc,),
+            'estimate': (13,),
+            'support': (),
+            'steps': (),
+            'contact': (nf,),
+            'locked': (nl,),
+            'foot_force': (nf, 3),
+            'foot_height': (nf,),
+            'effort': (na,),
+            'work': (na,),
+            'electrical_energy': (),
+            'telemetry': (len(fields),),
+        }
         kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
-        self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
-                        for name, shape in shapes.items()}
+        self._arrays = {
+            name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
+            for name, shape in shapes.items()
+        }
         self._rows = 0
-        self._blocks: list[dict[str, np.ndarray]] = []   # that are full
+        self._blocks: list[dict[str, np.ndarray]] = []  # that are full
 
-    def record(self, plant: Recorded, state: WalkerState, command: Command,
-               write_telemetry: Callable[[np.ndarray], None] | None = None) -> None:
+    def record(
+        self,
+        plant: Recorded,
+        state: WalkerState,
+        command: Command,
+        write_telemetry: Callable[[np.ndarray], None] | None = None,
+    ) -> None:
         """Append the state of this tick, its command and what the controller says."""
         row = self._rows
         if row == len(self._arrays['time']):
@@ -188,7 +230,10 @@ class Recorder:
 
     def finish(self, fault: Fault | None = None, fall_reason: str | None = None) -> Run:
         """Return the `Run`; the robot may have fallen after a fault of another kind."""
-        blocks = [*self._blocks, {name: array[:self._rows] for name, array in self._arrays.items()}]
+        blocks = [
+            *self._blocks,
+            {name: array[: self._rows] for name, array in self._arrays.items()},
+        ]
         columns = {name: np.concatenate([block[name] for block in blocks]) for name in self._arrays}
         self.run.telemetry = dict(zip(self.run.units, columns.pop('telemetry').T, strict=True))
         self.run.columns = columns

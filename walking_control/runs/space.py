@@ -14,18 +14,23 @@ from walking_control.runs.result import plain, Result
 from walking_control.runs.route import Segment
 from walking_control.runs.run import Run
 
-SPOT = 0.02   # m/s: slower is on the spot
-SHARE, SPEED, TURN = 0.05, 0.03, 0.03   # tolerances: share, m/s, rad/s
+SPOT = 0.02  # m/s: slower is on the spot
+SHARE, SPEED, TURN = 0.05, 0.03, 0.03  # tolerances: share, m/s, rad/s
 HEADING = math.radians(5.0)
-STEPS = 5          # most steps to a stand
-STILL = 0.02       # m: how far a robot that stands may move
-SETTLED = 0.5      # part of a segment after which speeds count
+STEPS = 5  # most steps to a stand
+STILL = 0.02  # m: how far a robot that stands may move
+SETTLED = 0.5  # part of a segment after which speeds count
 
 
 def walks_in_space(run: Run) -> bool:
     """Return whether a run is a walk of a robot whose base is free, rather than a kept posture."""
-    return (run.robot.is_free and not run.robot.coordinates
-            and 'routine' not in run.settings and len(run.time) > 1 and bool(run.steps[-1]))
+    return (
+        run.robot.is_free
+        and not run.robot.coordinates
+        and 'routine' not in run.settings
+        and len(run.time) > 1
+        and bool(run.steps[-1])
+    )
 
 
 def yaw(run: Run) -> np.ndarray:
@@ -36,6 +41,7 @@ def yaw(run: Run) -> np.ndarray:
 
 class Push(NamedTuple):
     """A push that came: its row, its size (N s/kg) and where it points in space, ``(2,)``."""
+
     row: int
     size: float
     way: np.ndarray
@@ -80,13 +86,17 @@ def heading_error(run: Run) -> np.ndarray:
 
 def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
     """Return the mean velocity between rows: along `heading`, to the left (m/s), turn (rad/s)."""
-    place, looks = run.base.position[first:last + 1], yaw(run)[[first, last]]
-    along = heading(run)[first:last + 1]
+    place, looks = run.base.position[first : last + 1], yaw(run)[[first, last]]
+    along = heading(run)[first : last + 1]
     duration, middle = run.time[last] - run.time[first], 0.5 * (along[1:] + along[:-1])
     way, c, s = np.diff(place[:, :2], axis=0), np.cos(middle), np.sin(middle)
-    return np.array([(c * way[:, 0] + s * way[:, 1]).sum() / duration,
-                     (c * way[:, 1] - s * way[:, 0]).sum() / duration,
-                     (looks[1] - looks[0]) / duration])
+    return np.array(
+        [
+            (c * way[:, 0] + s * way[:, 1]).sum() / duration,
+            (c * way[:, 1] - s * way[:, 0]).sum() / duration,
+            (looks[1] - looks[0]) / duration,
+        ]
+    )
 
 
 def step_sizes(run: Run) -> dict[str, np.ndarray]:
@@ -102,34 +112,41 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
     stance = run.support[rows]
     # the first foot is the left one: the other lands to its right
     outwards = np.where(stance[1:] == 0, 1.0, -1.0)
-    return {'row': rows[:-1], 'time': run.time[rows[:-1]], 'duration': np.diff(run.time[rows]),
-            'length': c * way[:, 0] + s * way[:, 1],
-            'width': outwards * (c * way[:, 1] - s * way[:, 0]), 'support': stance[:-1]}
+    return {
+        'row': rows[:-1],
+        'time': run.time[rows[:-1]],
+        'duration': np.diff(run.time[rows]),
+        'length': c * way[:, 0] + s * way[:, 1],
+        'width': outwards * (c * way[:, 1] - s * way[:, 0]),
+        'support': stance[:-1],
+    }
 
 
 @dataclass(eq=False)
 class Steady(Result):
     """The steady window of a walk, means over its steps; all None when there is none."""
-    start: float | None = None   # s
-    end: float | None = None   # s
+
+    start: float | None = None  # s
+    end: float | None = None  # s
     steps: int | None = None
-    speed: float | None = None   # m/s, ahead
-    mechanical_power: float | None = None   # W
+    speed: float | None = None  # m/s, ahead
+    mechanical_power: float | None = None  # W
     cost_of_transport: float | None = None
-    cost_of_transport_positive: float | None = None   # see `positive_work`
+    cost_of_transport_positive: float | None = None  # see `positive_work`
     cost_of_transport_electrical: float | None = None
-    step_length: float | None = None   # m
-    step_time: float | None = None   # s
+    step_length: float | None = None  # m
+    step_time: float | None = None  # s
 
 
 @dataclass(eq=False)
 class SteadyInSpace(Steady):
     """The steady window of a walk in space; its electrical cost is at the supply."""
-    step_width: float | None = None   # m
-    sideways: float | None = None   # m/s
-    turn: float | None = None   # rad/s
-    heading_error: float | None = None   # rad
-    cost_of_transport_each_joint: float | None = None   # see `each_joint_energy`
+
+    step_width: float | None = None  # m
+    sideways: float | None = None  # m/s
+    turn: float | None = None  # rad/s
+    heading_error: float | None = None  # rad
+    cost_of_transport_each_joint: float | None = None  # see `each_joint_energy`
 
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
@@ -141,20 +158,33 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
     duration = run.time[last] - run.time[first]
     work = quantities.gain(run.work[[first, last]]).sum()
     velocity, sizes = mean_velocity(run, first, last), step_sizes(run)
-    drawn = np.full(2, math.nan)   # at the supply, and each joint alone
+    drawn = np.full(2, math.nan)  # at the supply, and each joint alone
     if len(quantities.motors(run.robot)) == len(run.robot.actuators):
-        drawn[:] = (quantities.gain(run.electrical_energy[[first, last]]),
-                    quantities.each_joint_energy(run, first, last))
+        drawn[:] = (
+            quantities.gain(run.electrical_energy[[first, last]]),
+            quantities.each_joint_energy(run, first, last),
+        )
     way = math.hypot(*velocity[:2]) * duration
     # on the spot nothing is transported
     load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
     chosen = (sizes['row'] >= first) & (sizes['row'] < last)
     return SteadyInSpace(
-        run.time[first], run.time[last], int(chosen.sum()), velocity[0], work / duration,
-        work / load, quantities.positive_work(run.work[first:last + 1]) / load, drawn[0] / load,
-        sizes['length'][chosen].mean(), sizes['duration'][chosen].mean(),
-        sizes['width'][chosen].mean(), velocity[1], velocity[2],
-        heading_error(run)[first:last].mean(), drawn[1] / load)
+        run.time[first],
+        run.time[last],
+        int(chosen.sum()),
+        velocity[0],
+        work / duration,
+        work / load,
+        quantities.positive_work(run.work[first : last + 1]) / load,
+        drawn[0] / load,
+        sizes['length'][chosen].mean(),
+        sizes['duration'][chosen].mean(),
+        sizes['width'][chosen].mean(),
+        velocity[1],
+        velocity[2],
+        heading_error(run)[first:last].mean(),
+        drawn[1] / load,
+    )
 
 
 def judge_route(run: Run) -> list[dict[str, Any]]:
@@ -195,19 +225,27 @@ def _walking(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
     if window is None:
         return {}, ['no whole stride in the second half']
     velocity = mean_velocity(run, *window)
-    error = float(heading_error(run)[window[0]:window[1]].mean())
+    error = float(heading_error(run)[window[0] : window[1]].mean())
     missed: list[str] = []
     for name, unit, value, wanted, least in zip(
-            ('speed', 'sideways', 'turn'), ('m/s', 'm/s', 'rad/s'), velocity, segment.velocity,
-            (SPEED, SPEED, TURN), strict=True):
+        ('speed', 'sideways', 'turn'),
+        ('m/s', 'm/s', 'rad/s'),
+        velocity,
+        segment.velocity,
+        (SPEED, SPEED, TURN),
+        strict=True,
+    ):
         allowed = max(SHARE * abs(wanted), least)
         if not segment.push and not abs(value - wanted) <= allowed:
             missed.append(f'{name} {value:.3f} {unit}, asked {wanted:g}, allowed +-{allowed:.3f}')
     if not abs(error) <= HEADING:
-        missed.append(f'heading off by {math.degrees(error):.1f} deg, allowed '
-                      f'{math.degrees(HEADING):g}')
-    return {**dict(zip(('speed', 'sideways', 'turn'), velocity.tolist(), strict=True)),
-            'heading_error': error}, missed
+        missed.append(
+            f'heading off by {math.degrees(error):.1f} deg, allowed {math.degrees(HEADING):g}'
+        )
+    return {
+        **dict(zip(('speed', 'sideways', 'turn'), velocity.tolist(), strict=True)),
+        'heading_error': error,
+    }, missed
 
 
 def _standing(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
@@ -219,7 +257,7 @@ def _standing(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
     place = run.base.position[late, :2]
     shift = float(np.hypot(*(place - place[0]).T).max())
     missed = [f'{steps} steps to a stand, allowed {STEPS}'] if steps > STEPS else []
-    if walking[-len(late):].any():
+    if walking[-len(late) :].any():
         missed.append('it does not stand')
     elif shift > STILL:
         missed.append(f'it shifts by {shift:.3f} m, allowed {STILL:g}')

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from walking_control.models.robot import Robot
     from walking_control.runs.run import Run
 
-TABLE, SUMMARY = 'run.csv', 'summary.json'   # in the folder of a report
+TABLE, SUMMARY = 'run.csv', 'summary.json'  # in the folder of a report
 
 
 def run_columns(run: Run) -> dict[str, np.ndarray]:
@@ -31,17 +31,22 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
     columns = {'time [s]': run.time}
     base, joints = run.base, [(joint, joint_unit(robot, joint)) for joint in robot.joints]
     columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
-    columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
-                   for i, axis in enumerate('xyzw'))
+    columns.update(
+        (f'quaternion_{axis} [1]', base.orientation[:, i]) for i, axis in enumerate('xyzw')
+    )
     columns['pitch [rad]'] = run.q[:, 2] if robot.is_planar else np.asarray(base.pitch)
-    columns.update((f'{joint} [{unit}]', run.joints[:, i])
-                   for i, (joint, unit) in enumerate(joints))
+    columns.update(
+        (f'{joint} [{unit}]', run.joints[:, i]) for i, (joint, unit) in enumerate(joints)
+    )
     columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))
-    columns.update((f'angular_velocity_{axis} [rad/s]', base.angular[:, i])
-                   for i, axis in enumerate('xyz'))
+    columns.update(
+        (f'angular_velocity_{axis} [rad/s]', base.angular[:, i]) for i, axis in enumerate('xyz')
+    )
     columns['pitch_rate [rad/s]'] = base.angular[:, 1]
-    columns.update((f'{joint}_rate [{unit}/s]', run.v[:, robot.base.nv + i])
-                   for i, (joint, unit) in enumerate(joints))
+    columns.update(
+        (f'{joint}_rate [{unit}/s]', run.v[:, robot.base.nv + i])
+        for i, (joint, unit) in enumerate(joints)
+    )
     for i, name in enumerate(robot.coordinates):
         columns[f'{name} [rad]'] = run.coordinates[:, i]
         columns[f'{name}_rate [rad/s]'] = run.rates[:, i]
@@ -87,14 +92,15 @@ def joint_unit(robot: Robot, joint: str) -> str:
 
 class Recording(NamedTuple):
     """A walk in minimal coordinates, T rows; an effort of a row is held until the next."""
-    time: np.ndarray   # s, ``(T,)``
-    q: np.ndarray   # minimal coordinates of the support, ``(T, n)``
-    v: np.ndarray   # their rates
-    support: np.ndarray   # index of the stance foot
-    steps: np.ndarray   # count of touchdowns
-    contact: np.ndarray   # feet in contact, ``(T, n_feet)``
-    locked: np.ndarray   # engaged locks, ``(T, n_locks)``
-    effort: np.ndarray   # efforts commanded, ``(T, n_efforts)``
+
+    time: np.ndarray  # s, ``(T,)``
+    q: np.ndarray  # minimal coordinates of the support, ``(T, n)``
+    v: np.ndarray  # their rates
+    support: np.ndarray  # index of the stance foot
+    steps: np.ndarray  # count of touchdowns
+    contact: np.ndarray  # feet in contact, ``(T, n_feet)``
+    locked: np.ndarray  # engaged locks, ``(T, n_locks)``
+    effort: np.ndarray  # efforts commanded, ``(T, n_efforts)``
 
 
 def effort_headers(robot: Robot) -> list[str]:
@@ -111,11 +117,16 @@ def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
     def pick(*headers: str) -> np.ndarray:
         for header in headers:
             if header not in columns:
-                raise InvalidInput(f'run {path}', limit=f'has no column {header}, so it is no run '
-                                   f'of {robot.name}', remedy='choose another --robot')
-        rows: np.ndarray = np.array([columns[header] for header in headers]) \
-            .reshape(len(headers), -1).T
+                raise InvalidInput(
+                    f'run {path}',
+                    limit=f'has no column {header}, so it is no run of {robot.name}',
+                    remedy='choose another --robot',
+                )
+        rows: np.ndarray = (
+            np.array([columns[header] for header in headers]).reshape(len(headers), -1).T
+        )
         return rows
+
     return pick
 
 
@@ -124,12 +135,17 @@ def read_recording(path: Path, robot: Robot) -> Recording:
     pick = read_table(path, robot)
     time = pick('time [s]')[:, 0]
     return Recording(
-        time, pick(*(f'{name} [rad]' for name in robot.coordinates)),
+        time,
+        pick(*(f'{name} [rad]' for name in robot.coordinates)),
         pick(*(f'{name}_rate [rad/s]' for name in robot.coordinates)),
-        pick('support [index of foot]')[:, 0].astype(int), pick('steps [1]')[:, 0].astype(int),
+        pick('support [index of foot]')[:, 0].astype(int),
+        pick('steps [1]')[:, 0].astype(int),
         pick(*(f'{foot}_contact [bool]' for foot in robot.feet)) > 0.5,
         pick(*(f'{lock.joint}_locked [bool]' for lock in robot.locks)) > 0.5
-        if robot.locks else np.zeros((len(time), 0), bool), pick(*effort_headers(robot)))
+        if robot.locks
+        else np.zeros((len(time), 0), bool),
+        pick(*effort_headers(robot)),
+    )
 
 
 def _columns(path: Path) -> dict[str, np.ndarray]:
@@ -139,11 +155,17 @@ def _columns(path: Path) -> dict[str, np.ndarray]:
             header, *rows = csv.reader(file)
         numbers = np.array(rows, dtype=float)
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f'run {path}', limit=f'cannot be read: {error}', remedy='give the '
-                           'folder of simulate --out, or its run.csv') from error
+        raise InvalidInput(
+            f'run {path}',
+            limit=f'cannot be read: {error}',
+            remedy='give the folder of simulate --out, or its run.csv',
+        ) from error
     except ValueError as error:
-        raise InvalidInput(f'run {path}', limit=f'is no table of numbers: {error}', remedy='give '
-                           'the folder of simulate --out, or its run.csv') from error
+        raise InvalidInput(
+            f'run {path}',
+            limit=f'is no table of numbers: {error}',
+            remedy='give the folder of simulate --out, or its run.csv',
+        ) from error
     if numbers.ndim != 2 or numbers.shape[1] != len(header):
         raise InvalidInput(f'run {path}', value=len(rows), limit='holds too few rows')
     return dict(zip(header, numbers.T, strict=True))

@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 import math
 
-RATE_MARGIN = 0.8     # of `state_timeout` that may lie between two messages on average
+RATE_MARGIN = 0.8  # of `state_timeout` that may lie between two messages on average
 # Messages of each sensor by which its rate is judged. The first may be heard a whole interval late:
 # (START - 2) / (START - 1) must not be less than RATE_MARGIN, or slow sensors would pass.
 START = 6
-SLOWEST_CLOCK = 0.1   # of the steady clock's pace, by which stamps stand still in real time
+SLOWEST_CLOCK = 0.1  # of the steady clock's pace, by which stamps stand still in real time
 
 
 class Arrivals:
@@ -20,6 +20,7 @@ class Arrivals:
     end of its fault code; ``'joint_state'`` is one of the sensors. `lockstep`: whether stamps must
     be equal. `timeout`: longest silence of a sensor, s.
     """
+
     complete_at: float | None
     _advanced_at: float | None
     _stamp: float | None
@@ -41,7 +42,8 @@ class Arrivals:
         """Begin to wait for a complete set."""
         self.waiting_since = now
         self._recent: dict[str, deque[float]] = {
-            sensor: deque(maxlen=START) for sensor in self._kinds}
+            sensor: deque(maxlen=START) for sensor in self._kinds
+        }
         self._ready = self._lockstep
 
     def arrived(self, sensor: str, stamp: float, now: float) -> bool:
@@ -72,19 +74,26 @@ class Arrivals:
 
     def missing(self, now: float) -> list[str]:
         """Return the sensors not heard lately, or not often enough to know their rate."""
-        return [sensor for sensor in self._kinds
-                if now - self._heard.get(sensor, -math.inf) > self._timeout
-                or not (self._lockstep or self._ready)
-                and len(self._recent[sensor]) < START]
+        return [
+            sensor
+            for sensor in self._kinds
+            if now - self._heard.get(sensor, -math.inf) > self._timeout
+            or not (self._lockstep or self._ready)
+            and len(self._recent[sensor]) < START
+        ]
 
     def slow(self) -> dict[str, float]:
         """Return sensor -> rate in Hz of those that come more rarely than the timeout allows."""
         if self._lockstep:
             return {}
-        gaps = {sensor: (times[-1] - times[0]) / (len(times) - 1)
-                for sensor, times in self._recent.items() if len(times) == START}
-        return {sensor: 1.0 / gap for sensor, gap in gaps.items()
-                if gap > RATE_MARGIN * self._timeout}
+        gaps = {
+            sensor: (times[-1] - times[0]) / (len(times) - 1)
+            for sensor, times in self._recent.items()
+            if len(times) == START
+        }
+        return {
+            sensor: 1.0 / gap for sensor, gap in gaps.items() if gap > RATE_MARGIN * self._timeout
+        }
 
     @property
     def slowest_rate(self) -> float:

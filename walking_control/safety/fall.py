@@ -29,6 +29,5 @@ class FallDetector:
             return f'the {what} leans {lean:.2f} rad; limit {self._lean:g}'
         height = float(state.base.position[2] - state.foothold[2])
         if height < self._height:
-            return (f'the base is {height:.2f} m above the stance foot; '
-                    f'limit {self._height:.2f}')
+            return f'the base is {height:.2f} m above the stance foot; limit {self._height:.2f}'
         return None

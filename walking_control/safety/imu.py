@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from walking_control.models.robot import Robot
     from walking_control.models.signals import Measurement
 
-GRAVITY_TIME = 0.5   # s over which the specific force is averaged: longer than an impact or a fall
+GRAVITY_TIME = 0.5  # s over which the specific force is averaged: longer than an impact or a fall
 # s of load before the average counts: an impact changes the velocity of the base by less than 2 m/s
 SETTLING = 0.2
-SHOVE, SHOVE_TIME = 2.0, 0.03   # g, s: no walk, pushed or on a soft floor, does so long
-LOADED = 0.2         # of the weight, on all feet together: less is a fall
+SHOVE, SHOVE_TIME = 2.0, 0.03  # g, s: no walk, pushed or on a soft floor, does so long
+LOADED = 0.2  # of the weight, on all feet together: less is a fall
 
 
 class ImuCheck:
@@ -32,6 +32,7 @@ class ImuCheck:
     Frozen: noise alone changes what a live IMU says; one that repeats itself to the last bit while
     joints move is dead. `gravity`: m/s^2.
     """
+
     _said: bytes
     _position: list[float]
 
@@ -42,7 +43,7 @@ class ImuCheck:
 
     def forget(self) -> None:
         """Forget the past."""
-        self._mean, self._felt = [0.0, 0.0, 0.0], 0.0   # m/s^2, s
+        self._mean, self._felt = [0.0, 0.0, 0.0], 0.0  # m/s^2, s
         self._said, self._position = b'', []
         self._since, self._shoved = 0.0, 0.0
 
@@ -55,10 +56,12 @@ class ImuCheck:
         x, y, z = _turn(measurement.orientation.tolist(), force)
         felt = math.hypot(x, y, z - self._gravity)
         self._shoved = self._shoved + age if any(force) and felt > SHOVE * self._gravity else 0.0
-        if self._shoved <= SHOVE_TIME + 1e-6:   # stamps are rounded
+        if self._shoved <= SHOVE_TIME + 1e-6:  # stamps are rounded
             return None
-        return f'the IMU says that the robot is accelerated by {felt:.3g} m/s^2 and did for ' \
+        return (
+            f'the IMU says that the robot is accelerated by {felt:.3g} m/s^2 and did for '
             f'{self._shoved:.3f} s; more than {SHOVE:g} g lasts {SHOVE_TIME:g} s at most'
+        )
 
     def feel_gravity(self, measurement: Measurement, age: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.
@@ -74,34 +77,38 @@ class ImuCheck:
         share = min(age / min(GRAVITY_TIME, self._felt), 1.0) if self._felt else 0.0
         for i in range(3):
             mean[i] += share * (upward[i] - mean[i])
-        if self._felt < SETTLING - 1e-6:   # stamps are rounded
+        if self._felt < SETTLING - 1e-6:  # stamps are rounded
             return None
         error = math.hypot(mean[0], mean[1], mean[2] - self._gravity)
         limit = self._values.gravity_error * self._gravity
         if error <= limit:
             return None
         words = ', '.join(f'{value:.3g}' for value in mean)
-        return f'the IMU feels ({words}) m/s^2 in the world, {error:.3g} away from gravity, ' \
-            f'(0, 0, {self._gravity:g}); limit {limit:.3g}: it is mounted or wired otherwise ' \
+        return (
+            f'the IMU feels ({words}) m/s^2 in the world, {error:.3g} away from gravity, '
+            f'(0, 0, {self._gravity:g}); limit {limit:.3g}: it is mounted or wired otherwise '
             'than described, or its orientation is another'
+        )
 
     def stand_still(self, measurement: Measurement) -> str | None:
-        """Return in words for how long the IMU has repeated itself although joints moved, or None.
-        """
+        """Return in words for how long the IMU has repeated itself although joints moved, or None."""
         n = 2 * len(measurement.position)
-        said, position = measurement.values[n:n + 10].tobytes(), measurement.position.tolist()
+        said, position = measurement.values[n : n + 10].tobytes(), measurement.position.tolist()
         if said != self._said:
             self._said, self._position, self._since = said, position, measurement.stamp
             return None
         waited = measurement.stamp - self._since
         if waited <= self._values.imu_frozen_time:
             return None
-        moved = max((abs(now - then) for now, then in zip(position, self._position, strict=True)),
-                    default=0.0)
+        moved = max(
+            (abs(now - then) for now, then in zip(position, self._position, strict=True)),
+            default=0.0,
+        )
         if moved <= self._values.imu_frozen_motion:
             return None
-        return f'the IMU has repeated itself for {waited:.3f} s while a joint moved by ' \
-            f'{moved:.3g} rad'
+        return (
+            f'the IMU has repeated itself for {waited:.3f} s while a joint moved by {moved:.3g} rad'
+        )
 
 
 def _turn(orientation: list[float], vector: list[float]) -> list[float]:
@@ -110,5 +117,8 @@ def _turn(orientation: list[float], vector: list[float]) -> list[float]:
     a, b, c = vector
     # t = 2 u x r; r + w t + u x t
     tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return [a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz,
-            c + w * tz + x * ty - y * tx]
+    return [
+        a + w * tx + y * tz - z * ty,
+        b + w * ty + z * tx - x * tz,
+        c + w * tz + x * ty - y * tx,
+    ]

@@ -14,9 +14,9 @@ class Latch:
 
     def __init__(self, state: State = State.WAITING) -> None:
         self.state = state
-        self.fault: Fault | None = None     # the first; it says why
-        self.later: tuple[str, ...] = ()    # codes of other kinds that came while it was latched
-        self.elapsed = 0.0    # s since the present reaction began
+        self.fault: Fault | None = None  # the first; it says why
+        self.later: tuple[str, ...] = ()  # codes of other kinds that came while it was latched
+        self.elapsed = 0.0  # s since the present reaction began
 
     def handle(self, event: Event) -> bool:
         """Take an `Event`; return whether the state changed."""

@@ -10,13 +10,14 @@ from enum import IntEnum
 
 class State(IntEnum):
     """Where a controller stands; a latched fault is part of it."""
+
     UNCONFIGURED = 0
     INACTIVE = 1
-    WAITING = 2             # active; no complete set of sensors, or no watchdog, yet
-    WALKING = 3             # active; the law answers
-    FADING = 4              # latched; the last effort fades
-    DAMPING = 5             # latched; the joints are damped
-    RESTING = 6             # latched; zero effort
+    WAITING = 2  # active; no complete set of sensors, or no watchdog, yet
+    WALKING = 3  # active; the law answers
+    FADING = 4  # latched; the last effort fades
+    DAMPING = 5  # latched; the joints are damped
+    RESTING = 6  # latched; zero effort
     UNCONFIGURED_LATCHED = 7
     INACTIVE_LATCHED = 8
     FINALIZED = 9
@@ -24,35 +25,45 @@ class State(IntEnum):
 
 class Event(IntEnum):
     """What can happen to a controller."""
+
     CONFIGURE = 0
     ACTIVATE = 1
     DEACTIVATE = 2
     CLEANUP = 3
     SHUTDOWN = 4
-    SENSORS = 5             # a complete set is answered, sound or not
-    FADE = 6                # a fault whose reaction is fade
-    DAMP = 7                # a fault whose reaction is damping
-    ZERO = 8                # a fault whose reaction is zero
-    OVER = 9                # the time of the reaction has passed, or nothing is left to fade
-    CLEAR = 10              # somebody calls ~/clear_fault
+    SENSORS = 5  # a complete set is answered, sound or not
+    FADE = 6  # a fault whose reaction is fade
+    DAMP = 7  # a fault whose reaction is damping
+    ZERO = 8  # a fault whose reaction is zero
+    OVER = 9  # the time of the reaction has passed, or nothing is left to fade
+    CLEAR = 10  # somebody calls ~/clear_fault
 
 
 # What leaves in each state. No other effort may.
 OUTPUTS = {
-    State.UNCONFIGURED: 'nothing', State.INACTIVE: 'nothing; the last message was zero',
+    State.UNCONFIGURED: 'nothing',
+    State.INACTIVE: 'nothing; the last message was zero',
     State.WAITING: 'nothing, or zero',
     State.WALKING: 'what the law says, finite and within its limits',
     State.FADING: 'the last effort, less by fade_rate',
-    State.DAMPING: 'damping of the actuated joints within their limits', State.RESTING: 'zero',
+    State.DAMPING: 'damping of the actuated joints within their limits',
+    State.RESTING: 'zero',
     State.UNCONFIGURED_LATCHED: 'nothing',
     State.INACTIVE_LATCHED: 'nothing; the last message was zero',
-    State.FINALIZED: 'nothing; the last message was zero'}
+    State.FINALIZED: 'nothing; the last message was zero',
+}
 ACTIVE = frozenset({State.WAITING, State.WALKING, State.FADING, State.DAMPING, State.RESTING})
-LATCHED = frozenset({State.FADING, State.DAMPING, State.RESTING, State.UNCONFIGURED_LATCHED,
-                     State.INACTIVE_LATCHED})
+LATCHED = frozenset(
+    {State.FADING, State.DAMPING, State.RESTING, State.UNCONFIGURED_LATCHED, State.INACTIVE_LATCHED}
+)
 REACTION_EVENTS = {'fade': Event.FADE, 'damping': Event.DAMP, 'zero': Event.ZERO}
-LIFECYCLE_EVENTS = (Event.CONFIGURE, Event.ACTIVATE, Event.DEACTIVATE, Event.CLEANUP,
-                    Event.SHUTDOWN)
+LIFECYCLE_EVENTS = (
+    Event.CONFIGURE,
+    Event.ACTIVATE,
+    Event.DEACTIVATE,
+    Event.CLEANUP,
+    Event.SHUTDOWN,
+)
 
 _S, _E = State, Event
 _FAULTS = (_E.FADE, _E.DAMP, _E.ZERO)
@@ -95,7 +106,8 @@ ROWS = (
     (_S.DAMPING, (_E.SHUTDOWN,), _S.FINALIZED),
     (_S.RESTING, (_E.CLEAR,), _S.WAITING),
     (_S.RESTING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
-    (_S.RESTING, (_E.SHUTDOWN,), _S.FINALIZED))
+    (_S.RESTING, (_E.SHUTDOWN,), _S.FINALIZED),
+)
 NEXT = {(state, event): after for state, events, after in ROWS for event in events}
 
 

@@ -4,67 +4,130 @@
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.safety.faults import KINDS
 
-REACTIONS = {f'on_{kind.code}': parameter(kind.reaction, '', f'Reaction when {kind.meaning}.',
-                                          choices=kind.reactions) for kind in KINDS.values()}
+REACTIONS = {
+    f'on_{kind.code}': parameter(
+        kind.reaction, '', f'Reaction when {kind.meaning}.', choices=kind.reactions
+    )
+    for kind in KINDS.values()
+}
 
 
 class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     """Of what counts as a fault, and what follows."""
+
     # more than the 50 ms for which Linux stops real-time programs that leave too little to others
     state_timeout: float = parameter(0.06, 's', 'Longest silence of a sensor.', 0.001, 10.0)
     fall_lean: float = parameter(
-        0.9, 'rad', 'Lean of the stance leg (first coordinate), or of the base in space, that is '
-        'a fall.', 0.1, 3.2)
+        0.9,
+        'rad',
+        'Lean of the stance leg (first coordinate), or of the base in space, that is a fall.',
+        0.1,
+        3.2,
+    )
     fall_height: float = parameter(
-        0.6, '1', 'Height of the base, of its height at zero angles, below which the robot has '
-        'fallen.', 0.0, 1.0)
+        0.6,
+        '1',
+        'Height of the base, of its height at zero angles, below which the robot has fallen.',
+        0.0,
+        1.0,
+    )
     joint_limit_margin: float = parameter(
-        0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0)
+        0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0
+    )
     velocity_limit_factor: float = parameter(
-        1.0, '1', 'Largest measured joint speed, of its URDF limit.', 0.01, 100.0)
+        1.0, '1', 'Largest measured joint speed, of its URDF limit.', 0.01, 100.0
+    )
     bridge_time: float = parameter(
-        0.015, 's', 'How long the last good values of a sensor stand for impossible ones before '
-        'these are a fault.', 0.0, 1.0, scaled=True)
+        0.015,
+        's',
+        'How long the last good values of a sensor stand for impossible ones before '
+        'these are a fault.',
+        0.0,
+        1.0,
+        scaled=True,
+    )
     jump_margin: float = parameter(
-        0.1, 'rad', 'How much farther than its velocity limit allows a joint or the base may move '
-        'from one measurement to the next.', 0.0, 10.0)
+        0.1,
+        'rad',
+        'How much farther than its velocity limit allows a joint or the base may move '
+        'from one measurement to the next.',
+        0.0,
+        10.0,
+    )
     base_rate_limit: float = parameter(
-        20.0, 'rad/s', 'Fastest turning of the base, about each axis.', 0.1, 1e3, scaled=True)
+        20.0, 'rad/s', 'Fastest turning of the base, about each axis.', 0.1, 1e3, scaled=True
+    )
     specific_force_limit: float = parameter(
-        1000.0, 'm/s^2', 'Largest specific force of the IMU, along each axis.', 10.0, 1e6)
+        1000.0, 'm/s^2', 'Largest specific force of the IMU, along each axis.', 10.0, 1e6
+    )
     foot_force_limit: float = parameter(
-        10000.0, 'N', 'Largest force under a foot, along each axis.', 0.1, 1e7, scaled=True)
+        10000.0, 'N', 'Largest force under a foot, along each axis.', 0.1, 1e7, scaled=True
+    )
     gravity_error: float = parameter(
-        1.0, '1', 'How far from gravity the averaged specific force of the IMU may be, of '
-        'gravity.', 0.1, 100.0)
+        1.0,
+        '1',
+        'How far from gravity the averaged specific force of the IMU may be, of gravity.',
+        0.1,
+        100.0,
+    )
     imu_frozen_time: float = parameter(
-        0.1, 's', 'How long the IMU may repeat itself to the last bit while joints move.', 0.0,
-        1000.0)
+        0.1,
+        's',
+        'How long the IMU may repeat itself to the last bit while joints move.',
+        0.0,
+        1000.0,
+    )
     imu_frozen_motion: float = parameter(
-        0.2, 'rad, m', 'How far a joint may move meanwhile.', 0.0, 10.0)
+        0.2, 'rad, m', 'How far a joint may move meanwhile.', 0.0, 10.0
+    )
     stuck_contact_height: float = parameter(
-        0.05, 'm', 'Height above the stance foot at which no foot of a planar robot can touch the '
-        'floor.', 0.0, 1.0, scaled=True)
+        0.05,
+        'm',
+        'Height above the stance foot at which no foot of a planar robot can touch the floor.',
+        0.0,
+        1.0,
+        scaled=True,
+    )
     stuck_contact_time: float = parameter(
-        0.1, 's', 'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0)
+        0.1, 's', 'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0
+    )
     flight_time: float = parameter(
-        0.3, 's', 'The same of a robot in space that no foot carries: it may fly.', 0.0, 10.0)
+        0.3, 's', 'The same of a robot in space that no foot carries: it may fly.', 0.0, 10.0
+    )
     walk_on_time: float = parameter(
-        3.0, 's', 'How long a robot walks on before it stands, once the sensor of a foot was found '
-        'wrong.', 0.0, 1e6)
+        3.0,
+        's',
+        'How long a robot walks on before it stands, once the sensor of a foot was found wrong.',
+        0.0,
+        1e6,
+    )
     flicker_limit: int = parameter(
-        10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000)
+        10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000
+    )
     overrun_limit: int = parameter(
-        5, '1', 'Ticks in a row that may take longer than the period, if they do so for '
-        '`state_timeout`.', 1, 10000)
+        5,
+        '1',
+        'Ticks in a row that may take longer than the period, if they do so for `state_timeout`.',
+        1,
+        10000,
+    )
     effort_rate_limit: float = parameter(
-        4000.0, 'N m/s', 'Fastest change of a commanded effort.', 1.0, 1e7, scaled=True)
+        4000.0, 'N m/s', 'Fastest change of a commanded effort.', 1.0, 1e7, scaled=True
+    )
     retune_rate: float = parameter(
-        20.0, 'N m/s', 'Fastest change of an effort by a change of parameters while walking.', 0.1,
-        1e6, scaled=True)
+        20.0,
+        'N m/s',
+        'Fastest change of an effort by a change of parameters while walking.',
+        0.1,
+        1e6,
+        scaled=True,
+    )
     damping: float = parameter(
-        1.0, 'N m s/rad', 'Damping of actuated joints after a fault.', 0.0, 1e3, scaled=True)
+        1.0, 'N m s/rad', 'Damping of actuated joints after a fault.', 0.0, 1e3, scaled=True
+    )
     damping_time: float = parameter(
-        1.0, 's', 'How long damping lasts before the effort is zero.', 0.0, 60.0)
+        1.0, 's', 'How long damping lasts before the effort is zero.', 0.0, 60.0
+    )
     fade_rate: float = parameter(
-        50.0, 'N m/s', 'How fast the effort fades in a controlled stop.', 0.1, 1e6, scaled=True)
+        50.0, 'N m/s', 'How fast the effort fades in a controlled stop.', 0.1, 1e6, scaled=True
+    )

@@ -13,24 +13,25 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import IMU, LOCKS, Measurement, sensors_of
 from walking_control.safety.parameters import SafetyParameters
 
-FAR = 1e4       # rad, m, per s: no joint without limits goes farther or faster
-MEMORY = 0.1    # s over which rates are added up and compared with the change of angles
-LAG = 0.01      # s by which velocities from a drive's low-pass follow positions, 16 Hz
-UNIT = 0.01     # how far from 1 the norm of a quaternion may be
+FAR = 1e4  # rad, m, per s: no joint without limits goes farther or faster
+MEMORY = 0.1  # s over which rates are added up and compared with the change of angles
+LAG = 0.01  # s by which velocities from a drive's low-pass follow positions, 16 Hz
+UNIT = 0.01  # how far from 1 the norm of a quaternion may be
 
-LatchFault = Callable[[str, str, float], None]   # code, words, stamp
+LatchFault = Callable[[str, str, float], None]  # code, words, stamp
 
 
 class Channel(NamedTuple):
     """Numbers of one sensor that are believed or refused together."""
-    what: str   # how messages call it
-    part: slice   # its part of `Measurement.values`
-    beyond: str   # code of the fault when it is beyond its bounds
-    jumped: str   # code of the fault when it changes faster than it can
-    lower: float   # bounds
-    upper: float   # bounds
-    jump: float   # it may change by ``jump + slope t`` in a time t
-    slope: float   # it may change by ``jump + slope t`` in a time t
+
+    what: str  # how messages call it
+    part: slice  # its part of `Measurement.values`
+    beyond: str  # code of the fault when it is beyond its bounds
+    jumped: str  # code of the fault when it changes faster than it can
+    lower: float  # bounds
+    upper: float  # bounds
+    jump: float  # it may change by ``jump + slope t`` in a time t
+    slope: float  # it may change by ``jump + slope t`` in a time t
     unit: str
 
 
@@ -40,7 +41,7 @@ def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
     A change of velocity by more than half the limit is believed once it lasts: a spike does not.
     """
     rows: list[Channel] = []
-    swing = 2.0 / max(values.bridge_time, 1e-9)   # from one limit to the other meanwhile
+    swing = 2.0 / max(values.bridge_time, 1e-9)  # from one limit to the other meanwhile
     margin, rate = values.joint_limit_margin, values.base_rate_limit
     force, most = values.specific_force_limit, values.foot_force_limit
     words = {'linear_acceleration': 'acceleration', 'force': 'foot force'}
@@ -49,29 +50,65 @@ def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
         'orientation': ('orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT, math.inf, 0.0),
         'angular_velocity': ('gyroscope', 'gyroscope', -rate, rate, 0.5 * rate, swing * rate),
         'linear_acceleration': ('accelerometer', 'accelerometer', -force, force, math.inf, 0.0),
-        'force': ('foot_force', 'foot_force', -most, most, math.inf, 0.0)}
+        'force': ('foot_force', 'foot_force', -most, most, math.inf, 0.0),
+    }
 
-    def add(size: int, unit: str, what: str, beyond: str, jumped: str, lower: float, upper: float,
-            jump: float, slope: float) -> None:
+    def add(
+        size: int,
+        unit: str,
+        what: str,
+        beyond: str,
+        jumped: str,
+        lower: float,
+        upper: float,
+        jump: float,
+        slope: float,
+    ) -> None:
         start = rows[-1].part.stop if rows else 0
-        rows.append(Channel(what, slice(start, start + size), beyond, jumped, lower, upper, jump,
-                            slope, unit))
+        rows.append(
+            Channel(
+                what, slice(start, start + size), beyond, jumped, lower, upper, jump, slope, unit
+            )
+        )
 
     for sensor in sensors_of(robot):
         for signal in sensor.signals if sensor.name != LOCKS else ():
             if signal.name in bounds:
                 word = words.get(signal.name, signal.name.replace('_', ' '))
-                add(len(signal.labels), signal.unit, f'the IMU {word}' if sensor.name == IMU else
-                    f'the {word} of {sensor.name}', *bounds[signal.name])
+                add(
+                    len(signal.labels),
+                    signal.unit,
+                    f'the IMU {word}' if sensor.name == IMU else f'the {word} of {sensor.name}',
+                    *bounds[signal.name],
+                )
                 continue
             for joint in signal.labels:
                 limit = robot.limits[joint]
                 speed = min(FAR, limit.velocity * values.velocity_limit_factor)
-                add(1, signal.unit, f'the {signal.name} of joint {joint}', *(
-                    ('velocity_limit', 'velocity_limit', -speed, speed, 0.5 * speed,
-                     swing * speed) if signal.name == 'velocity' else
-                    ('joint_limit', 'jump', max(limit.lower - margin, -FAR),
-                     min(limit.upper + margin, FAR), values.jump_margin, speed)))
+                add(
+                    1,
+                    signal.unit,
+                    f'the {signal.name} of joint {joint}',
+                    *(
+                        (
+                            'velocity_limit',
+                            'velocity_limit',
+                            -speed,
+                            speed,
+                            0.5 * speed,
+                            swing * speed,
+                        )
+                        if signal.name == 'velocity'
+                        else (
+                            'joint_limit',
+                            'jump',
+                            max(limit.lower - margin, -FAR),
+                            min(limit.upper + margin, FAR),
+                            values.jump_margin,
+                            speed,
+                        )
+                    ),
+                )
     return rows
 
 
@@ -91,21 +128,24 @@ class Plausibility:
         sizes = [channel.part.stop - channel.part.start for channel in self._channels]
         self._lower, self._upper, self._jump, self._slope = (
             np.repeat([getattr(channel, name) for channel in self._channels], sizes)
-            for name in ('lower', 'upper', 'jump', 'slope'))
+            for name in ('lower', 'upper', 'jump', 'slope')
+        )
         n = self._n = len(robot.joints)
-        self.speeds = self._upper[n:2 * n]   # largest of each joint, rad/s
-        self._locks = [(i, robot.joint_index(lock.joint), lock.angle,
-                        lock.capture + values.jump_margin) for i, lock in enumerate(robot.locks)]
+        self.speeds = self._upper[n : 2 * n]  # largest of each joint, rad/s
+        self._locks = [
+            (i, robot.joint_index(lock.joint), lock.angle, lock.capture + values.jump_margin)
+            for i, lock in enumerate(robot.locks)
+        ]
         self._good, self._told = Measurement(robot), Measurement(robot)
-        self.bridged = 0   # measurements of which something was refused
+        self.bridged = 0  # measurements of which something was refused
         self.forget()
 
     def forget(self) -> None:
         """Forget the past, not the count."""
         self._good_at = [-math.inf] * (len(self._channels) + len(self._locks))
-        self._is_clean = False   # whether all channels were good in the last measurement
-        self._is_new = True      # whether nothing was measured so far
-        self._known: float | None = None   # stamp of the last word that was compared
+        self._is_clean = False  # whether all channels were good in the last measurement
+        self._is_new = True  # whether nothing was measured so far
+        self._known: float | None = None  # stamp of the last word that was compared
         self._positions = self._velocities = np.zeros(0)
         self._drift, self._turned = np.zeros(self._n), np.zeros(3)
 
@@ -118,8 +158,11 @@ class Plausibility:
         if (self._is_clean or self._is_new) and self._is_fine(measurement):
             told, self._is_clean = measurement, True
             self._good_at = [measurement.stamp] * len(self._good_at)
-            good.values[:], good.locked[:], good.stamp = values, measurement.locked, \
-                measurement.stamp
+            good.values[:], good.locked[:], good.stamp = (
+                values,
+                measurement.locked,
+                measurement.stamp,
+            )
         else:
             told = self._sort(measurement)
         self._is_new = False
@@ -129,20 +172,27 @@ class Plausibility:
     def _is_fine(self, measurement: Measurement) -> bool:
         values, good = measurement.values, self._good
         age = math.inf if self._is_new else measurement.stamp - good.stamp
-        return bool(((self._lower <= values) & (values <= self._upper)).all()
-                    and (self._is_new or (np.abs(values - good.values)
-                                          <= self._jump + self._slope * age).all())) \
-            and self._wrong_turn(measurement.orientation, age) is None \
+        return (
+            bool(
+                ((self._lower <= values) & (values <= self._upper)).all()
+                and (
+                    self._is_new
+                    or (np.abs(values - good.values) <= self._jump + self._slope * age).all()
+                )
+            )
+            and self._wrong_turn(measurement.orientation, age) is None
             and not any(self._is_elsewhere(measurement, *lock) for lock in self._locks)
+        )
 
     @staticmethod
-    def _is_elsewhere(measurement: Measurement, i: int, joint: int, angle: float,
-                      reach: float) -> bool:
+    def _is_elsewhere(
+        measurement: Measurement, i: int, joint: int, angle: float, reach: float
+    ) -> bool:
         return bool(measurement.locked[i]) and abs(measurement.position[joint] - angle) > reach
 
     def _wrong_turn(self, orientation: np.ndarray, age: float) -> tuple[str, str] | None:
         """Return code and words if a quaternion is none or jumped from the last good one."""
-        norm = math.hypot(*orientation.tolist())   # of any size
+        norm = math.hypot(*orientation.tolist())  # of any size
         if not abs(norm - 1.0) < UNIT:
             return 'orientation', f'the IMU quaternion has norm {norm:.3g}, not 1'
         if not math.isfinite(age):
@@ -153,8 +203,11 @@ class Plausibility:
         possible = values.jump_margin + 0.5 * values.base_rate_limit * age
         if moved <= possible:
             return None
-        return 'jump', f'the base turned {moved:.3g} rad farther than its gyroscope said; ' \
-            f'possible {possible:.3g}'
+        return (
+            'jump',
+            f'the base turned {moved:.3g} rad farther than its gyroscope said; '
+            f'possible {possible:.3g}',
+        )
 
     # -- one channel after the other -------------------------------------------------------------
 
@@ -171,8 +224,11 @@ class Plausibility:
             wrong = None
             if self._is_elsewhere(told, *lock) or self._is_elsewhere(measurement, *lock):
                 name = self._robot.locks[lock[0]].joint
-                wrong = 'lock', f'the lock of joint {name} says engaged, but the joint is at ' \
-                    f'{told.position[lock[1]]:.3g} rad, not {lock[2]:g}'
+                wrong = (
+                    'lock',
+                    f'the lock of joint {name} says engaged, but the joint is at '
+                    f'{told.position[lock[1]]:.3g} rad, not {lock[2]:g}',
+                )
             if self._settle(len(self._channels) + k, stamp, wrong):
                 good.locked[lock[0]] = measurement.locked[lock[0]]
         told.locked[:] = good.locked
@@ -181,27 +237,34 @@ class Plausibility:
         good.stamp = stamp
         return told
 
-    def _judge_channel(self, channel: Channel, measurement: Measurement,
-                       age: float) -> tuple[str, str] | None:
+    def _judge_channel(
+        self, channel: Channel, measurement: Measurement, age: float
+    ) -> tuple[str, str] | None:
         """Return code and words of what is wrong with a channel, or None."""
         values = measurement.values[channel.part]
         worst = int(np.argmax(np.where(np.isfinite(values), np.abs(values), math.inf)))
         value, what = float(values[worst]), channel.what
         if not np.isfinite(values).all():
             return 'not_finite', f'{what} is not finite'
-        if channel.part.start == 2 * self._n:   # of the IMU that the estimator hears
+        if channel.part.start == 2 * self._n:  # of the IMU that the estimator hears
             return self._wrong_turn(values, age)
         if not channel.lower <= values.min() <= values.max() <= channel.upper:
-            return channel.beyond, f'{what} is {value:.3g} {channel.unit}; possible ' \
-                f'{channel.lower:.3g} to {channel.upper:.3g}' + _degrees(value, channel)
+            return (
+                channel.beyond,
+                f'{what} is {value:.3g} {channel.unit}; possible '
+                f'{channel.lower:.3g} to {channel.upper:.3g}' + _degrees(value, channel),
+            )
         reach = channel.jump + channel.slope * age if math.isfinite(age) else math.inf
         moved = np.abs(values - self._good.values[channel.part])
         if (moved <= reach).all():
             return None
         worst = int(moved.argmax())
-        return channel.jumped, f'{what} went from ' \
-            f'{self._good.values[channel.part][worst]:.3g} to {values[worst]:.3g} ' \
-            f'{channel.unit} at once; possible {reach:.3g}'
+        return (
+            channel.jumped,
+            f'{what} went from '
+            f'{self._good.values[channel.part][worst]:.3g} to {values[worst]:.3g} '
+            f'{channel.unit} at once; possible {reach:.3g}',
+        )
 
     def _settle(self, i: int, stamp: float, wrong: tuple[str, str] | None) -> bool:
         """Note whether a channel is good; latch a fault of one that has been wrong for too long."""
@@ -236,7 +299,7 @@ class Plausibility:
     def _compare(self, told: Measurement) -> None:
         """Latch a fault when rates and the change of angles contradict each other."""
         n, values = self._n, self._values
-        angles, rates = told.values[:n], told.values[n:2 * n]
+        angles, rates = told.values[:n], told.values[n : 2 * n]
         before, self._known = self._known, told.stamp
         if before is None:
             self._last, self._imu_known = told.values.copy(), told.stamp
@@ -244,19 +307,23 @@ class Plausibility:
         age, last = told.stamp - before, self._last
         drift = self._drift
         drift *= math.exp(-age / MEMORY)
-        drift += 0.5 * age * (rates + last[n:2 * n]) - (angles - last[:n])
+        drift += 0.5 * age * (rates + last[n : 2 * n]) - (angles - last[:n])
         allowed = values.jump_margin + (0.5 * age + LAG) * self.speeds
         if (np.abs(drift) > allowed).any():
             worst = int((np.abs(drift) - allowed).argmax())
-            self._latch('contradiction', f'joint {self._robot.joints[worst]} moved '
-                        f'{abs(drift[worst]):.3g} rad otherwise than its velocity says within '
-                        f'{MEMORY:g} s; possible {allowed[worst]:.3g}', told.stamp)
-        last[:2 * n] = told.values[:2 * n]
+            self._latch(
+                'contradiction',
+                f'joint {self._robot.joints[worst]} moved '
+                f'{abs(drift[worst]):.3g} rad otherwise than its velocity says within '
+                f'{MEMORY:g} s; possible {allowed[worst]:.3g}',
+                told.stamp,
+            )
+        last[: 2 * n] = told.values[: 2 * n]
         self._compare_imu(told, last)
 
     def _compare_imu(self, told: Measurement, last: np.ndarray) -> None:
         imu = slice(2 * self._n, 2 * self._n + 7)
-        if (told.values[imu] == last[imu]).all():   # no news: it ticks more rarely than the joints
+        if (told.values[imu] == last[imu]).all():  # no news: it ticks more rarely than the joints
             return
         age, self._imu_known = told.stamp - self._imu_known, told.stamp
         turn = rotation_between(last[imu][:4], told.orientation)
@@ -266,8 +333,12 @@ class Plausibility:
         off = math.hypot(*self._turned.tolist())
         allowed = self._values.jump_margin + 0.5 * age * self._values.base_rate_limit
         if off > allowed:
-            self._latch('contradiction', f'the base turned {off:.3g} rad otherwise than its '
-                        f'gyroscope says within {MEMORY:g} s; possible {allowed:.3g}', told.stamp)
+            self._latch(
+                'contradiction',
+                f'the base turned {off:.3g} rad otherwise than its '
+                f'gyroscope says within {MEMORY:g} s; possible {allowed:.3g}',
+                told.stamp,
+            )
 
 
 def _degrees(value: float, channel: Channel) -> str:
@@ -282,13 +353,16 @@ def rotation_between(before: np.ndarray, after: np.ndarray) -> tuple[float, floa
     a, b, c, d = before.tolist()
     x, y, z, w = after.tolist()
     s = d * w + a * x + b * y + c * z
-    u = (d * x - a * w - b * z + c * y, d * y + a * z - b * w - c * x,
-         d * z - a * y + b * x - c * w)
+    u = (
+        d * x - a * w - b * z + c * y,
+        d * y + a * z - b * w - c * x,
+        d * z - a * y + b * x - c * w,
+    )
     half = math.hypot(*u)
     if half < 1e-12:
         return 0.0, 0.0, 0.0
     share = 2.0 * math.atan2(half, abs(s)) / half
-    share = share if s >= 0.0 else -share   # q and -q are one
+    share = share if s >= 0.0 else -share  # q and -q are one
     return share * u[0], share * u[1], share * u[2]
 
 
@@ -298,5 +372,11 @@ def turned_by(orientation: np.ndarray, turn: np.ndarray) -> np.ndarray:
     angle = math.hypot(*turn.tolist())
     share = 0.5 * np.sinc(0.5 * angle / math.pi)
     (a, b, c), d = (share * turn).tolist(), math.cos(0.5 * angle)
-    return np.array([w * a + d * x + y * c - z * b, w * b + d * y + z * a - x * c,
-                     w * c + d * z + x * b - y * a, w * d - x * a - y * b - z * c])
+    return np.array(
+        [
+            w * a + d * x + y * c - z * b,
+            w * b + d * y + z * a - x * c,
+            w * c + d * z + x * b - y * a,
+            w * d - x * a - y * b - z * c,
+        ]
+    )

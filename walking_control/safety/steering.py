@@ -10,7 +10,7 @@ from walking_control.models.signals import Reference
 
 # name, unit of the parts of a velocity
 PARTS = (('ahead', 'm/s'), ('to the left', 'm/s'), ('turning', 'rad/s'))
-ROUNDING = 1e-9   # s: stamps are rounded
+ROUNDING = 1e-9  # s: stamps are rounded
 
 
 class Steering:
@@ -24,8 +24,13 @@ class Steering:
     until `start`. `refused`: velocities refused so far. `clipped`: velocities clipped so far.
     """
 
-    def __init__(self, reference: Reference, limits: Callable[[], Sequence[float]], hold: float,
-                 deceleration: float) -> None:
+    def __init__(
+        self,
+        reference: Reference,
+        limits: Callable[[], Sequence[float]],
+        hold: float,
+        deceleration: float,
+    ) -> None:
         self._reference, self._limits = reference, limits
         self._hold, self._deceleration = hold, deceleration
         self.refused = self.clipped = 0
@@ -35,9 +40,9 @@ class Steering:
         """Forget what was commanded, and a stop: the law's parameters decide."""
         self.stopped = False
         self._velocity: np.ndarray | None = None
-        self._since: float | None = None       # when it came; None takes the next tick's time
+        self._since: float | None = None  # when it came; None takes the next tick's time
         self._stopped_at: float | None = None
-        self._own = True                       # whether nobody has commanded a velocity yet
+        self._own = True  # whether nobody has commanded a velocity yet
 
     @property
     def source(self) -> str:
@@ -59,8 +64,11 @@ class Steering:
         self._velocity = np.clip(wanted, -limit, limit)
         self._since, self._own = now, False
         self._refer(1.0)
-        over = [f'{name} {value:.4g} {unit}, limit {most:.4g}'
-                for (name, unit), value, most in zip(PARTS, wanted, limit) if abs(value) > most]
+        over = [
+            f'{name} {value:.4g} {unit}, limit {most:.4g}'
+            for (name, unit), value, most in zip(PARTS, wanted, limit)
+            if abs(value) > most
+        ]
         self.clipped += bool(over)
         return f'clipped: {"; ".join(over)}' if over else None
 
@@ -79,7 +87,7 @@ class Steering:
         """
         if not self.stopped:
             self.stopped, self._stopped_at = True, now
-            if self._velocity is None:   # the law's own: it brakes as it does for its parameters
+            if self._velocity is None:  # the law's own: it brakes as it does for its parameters
                 self._velocity = np.zeros(3)
                 self._refer(0.0)
 
@@ -89,7 +97,7 @@ class Steering:
             self.stopped = False
             if self._own:
                 self._velocity = self._reference.velocity = self._reference.speed = None
-            else:   # what was wanted before the stop is no longer
+            else:  # what was wanted before the stop is no longer
                 self._velocity = np.zeros(3)
                 self._refer(0.0)
 

@@ -23,6 +23,7 @@ class Supervisor:
     `Latch`; None takes a new one, active from the start. `period`: control period, s. `gravity`:
     m/s^2.
     """
+
     _stamp: float | None
     _passed: float | None
     _now: float | None
@@ -31,8 +32,14 @@ class Supervisor:
     _warned_since: float | None
     _impossible_since: list[float | None]
 
-    def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch | None = None,
-                 period: float = 0.01, gravity: float = 9.81) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        values: SafetyParameters,
+        latch: Latch | None = None,
+        period: float = 0.01,
+        gravity: float = 9.81,
+    ) -> None:
         self.fault_latch = Latch() if latch is None else latch
         self._period = period
         self._robot = robot
@@ -45,7 +52,7 @@ class Supervisor:
         # in space feet may stand on steps, and the estimator weighs what they say
         self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
-        self.clamped = 0   # commands that were larger than a limit
+        self.clamped = 0  # commands that were larger than a limit
         self.forget()
 
     @property
@@ -78,7 +85,7 @@ class Supervisor:
         self._imu.forget()
         self._plausibility.forget()
         self._airborne_since = self._warned_since = None
-        self.warning = ''   # what is wrong but no fault, in words
+        self.warning = ''  # what is wrong but no fault, in words
         self._overruns, self._late_since = 0, 0.0
         self._impossible_since = [None] * len(self._robot.feet)
 
@@ -96,9 +103,11 @@ class Supervisor:
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
             told = self._plausibility.judge(measurement)
-            for code, words in (('accelerometer', self._imu.feel_shove(told, self._age)),
-                                ('imu_gravity', self._imu.feel_gravity(told, self._age)),
-                                ('imu_frozen', self._imu.stand_still(measurement))):
+            for code, words in (
+                ('accelerometer', self._imu.feel_shove(told, self._age)),
+                ('imu_gravity', self._imu.feel_gravity(told, self._age)),
+                ('imu_frozen', self._imu.stand_still(measurement)),
+            ):
                 if words is not None:
                     self.latch(code, words, stamp)
             return told
@@ -114,7 +123,7 @@ class Supervisor:
             step = math.nan if self._passed is None else stamp - self._passed
             # sensors may be faster than the law, but not without bound; an infinite step ends it
             self.fault_latch.pass_time(step if step > 0.02 * self._period else self._period)
-        self._passed = stamp   # of a measurement that is refused, too
+        self._passed = stamp  # of a measurement that is refused, too
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
@@ -123,8 +132,11 @@ class Supervisor:
         if before is not None:
             self._age = stamp - before
             if stamp < before:
-                self.latch('clock_backwards', f'stamp {stamp:.6f} s follows '
-                           f'{before:.6f} s: was a simulator reset?', stamp)
+                self.latch(
+                    'clock_backwards',
+                    f'stamp {stamp:.6f} s follows {before:.6f} s: was a simulator reset?',
+                    stamp,
+                )
                 return False
             self._check_gap(before, stamp, waited)
         self._stamp = stamp
@@ -135,12 +147,16 @@ class Supervisor:
         if age <= limit and (waited is None or waited <= limit):
             return
         words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later'
-        if age <= limit:   # it was under way while we slept
-            self.latch('stale_joint_state', f'{words}, but came {waited:.3f} s later; '
-                       f'limit {limit:g} s', stamp)
+        if age <= limit:  # it was under way while we slept
+            self.latch(
+                'stale_joint_state',
+                f'{words}, but came {waited:.3f} s later; limit {limit:g} s',
+                stamp,
+            )
         elif waited is not None and waited < 0.5 * age:
-            self.latch('clock_jump', f'{words}, but came {waited:.3f} s later; '
-                       f'limit {limit:g} s', stamp)
+            self.latch(
+                'clock_jump', f'{words}, but came {waited:.3f} s later; limit {limit:g} s', stamp
+            )
         else:
             self.latch('stale_joint_state', f'{words}; limit {limit:g} s', stamp)
 
@@ -152,8 +168,9 @@ class Supervisor:
         """
         limit = self._values.state_timeout
         if age > limit:
-            self.latch(f'stale_{sensor}', f'nothing heard for {age:.3f} s; limit {limit:g} s',
-                       stamp)
+            self.latch(
+                f'stale_{sensor}', f'nothing heard for {age:.3f} s; limit {limit:g} s', stamp
+            )
 
     # -- state -----------------------------------------------------------------------------------
 
@@ -169,24 +186,39 @@ class Supervisor:
         values, stamp, contact = self._values, state.stamp, state.contact.tolist()
         for i, foot in enumerate(self._robot.feet):
             if state.pulled[i]:
-                self.latch('foot_force', f'{foot} says that the floor pulls it down: sign of the '
-                           'sensor?', stamp)
+                self.latch(
+                    'foot_force',
+                    f'{foot} says that the floor pulls it down: sign of the sensor?',
+                    stamp,
+                )
             impossible = contact[i] and state.foot_height[i] > self._highest
             since = self._impossible_since[i] = _since(self._impossible_since[i], impossible, stamp)
             if since is not None and stamp - since > values.stuck_contact_time:
-                self.latch('stuck_contact', f'{foot} reports contact '
-                           f'{state.foot_height[i]:.2f} m above the floor for '
-                           f'{stamp - since:.2f} s', stamp)
+                self.latch(
+                    'stuck_contact',
+                    f'{foot} reports contact '
+                    f'{state.foot_height[i]:.2f} m above the floor for '
+                    f'{stamp - since:.2f} s',
+                    stamp,
+                )
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
         if since is not None and stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
         wrong = bool(state.mistrusted.any())
         self._warned_since = _since(self._warned_since, wrong, stamp)
-        self.warning = '' if not wrong else 'sensor contradicts weight and legs: ' + ', '.join(
-            foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies)
+        self.warning = (
+            ''
+            if not wrong
+            else 'sensor contradicts weight and legs: '
+            + ', '.join(foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies)
+        )
         if state.flicker > values.flicker_limit:
-            self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
-                       f'were suppressed; limit {values.flicker_limit}', stamp)
+            self.latch(
+                'contact_flicker',
+                f'{state.flicker} changes of a contact within a second '
+                f'were suppressed; limit {values.flicker_limit}',
+                stamp,
+            )
 
     def must_stand(self, stamp: float) -> bool:
         """Return whether a warning has lasted for so long that the robot shall walk no more."""
@@ -201,10 +233,16 @@ class Supervisor:
         self._overruns = self._overruns + 1 if duration > period else 0
         if self._overruns == 1:
             self._late_since = stamp
-        if self._overruns > self._values.overrun_limit \
-                and stamp - self._late_since >= self._values.state_timeout:
-            self.latch('tick_overrun', f'{self._overruns} ticks in a row took longer than '
-                       f'{period:g} s, the last {duration:.4f} s', stamp)
+        if (
+            self._overruns > self._values.overrun_limit
+            and stamp - self._late_since >= self._values.state_timeout
+        ):
+            self.latch(
+                'tick_overrun',
+                f'{self._overruns} ticks in a row took longer than '
+                f'{period:g} s, the last {duration:.4f} s',
+                stamp,
+            )
 
     # -- command ---------------------------------------------------------------------------------
 
@@ -223,8 +261,13 @@ class Supervisor:
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
 
-    def react(self, measurement: Measurement, command: Command, now: float | None = None,
-              live: bool = True) -> None:
+    def react(
+        self,
+        measurement: Measurement,
+        command: Command,
+        now: float | None = None,
+        live: bool = True,
+    ) -> None:
         """Overwrite a command with the safe one of the present reaction.
 
         `measurement`: the last `Measurement`. `command`: the `Command` to overwrite. `now`: steady
@@ -246,8 +289,10 @@ class Supervisor:
         command.effort[:] = self._last
 
     def _fade(self, faded: float) -> list[float]:
-        return [math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded
-                else 0.0 for effort in self._faded]
+        return [
+            math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded else 0.0
+            for effort in self._faded
+        ]
 
     def _damping(self, measurement: Measurement) -> list[float]:
         efforts, speeds = [], self._plausibility.speeds
@@ -256,7 +301,7 @@ class Supervisor:
             # no more than a joint that can be: a sensor may lie
             effort = -self._values.damping * max(min(speed, fastest), -fastest)
             efforts.append(max(min(effort, limit), -limit) if math.isfinite(speed) else 0.0)
-        return efforts + [0.0] * (len(self._limits) - len(efforts))   # virtual efforts rest
+        return efforts + [0.0] * (len(self._limits) - len(efforts))  # virtual efforts rest
 
 
 def _since(before: float | None, lasts: bool, stamp: float) -> float | None:

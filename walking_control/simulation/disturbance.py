@@ -28,28 +28,34 @@ if TYPE_CHECKING:
 
 class How(NamedTuple):
     """When, where and in which way a disturbance comes, where a touchdown alone does not say it."""
-    phase: float = 0.0   # part of a step by which it comes after its touchdown, 0 up to 1
-    time: float | None = None   # when it comes, s, instead of a touchdown; None: at the touchdown
+
+    phase: float = 0.0  # part of a step by which it comes after its touchdown, 0 up to 1
+    time: float | None = None  # when it comes, s, instead of a touchdown; None: at the touchdown
     # where the floor changes, m ahead of the start, instead of a touchdown; None likewise
     place: float | None = None
-    direction: float = 0.0   # where a push points, rad from ahead of the base to the left
-    duration: float | None = None   # of a push, s, its force constant; None takes the plant's own
-    link: str = ''   # the link that is pushed, at its centre of mass; ``''``: the base
+    direction: float = 0.0  # where a push points, rad from ahead of the base to the left
+    duration: float | None = None  # of a push, s, its force constant; None takes the plant's own
+    link: str = ''  # the link that is pushed, at its centre of mass; ``''``: the base
 
 
-LARGEST = {'push': (100.0, 'N s/kg'), 'side_push': (100.0, 'N s/kg'), 'step_down': (10.0, 'm'),
-           'step_up': (10.0, 'm')}   # beyond it a size is a slip
-PLAIN = How()   # at a touchdown, along the walk
+LARGEST = {
+    'push': (100.0, 'N s/kg'),
+    'side_push': (100.0, 'N s/kg'),
+    'step_down': (10.0, 'm'),
+    'step_up': (10.0, 'm'),
+}  # beyond it a size is a slip
+PLAIN = How()  # at a touchdown, along the walk
 
 
 class Disturbance(NamedTuple):
     """A one-off change of the walker's world."""
+
     # ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or ``'side_push'`` (N
     # s per kg of robot)
     kind: str
     size: float
-    step: int   # the touchdown it comes with, counted from 1; 0 where `how` says when or where
-    how: How = PLAIN   # the rest
+    step: int  # the touchdown it comes with, counted from 1; 0 where `how` says when or where
+    how: How = PLAIN  # the rest
 
     def __str__(self) -> str:
         how, when = self.how, f'{self.step + self.how.phase:.10g}'
@@ -63,7 +69,7 @@ class Disturbance(NamedTuple):
         return f'{self.kind}={self.size:g}@{when}{"".join(details)}'
 
 
-LAST_FOOTHOLD = 61   # as far as plants plan
+LAST_FOOTHOLD = 61  # as far as plants plan
 
 
 def rough_floor(size: float, seed: int) -> list[Disturbance]:
@@ -102,9 +108,13 @@ def parse_disturbance(text: str) -> Disturbance:
     found = _WHEN.fullmatch(when)
     value = _number(size)
     if not math.isfinite(value) or found is None:
-        raise InvalidInput('disturbance', value=text, limit='must have the form kind=size@step',
-                           remedy='for example step_down=0.05@3; push=0.5@12.25 comes a quarter of '
-                           'a step later, push=0.5@4.5s at a time, step_up=0.03@2m at a place')
+        raise InvalidInput(
+            'disturbance',
+            value=text,
+            limit='must have the form kind=size@step',
+            remedy='for example step_down=0.05@3; push=0.5@12.25 comes a quarter of '
+            'a step later, push=0.5@4.5s at a time, step_up=0.03@2m at a place',
+        )
     how = PLAIN
     step, part, other, unit = found.groups()
     if part is not None:
@@ -112,8 +122,11 @@ def parse_disturbance(text: str) -> Disturbance:
     elif unit is not None:
         at = _number(other)
         if not at >= 0.0:
-            raise InvalidInput(f'time or place of the disturbance {text}', value=other,
-                               limit='must be a number from 0')
+            raise InvalidInput(
+                f'time or place of the disturbance {text}',
+                value=other,
+                limit='must be a number from 0',
+            )
         how = how._replace(time=at) if unit == 's' else how._replace(place=at)
     for detail in details:
         how = _with_detail(how, detail, text)
@@ -129,8 +142,12 @@ def _with_detail(how: How, detail: str, text: str) -> How:
         return how._replace(direction=math.radians(number))
     if name == 'duration' and 0.0 <= number < math.inf:
         return how._replace(duration=number)
-    raise InvalidInput(f'disturbance {text}', value=detail, limit='is no detail of a disturbance',
-                       remedy='known: direction=DEGREES, duration=SECONDS, link=NAME')
+    raise InvalidInput(
+        f'disturbance {text}',
+        value=detail,
+        limit='is no detail of a disturbance',
+        remedy='known: direction=DEGREES, duration=SECONDS, link=NAME',
+    )
 
 
 def _number(text: str) -> float:
@@ -141,9 +158,9 @@ def _number(text: str) -> float:
 
 
 FIRST_WITH_PHASE = 3
-CARRIES = 0.02     # of the weight: a foot with less stands on nothing
-AIRBORNE = 0.05    # s: a foot that was off the floor for less has bounced, not stepped
-EARLY = 1e-9       # s: times are sums of timesteps
+CARRIES = 0.02  # of the weight: a foot with less stands on nothing
+AIRBORNE = 0.05  # s: a foot that was off the floor for less has bounced, not stepped
+EARLY = 1e-9  # s: times are sums of timesteps
 
 
 class Touchdowns:
@@ -160,7 +177,7 @@ class Touchdowns:
 
     def reset(self) -> None:
         """Begin with all feet on the floor."""
-        self._left = [0.0] * self._feet   # when each foot last carried
+        self._left = [0.0] * self._feet  # when each foot last carried
         self._times: list[float] = []
         self.count, self.last, self.period = 0, 0.0, 0.0
 
@@ -187,19 +204,20 @@ class Touchdowns:
 
 class Push(NamedTuple):
     """A planned push."""
-    impulse: float   # N s
-    direction: float   # rad from ahead of the base to the left
-    duration: float   # s; 0: at once
-    link: int   # index of the pushed link in the engine
-    touchdown: int = 0   # the touchdown it comes with; 0 where `time` says when
-    phase: float = 0.0   # part of a step by which it comes later
-    time: float = 0.0   # when it comes, s
+
+    impulse: float  # N s
+    direction: float  # rad from ahead of the base to the left
+    duration: float  # s; 0: at once
+    link: int  # index of the pushed link in the engine
+    touchdown: int = 0  # the touchdown it comes with; 0 where `time` says when
+    phase: float = 0.0  # part of a step by which it comes later
+    time: float = 0.0  # when it comes, s
 
     def is_due(self, time: float, touchdowns: Touchdowns) -> bool:
         """Return whether it begins now."""
         if self.touchdown == 0:
             return time >= self.time - EARLY
-        if touchdowns.count != self.touchdown:   # a later one without it: the step was short
+        if touchdowns.count != self.touchdown:  # a later one without it: the step was short
             return touchdowns.count > self.touchdown
         return time >= touchdowns.last + self.phase * touchdowns.period - EARLY
 
@@ -215,7 +233,7 @@ class Pushes:
     def reset(self) -> None:
         """Begin a run: all that is planned is still to come."""
         self._waiting = list(self._planned)
-        self._acting: list[tuple[int, np.ndarray, float]] = []   # (link, force, time left)
+        self._acting: list[tuple[int, np.ndarray, float]] = []  # (link, force, time left)
 
     def plan(self, push: Push) -> None:
         """Plan a push for every run, that under way included."""
@@ -235,16 +253,24 @@ class Pushes:
             if push.duration == 0.0:
                 at_once.append(along_floor(push.impulse, push.direction + yaw))
             else:
-                self._acting.append((push.link, along_floor(
-                    push.impulse / push.duration, push.direction + yaw), push.duration))
+                self._acting.append(
+                    (
+                        push.link,
+                        along_floor(push.impulse / push.duration, push.direction + yaw),
+                        push.duration,
+                    )
+                )
         return at_once
 
     def forces(self, h: float) -> Forces:
         """Return the mean forces of the coming time h, s, which then is over."""
-        acting = [(link, force if left >= h - EARLY else force * (left / h))
-                  for link, force, left in self._acting]
-        self._acting = [(link, force, left - h) for link, force, left in self._acting
-                        if left > h + EARLY]
+        acting = [
+            (link, force if left >= h - EARLY else force * (left / h))
+            for link, force, left in self._acting
+        ]
+        self._acting = [
+            (link, force, left - h) for link, force, left in self._acting if left > h + EARLY
+        ]
         return acting
 
 
@@ -260,27 +286,44 @@ def make_push(engine: Engine, impulse: float, step: int, how: How) -> Push:
     rest. Raises `InvalidInput`: it comes at a place or too early, on no link, or is too short.
     """
     if how.place is not None:
-        raise InvalidInput('place of a push', value=how.place, limit='pushes come at a touchdown '
-                           'or a time', remedy='for example push=0.5@12.25 or push=0.5@4.5s')
+        raise InvalidInput(
+            'place of a push',
+            value=how.place,
+            limit='pushes come at a touchdown or a time',
+            remedy='for example push=0.5@12.25 or push=0.5@4.5s',
+        )
     if how.phase > 0.0 and step < FIRST_WITH_PHASE:
-        raise InvalidInput('touchdown of the push', value=step + how.phase,
-                           limit='a part of a step is told by the two before: must be from '
-                           f'{FIRST_WITH_PHASE}')
+        raise InvalidInput(
+            'touchdown of the push',
+            value=step + how.phase,
+            limit=f'a part of a step is told by the two before: must be from {FIRST_WITH_PHASE}',
+        )
     base, timestep = engine.robot.base_link, engine.resolution
     link = how.link or base
     index = engine.link_index(link)
     if index < 0 and link != base:
-        raise InvalidInput('link of the push', value=link, limit=f'is none of {engine.robot.name}',
-                           remedy='leave it out to push the base, or take a link of the URDF')
+        raise InvalidInput(
+            'link of the push',
+            value=link,
+            limit=f'is none of {engine.robot.name}',
+            remedy='leave it out to push the base, or take a link of the URDF',
+        )
     duration = engine.push_duration if how.duration is None else how.duration
     if timestep > 0.0:
         steps = round(duration / timestep)
         if duration > 0.0 and steps < 1:
-            raise InvalidInput('duration of the push', value=duration, limit='is shorter than '
-                               f'the timestep of the plant ({timestep:g} s)',
-                               remedy='give duration=0: at once')
+            raise InvalidInput(
+                'duration of the push',
+                value=duration,
+                limit=f'is shorter than the timestep of the plant ({timestep:g} s)',
+                remedy='give duration=0: at once',
+            )
         duration = steps * timestep
     if duration == 0.0 and link != base:
-        raise InvalidInput('link of the push', value=link, limit='a push at once is of the base',
-                           remedy='give a duration above 0')
+        raise InvalidInput(
+            'link of the push',
+            value=link,
+            limit='a push at once is of the base',
+            remedy='give a duration above 0',
+        )
     return Push(impulse, how.direction, duration, index, step, how.phase, how.time or 0.0)

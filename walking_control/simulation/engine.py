@@ -29,6 +29,7 @@ from walking_control.models.signals import BaseState, Measurement
 
 class Feature(Enum):
     """What a floor or a push may be, in words for the page of plants and for refusals."""
+
     STEPS = 'step_down, step_up at a touchdown'
     TILTS = 'slope_change at a touchdown'
     EDGES = 'step_down, step_up at a place'
@@ -43,7 +44,8 @@ REMEDIES = {
     Feature.TILTS: 'say where it begins, for example slope_change=0.1@2m',
     Feature.EDGES: 'let it come with a touchdown, for example step_up=0.03@5',
     Feature.SIDEWAYS: 'push along the walk: direction=0, or 180 against it',
-    Feature.LINKS: 'leave the link out: the base is pushed'}
+    Feature.LINKS: 'leave the link out: the base is pushed',
+}
 
 
 class Truth:
@@ -60,8 +62,18 @@ class Truth:
         work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
         electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
     """
-    __slots__ = ('_base', 'q', 'v', 'foot_force', 'foot_height', 'trip', 'locked', 'work',
-                 'electrical_energy')
+
+    __slots__ = (
+        '_base',
+        'q',
+        'v',
+        'foot_force',
+        'foot_height',
+        'trip',
+        'locked',
+        'work',
+        'electrical_energy',
+    )
     trip: str | None
 
     def __init__(self, robot: Robot) -> None:
@@ -80,8 +92,14 @@ class Truth:
         """The `BaseState` now."""
         return self._base.state(self.q, self.v)
 
-    def book(self, motors: Iterable[GearedMotor], effort: np.ndarray, work: Iterable[float],
-             rates: Iterable[float], h: float) -> None:
+    def book(
+        self,
+        motors: Iterable[GearedMotor],
+        effort: np.ndarray,
+        work: Iterable[float],
+        rates: Iterable[float],
+        h: float,
+    ) -> None:
         """Book the work of a time h; no energy flows back to the supply.
 
         `motors`: the first of the efforts are theirs. `effort`: held meanwhile, N m,
@@ -95,22 +113,23 @@ class Truth:
             power += motor.electrical_power(torque, rate)
         self.electrical_energy += max(0.0, power) * h
 
-    def measure(self, time: float, rotations: Iterable[np.ndarray],
-                measurement: Measurement) -> None:
+    def measure(
+        self, time: float, rotations: Iterable[np.ndarray], measurement: Measurement
+    ) -> None:
         """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
 
         `time`: s. `rotations`: from the axes of each foot to the floor's, ``(3, 3)``.
         `measurement`: changed.
         """
         measurement.stamp = time
-        measurement.position[:] = self.q[self._base.nq:]
-        measurement.velocity[:] = self.v[self._base.nv:]
+        measurement.position[:] = self.q[self._base.nq :]
+        measurement.velocity[:] = self.v[self._base.nv :]
         measurement.locked[:] = self.locked
         for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
             np.dot(force, rotation, out=felt)
 
 
-Forces = Sequence[tuple[int, np.ndarray]]   # index of a link, and the force on its centre, N
+Forces = Sequence[tuple[int, np.ndarray]]  # index of a link, and the force on its centre, N
 
 
 class Engine(ABC):
@@ -133,6 +152,7 @@ class Engine(ABC):
     Raises:
         IncompatiblePlant: It cannot simulate this robot; raised on construction.
     """
+
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]]
     lacks: Mapping[Feature, str] = MappingProxyType({})
@@ -160,8 +180,9 @@ class Engine(ABC):
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
 
     @abstractmethod
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Move on by a step.
 
         `effort`: held meanwhile, N m, ``(n_efforts,)``. `armed`: which locks are, ``(n_locks,)``.
@@ -186,8 +207,9 @@ class Engine(ABC):
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
 
-    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
-             ) -> tuple[Iterable[float], Iterable[float]]:
+    def book(
+        self, effort: np.ndarray, before: list[float], after: list[float], h: float
+    ) -> tuple[Iterable[float], Iterable[float]]:
         """Return the work of each effort in the step just made, J, and the motors' mean rates.
 
         `effort`: as given to `advance`. `before`: `rates` before it. `after`: `rates` after it.

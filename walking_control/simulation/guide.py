@@ -7,15 +7,26 @@ from typing import Protocol
 from walking_control.runs.route import PUSH_TIME, Route, Segment
 from walking_control.simulation.disturbance import Disturbance, How
 
-EVERY = 0.1      # s between two velocities
-SLIVER = 1e-9    # s
+EVERY = 0.1  # s between two velocities
+SLIVER = 1e-9  # s
 
 
 def planned_pushes(route: Route) -> list[Disturbance]:
     """Return the pushes of a route as a plant plans them."""
-    return [Disturbance('push', segment.push, 0, How(
-        time=segment.push_at, direction=math.radians(segment.push_direction), duration=PUSH_TIME))
-        for segment in route.segments if segment.push]
+    return [
+        Disturbance(
+            'push',
+            segment.push,
+            0,
+            How(
+                time=segment.push_at,
+                direction=math.radians(segment.push_direction),
+                duration=PUSH_TIME,
+            ),
+        )
+        for segment in route.segments
+        if segment.push
+    ]
 
 
 class Asked(Protocol):
@@ -45,8 +56,11 @@ class Guide:
         while self._segments and time >= self._segments[0].begin - SLIVER:
             self._begin(self._segments.pop(0))
         segment = self._segment
-        if segment is not None and not segment.stop \
-                and self._next - SLIVER <= time < segment.end - SLIVER:
+        if (
+            segment is not None
+            and not segment.stop
+            and self._next - SLIVER <= time < segment.end - SLIVER
+        ):
             self._next = time + EVERY
             self._asked.command(segment.velocity, None)
 

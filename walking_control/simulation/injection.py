@@ -37,28 +37,34 @@ SENSOR_FAULTS = {
     'lock': 'all locks say engaged; only where a knee is bent',
     'fall': 'the base is measured turning until it lies on the floor',
     'clock_stopped': 'all stamps stand still',
-    'clock_backwards': 'all stamps go back by half a second'}
+    'clock_backwards': 'all stamps go back by half a second',
+}
 # code -> how it is provoked where the law runs
 LAW_FAULTS = {
     'command': 'the control law gives NaN',
     'internal': 'the control law raises an error',
-    'tick_overrun': 'every tick takes one and a half control periods; real time only'}
+    'tick_overrun': 'every tick takes one and a half control periods; real time only',
+}
 TOPIC_FAULTS = {'emergency_stop': 'True is published on emergency_stop'}
 INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 
-FLICKER = 0.02   # s, from contact to contact: longer than one bad reading, shorter than debouncing
-LIE = 1e6     # rad/s, m/s^2, N: no robot
-FALLING = 5.0   # rad/s
-JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
+FLICKER = 0.02  # s, from contact to contact: longer than one bad reading, shorter than debouncing
+LIE = 1e6  # rad/s, m/s^2, N: no robot
+FALLING = 5.0  # rad/s
+JUMP = 0.35  # rad; more than a base can turn in a measurement, less than a fall
 
 
 def check_kind(kind: str) -> str:
     """Return a kind of fault; `InvalidInput` if none, or nobody can provoke it from outside."""
     if kind in INJECTIONS:
         return kind
-    raise InvalidInput('fault', value=kind, limit='cannot be provoked in a demo' if kind in KINDS
-                       else 'no such kind', remedy='one of ' + ', '.join(INJECTIONS))
+    raise InvalidInput(
+        'fault',
+        value=kind,
+        limit='cannot be provoked in a demo' if kind in KINDS else 'no such kind',
+        remedy='one of ' + ', '.join(INJECTIONS),
+    )
 
 
 def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: float) -> None:
@@ -84,16 +90,20 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
     elif kind == 'jump':
         measurement.orientation[:] = turned(measurement.orientation, JUMP)
     elif kind == 'fall':
-        measurement.orientation[:] = turned(measurement.orientation,
-                                            min(0.5 * math.pi, FALLING * elapsed))
+        measurement.orientation[:] = turned(
+            measurement.orientation, min(0.5 * math.pi, FALLING * elapsed)
+        )
         measurement.angular_velocity[1] += FALLING
     elif kind == 'contradiction':
         measurement.angular_velocity[1] += 8.0
     elif kind == 'lock':
         measurement.locked[:] = True
     elif kind in ('gyroscope', 'accelerometer', 'foot_force'):
-        {'gyroscope': measurement.angular_velocity, 'foot_force': measurement.foot_force[0],
-         'accelerometer': measurement.linear_acceleration}[kind][1] = LIE
+        {
+            'gyroscope': measurement.angular_velocity,
+            'foot_force': measurement.foot_force[0],
+            'accelerometer': measurement.linear_acceleration,
+        }[kind][1] = LIE
 
 
 def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, float]:
@@ -106,6 +116,7 @@ def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, 
 @dataclass
 class Injection:
     """The fault of a simulated robot, none to begin with."""
+
     robot: Robot
     kind: str = ''
 
@@ -130,15 +141,19 @@ class Injection:
         if self.kind == 'imu_frozen':
             for part, frozen in zip(told.parts[IMU], self._imu):
                 part[:] = frozen
-        told.stamp = {'clock_stopped': self._since,
-                      'clock_backwards': measurement.stamp - 0.5}.get(self.kind, measurement.stamp)
+        told.stamp = {'clock_stopped': self._since, 'clock_backwards': measurement.stamp - 0.5}.get(
+            self.kind, measurement.stamp
+        )
         spoil_sensors(self.kind, self.robot, told, measurement.stamp - self._since)
         return told
 
     def mutes(self, sensor: str) -> bool:
         """Return whether a sensor is silent, by its name in the table of `sensors_of`."""
-        return sensor == {'stale_joint_state': JOINTS, 'stale_imu': IMU,
-                          'stale_contact': self.robot.feet[0]}.get(self.kind)
+        return sensor == {
+            'stale_joint_state': JOINTS,
+            'stale_imu': IMU,
+            'stale_contact': self.robot.feet[0],
+        }.get(self.kind)
 
     @property
     def joints(self) -> tuple[str, ...]:

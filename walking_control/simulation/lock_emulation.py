@@ -24,9 +24,10 @@ class LockEmulator:
         self._locks = robot.locks
         self._joints = [robot.joint_index(lock.joint) for lock in robot.locks]
         dynamics = Dynamics(robot)
-        inertia = np.diag(dynamics.mass_matrix(dynamics.configuration(np.zeros(
-            len(robot.joints)))))[-len(robot.joints):][self._joints]
-        self._stiffness = FREQUENCY ** 2 * inertia
+        inertia = np.diag(
+            dynamics.mass_matrix(dynamics.configuration(np.zeros(len(robot.joints))))
+        )[-len(robot.joints) :][self._joints]
+        self._stiffness = FREQUENCY**2 * inertia
         self._damping = 2.0 * DAMPING * FREQUENCY * inertia
         self._angle = np.array([lock.angle for lock in robot.locks])
         self._capture = np.array([lock.capture for lock in robot.locks])
@@ -40,5 +41,6 @@ class LockEmulator:
         """
         away = position[self._joints] - self._angle
         self.engaged[:] = armed & (self.engaged | (np.abs(away) <= self._capture))
-        return np.where(self.engaged, -self._stiffness * away
-                        - self._damping * velocity[self._joints], 0.0)
+        return np.where(
+            self.engaged, -self._stiffness * away - self._damping * velocity[self._joints], 0.0
+        )

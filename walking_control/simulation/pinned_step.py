@@ -21,7 +21,7 @@ from walking_control.models.friction import FADE, passive_torques
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 
-LATE = 0.5    # share of the gait's period before which a foot near the floor does not touch down
+LATE = 0.5  # share of the gait's period before which a foot near the floor does not touch down
 BEYOND = 1.2  # the step is given up at this multiple of the period
 
 
@@ -38,9 +38,12 @@ class _Pinned:
         self.gather = np.hstack((np.zeros((len(lift), base)), robot.supports[self.stance]))
         self._base = slice(base)
         if robot.has_gear_losses:
-            raise IncompatiblePlant(f'pinned step of {robot.name}', value='efficiency below 1',
-                                    limit='drives coordinates, not motors',
-                                    remedy='set the efficiency of its gears to 1')
+            raise IncompatiblePlant(
+                f'pinned step of {robot.name}',
+                value='efficiency below 1',
+                limit='drives coordinates, not motors',
+                remedy='set the efficiency of its gears to 1',
+            )
 
     def torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces on the minimal coordinates a motion takes."""
@@ -53,8 +56,9 @@ class _Pinned:
         # the foot's force is what the base translation, free of any motor, leaves over
         return np.asarray(self.spread.T @ (right - A @ right[base]))
 
-    def accelerate(self, q: np.ndarray, v: np.ndarray,
-                   effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def accelerate(
+        self, q: np.ndarray, v: np.ndarray, effort: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return acceleration and force of the floor under efforts on the coordinates."""
         dynamics = self.dynamics
         M, A = dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.stance).T
@@ -82,10 +86,12 @@ class _Pinned:
         return robot.supports[self.swing] @ q[joints], robot.supports[self.swing] @ v[joints]
 
 
-def simulate_pinned_step(robot_file: RobotFile,
-                         gait: Gait) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
+def simulate_pinned_step(
+    robot_file: RobotFile, gait: Gait
+) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
     """Return (reason, q, v, period, least normal force) of a step under a gait's torques."""
     from scipy.integrate import solve_ivp
+
     pinned = _Pinned(robot_file.robot, robot_file.values(World))
     nv, normal = pinned.dynamics.nv, [np.inf]
 
@@ -98,11 +104,18 @@ def simulate_pinned_step(robot_file: RobotFile,
     def height(t: float, y: np.ndarray) -> float:
         return pinned.height(y[:nv]) if t > LATE * gait.period else 1.0
 
-    height.terminal = True     # type: ignore[attr-defined]   # where scipy looks for it
-    height.direction = -1.0    # type: ignore[attr-defined]   # likewise
+    height.terminal = True  # type: ignore[attr-defined]   # where scipy looks for it
+    height.direction = -1.0  # type: ignore[attr-defined]   # likewise
     start = pinned.dynamics.base_from_coordinates(pinned.stance, *gait.start)
-    run = solve_ivp(rates, (0.0, BEYOND * gait.period), np.concatenate(start),
-                    'DOP853', events=height, rtol=1e-9, atol=1e-10)
+    run = solve_ivp(
+        rates,
+        (0.0, BEYOND * gait.period),
+        np.concatenate(start),
+        'DOP853',
+        events=height,
+        rtol=1e-9,
+        atol=1e-10,
+    )
     if not len(run.t_events[0]):
         return 'no touchdown', *gait.start, np.nan, normal[0]
     y = run.y_events[0][0]

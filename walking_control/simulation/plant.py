@@ -29,7 +29,7 @@ from walking_control.simulation.wires import Wires
 __all__ = ['Plant', 'Truth']
 PUSHES = ('push', 'side_push')
 KINDS = ('step_down', 'step_up', 'slope_change', *PUSHES)
-ALONG = 1e-9   # sine of a direction that is along the walk
+ALONG = 1e-9  # sine of a direction that is along the walk
 
 
 class Plant:
@@ -63,13 +63,17 @@ class Plant:
         self.disturbances: list[Disturbance] = []
         self._motors = list(self.robot.actuators.values())
         self._is_supplied = any(motor.supply_voltage > 0.0 for motor in self._motors)
-        self._imus = {sensor.name: InertialUnit(engine.dynamics, self.world.slope, sensor.frame)
-                      for sensor in sensors_of(self.robot) if sensor.kind == IMU}
+        self._imus = {
+            sensor.name: InertialUnit(engine.dynamics, self.world.slope, sensor.frame)
+            for sensor in sensors_of(self.robot)
+            if sensor.kind == IMU
+        }
         self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
         self._pushes = Pushes(self.touchdowns)
         self._wires = None if sensors is None else Wires(self.robot, sensors, engine.resolution)
-        self.sensors: Mapping[str, Any] = MappingProxyType({}) if self._wires is None \
-            else self._wires.errors
+        self.sensors: Mapping[str, Any] = (
+            MappingProxyType({}) if self._wires is None else self._wires.errors
+        )
 
     @property
     def time(self) -> float:
@@ -110,7 +114,7 @@ class Plant:
     def _sense(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what ideal sensors say."""
         truth = self.truth
-        for name, imu in self._imus.items():   # places the robot
+        for name, imu in self._imus.items():  # places the robot
             imu.measure(truth.q, truth.v, self.time, measurement.parts[name])
         truth.measure(self.time, self.engine.foot_rotations(), measurement)
 
@@ -145,7 +149,7 @@ class Plant:
             after = engine.rates()
             truth.book(self._motors, effort, *engine.book(effort, before, after, h), h)
             before = after
-        if engine.longest_step < math.inf:   # a sum of steps would round
+        if engine.longest_step < math.inf:  # a sum of steps would round
             engine.time = now + duration
         if engine.steps is None:
             self.touchdowns.follow(self.time, truth.foot_force[:, 2].tolist())
@@ -159,9 +163,12 @@ class Plant:
             return max(1, math.ceil(duration / self.engine.longest_step - 1e-9))
         steps = round(duration / step)
         if steps < 1 or not math.isclose(steps * step, duration, rel_tol=1e-6):
-            raise InvalidInput('duration of a tick', value=duration,
-                               limit=f'must be a multiple of {self.name}.timestep ({step:g} s)',
-                               remedy=f'change {self.name}.timestep or the rate')
+            raise InvalidInput(
+                'duration of a tick',
+                value=duration,
+                limit=f'must be a multiple of {self.name}.timestep ({step:g} s)',
+                remedy=f'change {self.name}.timestep or the rate',
+            )
         return steps
 
     def _supply(self, wanted: np.ndarray, rates: list[float], h: float) -> np.ndarray:
@@ -220,13 +227,18 @@ class Plant:
         """
         disturbance = Disturbance(kind, size, step, how)
         if kind not in KINDS:
-            raise InvalidInput('disturbance', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(KINDS))
+            raise InvalidInput(
+                'disturbance', value=kind, limit='unknown', remedy='known: ' + ', '.join(KINDS)
+            )
         largest, unit = LARGEST.get(kind, (math.inf, ''))
         if not math.isfinite(size) or abs(size) > largest:
-            raise InvalidInput(f'size of {kind}', value=size, limit='must be finite' if
-                               largest == math.inf else
-                               f'must be from {-largest:g} to {largest:g} {unit}')
+            raise InvalidInput(
+                f'size of {kind}',
+                value=size,
+                limit='must be finite'
+                if largest == math.inf
+                else f'must be from {-largest:g} to {largest:g} {unit}',
+            )
         last = self.engine.last_step
         if how.time is None and how.place is None and not 1 <= step <= last:
             raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
@@ -253,23 +265,44 @@ class Plant:
         drop = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}[kind]
         tilt = size if kind == 'slope_change' else 0.0
         if self.world.floor_places:
-            raise InvalidInput('disturbance', value=kind, limit='the floor is given by heights '
-                               'already', remedy='put it into world.floor_heights')
+            raise InvalidInput(
+                'disturbance',
+                value=kind,
+                limit='the floor is given by heights already',
+                remedy='put it into world.floor_heights',
+            )
         if how not in (PLAIN, PLAIN._replace(place=how.place)):
-            raise InvalidInput('disturbance', value=str(planned), limit='floors change at a '
-                               'touchdown or at a place, and nothing else is asked',
-                               remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m')
+            raise InvalidInput(
+                'disturbance',
+                value=str(planned),
+                limit='floors change at a touchdown or at a place, and nothing else is asked',
+                remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m',
+            )
         tilted = sum(other.size for other in self.disturbances if other.kind == 'slope_change')
         if abs(tilted + tilt) > STEEPEST:
-            raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
-                               f'{STEEPEST:g} rad')
-        if any((other.how.place is None) != (how.place is None) for other in self.disturbances
-               if other.kind not in PUSHES):
-            raise InvalidInput('disturbance', value=kind, limit='changes of the floor at '
-                               'touchdowns and at places do not mix', remedy='give all with @...m')
-        self._require({(True, True): Feature.TILTS, (True, False): Feature.STEPS,
-                       (False, True): Feature.BENDS, (False, False): Feature.EDGES}[
-                           how.place is None, kind == 'slope_change'], planned)
+            raise InvalidInput(
+                'slope_change', value=size, limit=f'floors lean by at most {STEEPEST:g} rad'
+            )
+        if any(
+            (other.how.place is None) != (how.place is None)
+            for other in self.disturbances
+            if other.kind not in PUSHES
+        ):
+            raise InvalidInput(
+                'disturbance',
+                value=kind,
+                limit='changes of the floor at touchdowns and at places do not mix',
+                remedy='give all with @...m',
+            )
+        self._require(
+            {
+                (True, True): Feature.TILTS,
+                (True, False): Feature.STEPS,
+                (False, True): Feature.BENDS,
+                (False, False): Feature.EDGES,
+            }[how.place is None, kind == 'slope_change'],
+            planned,
+        )
         if how.place is not None:
             self.engine.change(how.place, drop, tilt)
         elif kind == 'slope_change':
@@ -283,4 +316,5 @@ class Plant:
             raise IncompatiblePlant(
                 f'{asked} on plant {self.name} with {self.robot.name}',
                 limit=f'it has no {feature.value}: {self.engine.lacks[feature]}',
-                remedy=REMEDIES.get(feature, 'doc/engines.md lists what each plant has'))
+                remedy=REMEDIES.get(feature, 'doc/engines.md lists what each plant has'),
+            )

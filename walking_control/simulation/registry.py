@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from walking_control.simulation.plant import Plant
 
 _ROOM = 'walking_control.simulation'
-PLANTS = Registry('plant', {
-    'dart': f'{_ROOM}.dart.engine:DartEngine',
-    'mujoco': f'{_ROOM}.mujoco.engine:MujocoEngine',
-    'rigid': f'{_ROOM}.rigid.engine:RigidEngine',
-    'compliant': f'{_ROOM}.compliant.engine:CompliantEngine',
-}, 'walking_control.plants', f'{_ROOM}.engine:Engine')
-REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}   # by the key of robot files
+PLANTS = Registry(
+    'plant',
+    {
+        'dart': f'{_ROOM}.dart.engine:DartEngine',
+        'mujoco': f'{_ROOM}.mujoco.engine:MujocoEngine',
+        'rigid': f'{_ROOM}.rigid.engine:RigidEngine',
+        'compliant': f'{_ROOM}.compliant.engine:CompliantEngine',
+    },
+    'walking_control.plants',
+    f'{_ROOM}.engine:Engine',
+)
+REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}  # by the key of robot files
 
 
 def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None = None) -> Plant:
@@ -38,6 +43,7 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
     """
     from walking_control.simulation.plant import Plant
     from walking_control.simulation.wires import check_delays
+
     robot_file, name = robot_file.choose(PLANTS, name)
     chosen: type[Engine] = PLANTS.find(name or robot_file.plant)
     robot, sensors = robot or robot_file.robot, robot_file.values(SensorParameters)
@@ -49,8 +55,9 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
     return Plant(engine, sensors)
 
 
-def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
-                 ) -> tuple[RobotFile, str | None, str | None]:
+def choose_parts(
+    robot_file: RobotFile, controller: Choice, plant: Choice
+) -> tuple[RobotFile, str | None, str | None]:
     """Return a robot file with the parameters of a controller and a plant in it, and their names.
 
     `controller`: name, ``module:Class``, class, or class with parameters such as
@@ -62,14 +69,16 @@ def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
     return robot_file, law, world
 
 
-def make_fast_plant(robot_file: RobotFile, name: Choice = None,
-                    robot: Robot | None = None) -> Plant:
+def make_fast_plant(
+    robot_file: RobotFile, name: Choice = None, robot: Robot | None = None
+) -> Plant:
     """Return what `make_plant` does, compiled where that is possible: for many long walks.
 
     The same to rounding; the first use of a robot's structure compiles for some time.
     """
     from walking_control.simulation.rigid.compiled import compile_engine
     from walking_control.simulation.rigid.engine import RigidEngine
+
     plant = make_plant(robot_file, name, robot)
     if type(plant.engine) is RigidEngine:
         with contextlib.suppress(MissingDependency):

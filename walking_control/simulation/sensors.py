@@ -32,56 +32,91 @@ if TYPE_CHECKING:
 
 class SensorParameters(Parameters, section='sensors'):
     """Of the errors, delays and losses between plant and controller."""
+
     seed: int = parameter(0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9)
     scale: float = parameter(
-        1.0, '1', 'Factor on all errors of sensors, not on delays and losses.', 0.0, 1000.0)
+        1.0, '1', 'Factor on all errors of sensors, not on delays and losses.', 0.0, 1000.0
+    )
     position_resolution: float = parameter(
-        0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0)
+        0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0
+    )
     position_noise: float = parameter(
-        0.0, 'rad, m', 'Standard deviation of a joint position.', 0.0, 1.0)
+        0.0, 'rad, m', 'Standard deviation of a joint position.', 0.0, 1.0
+    )
     velocity_noise: float = parameter(
-        0.0, 'rad/s, m/s', 'Standard deviation of a joint velocity, beside what differentiation '
-        'brings.', 0.0, 100.0)
+        0.0,
+        'rad/s, m/s',
+        'Standard deviation of a joint velocity, beside what differentiation brings.',
+        0.0,
+        100.0,
+    )
     velocity_cutoff: float = parameter(
-        0.0, 'Hz', 'Corner of the first-order low-pass through which the differentiated encoder '
-        'gives the joint velocity; 0: a true tachometer.', 0.0, 1e4)
+        0.0,
+        'Hz',
+        'Corner of the first-order low-pass through which the differentiated encoder '
+        'gives the joint velocity; 0: a true tachometer.',
+        0.0,
+        1e4,
+    )
     gyro_noise: float = parameter(
-        0.0, 'rad/s', 'Standard deviation of an angular velocity.', 0.0, 100.0)
+        0.0, 'rad/s', 'Standard deviation of an angular velocity.', 0.0, 100.0
+    )
     gyro_bias: float = parameter(
-        0.0, 'rad/s', 'Standard deviation of its error that stays for a run.', 0.0, 100.0)
+        0.0, 'rad/s', 'Standard deviation of its error that stays for a run.', 0.0, 100.0
+    )
     acceleration_noise: float = parameter(
-        0.0, 'm/s^2', 'Standard deviation of a specific force.', 0.0, 1000.0)
+        0.0, 'm/s^2', 'Standard deviation of a specific force.', 0.0, 1000.0
+    )
     acceleration_bias: float = parameter(
-        0.0, 'm/s^2', 'Standard deviation of its error that stays for a run.', 0.0, 100.0)
+        0.0, 'm/s^2', 'Standard deviation of its error that stays for a run.', 0.0, 100.0
+    )
     orientation_noise: float = parameter(
-        0.0, 'rad', 'Standard deviation of the orientation, about each axis of the IMU.', 0.0, 1.0)
+        0.0, 'rad', 'Standard deviation of the orientation, about each axis of the IMU.', 0.0, 1.0
+    )
     orientation_bias: float = parameter(
-        0.0, 'rad', 'Standard deviation of its error that stays for a run.', 0.0, 1.0)
+        0.0, 'rad', 'Standard deviation of its error that stays for a run.', 0.0, 1.0
+    )
     orientation_drift: float = parameter(
-        0.0, 'rad', 'Standard deviation of its error that wanders.', 0.0, 1.0)
+        0.0, 'rad', 'Standard deviation of its error that wanders.', 0.0, 1.0
+    )
     orientation_drift_time: float = parameter(
-        5.0, 's', 'Time after which the wandering error has lost most of its memory.', 0.01, 1e4)
+        5.0, 's', 'Time after which the wandering error has lost most of its memory.', 0.01, 1e4
+    )
     force_noise: float = parameter(
-        0.0, 'N', 'Standard deviation of a foot force, along each axis.', 0.0, 1e4)
+        0.0, 'N', 'Standard deviation of a foot force, along each axis.', 0.0, 1e4
+    )
     contact_threshold: float = parameter(
-        0.0, 'N', 'Foot force below which its sensor reports none.', 0.0, 1e4)
+        0.0, 'N', 'Foot force below which its sensor reports none.', 0.0, 1e4
+    )
     contact_delay: float = parameter(
-        0.0, 's', 'Age of the foot forces in a measurement, rounded up to whole measurements.',
-        0.0, 1.0)
+        0.0,
+        's',
+        'Age of the foot forces in a measurement, rounded up to whole measurements.',
+        0.0,
+        1.0,
+    )
     stuck_foot: int = parameter(
-        0, '1', 'Which foot has a sensor that says the same for ever, counted from 1; 0: none.',
-        0, 100)
+        0,
+        '1',
+        'Which foot has a sensor that says the same for ever, counted from 1; 0: none.',
+        0,
+        100,
+    )
     stuck_force: float = parameter(0.0, 'N', 'What it says; 0: it is dead.', 0.0, 1e4)
     stuck_after: float = parameter(1.0, 's', 'From when on.', 0.0, 1e6)
     measurement_delay: float = parameter(
-        0.0, 's', 'From the instant of a measurement to its arrival.', 0.0, 1.0)
+        0.0, 's', 'From the instant of a measurement to its arrival.', 0.0, 1.0
+    )
     measurement_jitter: float = parameter(
-        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0)
+        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0
+    )
     command_delay: float = parameter(0.0, 's', 'From a command to its effect.', 0.0, 1.0)
     command_jitter: float = parameter(
-        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0)
+        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0
+    )
     lost_measurements: float = parameter(
-        0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99)
+        0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99
+    )
     lost_commands: float = parameter(0.0, '1', 'Share of commands that never arrive.', 0.0, 0.99)
 
     def check(self) -> None:
@@ -89,14 +124,23 @@ class SensorParameters(Parameters, section='sensors'):
         for kind in ('measurement', 'command'):
             delay, jitter = (getattr(self, f'{kind}_{part}') for part in ('delay', 'jitter'))
             if jitter > delay:
-                raise ParameterError(f'parameter sensors.{kind}_jitter', value=jitter,
-                                     limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
-                                     'nothing arrives before it is sent')
+                raise ParameterError(
+                    f'parameter sensors.{kind}_jitter',
+                    value=jitter,
+                    limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
+                    'nothing arrives before it is sent',
+                )
 
 
-EARLY = 1e-9   # s: stamps are rounded; a hair early counts
-_NOISES = ('position_noise', 'orientation_noise', 'gyro_noise', 'acceleration_noise',
-           'velocity_noise', 'force_noise')
+EARLY = 1e-9  # s: stamps are rounded; a hair early counts
+_NOISES = (
+    'position_noise',
+    'orientation_noise',
+    'gyro_noise',
+    'acceleration_noise',
+    'velocity_noise',
+    'force_noise',
+)
 _BIASES = ('orientation_bias', 'gyro_bias', 'acceleration_bias')
 
 
@@ -115,6 +159,7 @@ class Sensors:
     Every error is drawn whether it is used or not, so that one more error, or a larger one, leaves
     the others as they are.
     """
+
     _stamp: float | None
     _position: np.ndarray
     _velocity: np.ndarray
@@ -122,17 +167,23 @@ class Sensors:
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
         n, feet = len(robot.joints), len(robot.feet)
         if values.stuck_foot > feet:
-            raise ParameterError('parameter sensors.stuck_foot', value=values.stuck_foot,
-                                 limit=f'{robot.name} has {feet} feet')
-        scaled = {name: values.scale * getattr(values, name)
-                  for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')}
+            raise ParameterError(
+                'parameter sensors.stuck_foot',
+                value=values.stuck_foot,
+                limit=f'{robot.name} has {feet} feet',
+            )
+        scaled = {
+            name: values.scale * getattr(values, name)
+            for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')
+        }
         self._values = values
         self._resolution = scaled['position_resolution']
         self._drift = scaled['orientation_drift']
         others = len(robot.more_imus)
         counts = (n, 3, 3, 3, n, 3 * feet, *(3,) * 3 * others)
-        self._size = np.repeat([scaled[name] for name in (*_NOISES, *_NOISES[1:4] * others)],
-                               counts)
+        self._size = np.repeat(
+            [scaled[name] for name in (*_NOISES, *_NOISES[1:4] * others)], counts
+        )
         # one draw for all; these are its parts
         self._noise = np.zeros(len(self._size))
         parts = np.split(self._noise, np.cumsum(counts)[:-1])
@@ -140,8 +191,9 @@ class Sensors:
         self._on_force = parts[5].reshape(feet, 3)
         self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
         # sensor -> errors of its orientation, gyroscope and accelerometer
-        self._on_imus = dict(zip((IMU, *map(imu_name, robot.more_imus)),
-                                 zip(*[iter((*parts[1:4], *parts[6:]))] * 3)))
+        self._on_imus = dict(
+            zip((IMU, *map(imu_name, robot.more_imus)), zip(*[iter((*parts[1:4], *parts[6:]))] * 3))
+        )
         self.reset()
 
     def reset(self) -> None:
@@ -178,7 +230,7 @@ class Sensors:
         if self._resolution > 0.0:
             position[:] = self._resolution * np.round(position / self._resolution)
         if cutoff > 0.0:
-            if self._stamp is None:   # the drives have run for long
+            if self._stamp is None:  # the drives have run for long
                 self._velocity = measurement.velocity.copy()
             elif elapsed > 0.0:
                 share = 1.0 - math.exp(-2.0 * math.pi * cutoff * elapsed)
@@ -186,8 +238,14 @@ class Sensors:
             self._position = position.copy()
             measurement.velocity[:] = self._velocity
 
-    def _turn(self, orientation: np.ndarray, wander: np.ndarray, bias: np.ndarray,
-              noise: np.ndarray, elapsed: float) -> None:
+    def _turn(
+        self,
+        orientation: np.ndarray,
+        wander: np.ndarray,
+        bias: np.ndarray,
+        noise: np.ndarray,
+        elapsed: float,
+    ) -> None:
         """Turn an orientation, xyzw in place, by its error about the axes of the IMU."""
         kept = math.exp(-elapsed / self._values.orientation_drift_time)
         wander *= kept
@@ -199,8 +257,12 @@ class Sensors:
         axis, c = math.sin(0.5 * angle) / angle * error, math.cos(0.5 * angle)
         across = float(orientation[:3] @ axis)
         (a, b, d), (x, y, z, w) = axis.tolist(), orientation.tolist()
-        orientation[:] = (w * a + c * x + (y * d - z * b), w * b + c * y + (z * a - x * d),
-                          w * d + c * z + (x * b - y * a), w * c - across)
+        orientation[:] = (
+            w * a + c * x + (y * d - z * b),
+            w * b + c * y + (z * a - x * d),
+            w * d + c * z + (x * b - y * a),
+            w * c - across,
+        )
 
     def _feel(self, measurement: Measurement) -> None:
         """Measure foot forces: as they were, noisy, none below the threshold."""
@@ -218,7 +280,7 @@ class Sensors:
             force[values.stuck_foot - 1] = 0.0, 0.0, values.stuck_force
 
 
-OWN = 'seed'   # what no preset decides
+OWN = 'seed'  # what no preset decides
 
 
 def read_preset(name_or_path: str | Path) -> dict[str, Any]:
@@ -234,8 +296,12 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise InvalidInput(what, limit='must be a list of parameters of sensors, name: value')
     if OWN in values:
-        raise InvalidInput(f'{OWN} in {what}', value=values[OWN],
-                           limit='is not part of a preset', remedy='give --seed')
+        raise InvalidInput(
+            f'{OWN} in {what}',
+            value=values[OWN],
+            limit='is not part of a preset',
+            remedy='give --seed',
+        )
     preset = vars(SensorParameters.read(values)).copy()
     del preset[OWN]
     return preset
@@ -249,9 +315,13 @@ def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
     if name_or_path is None:
         return []
     preset = read_preset(name_or_path)
-    return [*((f'{SensorParameters.section}.{name}', value) for name, value in preset.items()),
-            *((f'{EstimatorParameters.section}.{name}', value)
-              for name, value in expected_errors(SensorParameters(**preset)).items())]
+    return [
+        *((f'{SensorParameters.section}.{name}', value) for name, value in preset.items()),
+        *(
+            (f'{EstimatorParameters.section}.{name}', value)
+            for name, value in expected_errors(SensorParameters(**preset)).items()
+        ),
+    ]
 
 
 def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
@@ -260,16 +330,22 @@ def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
     position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))
     # an encoder's difference over the time constant of its low-pass
     rate = 2.0 * math.pi * sensors.velocity_cutoff * position
-    orientation = math.hypot(sensors.orientation_noise, sensors.orientation_bias,
-                             sensors.orientation_drift)
-    return {'gyro_sigma': scale * sensors.gyro_noise, 'gyro_bias_sigma': scale * sensors.gyro_bias,
-            'acceleration_sigma': scale * sensors.acceleration_noise,
-            'acceleration_bias_sigma': scale * sensors.acceleration_bias,
-            'orientation_sigma': scale * orientation, 'position_sigma': scale * position,
-            'velocity_sigma': scale * math.hypot(sensors.velocity_noise, rate),
-            'tachometers': sensors.velocity_cutoff == 0.0,
-            'velocity_lag': 0.0 if sensors.velocity_cutoff == 0.0 else
-            min(1.0 / (2.0 * math.pi * sensors.velocity_cutoff), 0.1)}
+    orientation = math.hypot(
+        sensors.orientation_noise, sensors.orientation_bias, sensors.orientation_drift
+    )
+    return {
+        'gyro_sigma': scale * sensors.gyro_noise,
+        'gyro_bias_sigma': scale * sensors.gyro_bias,
+        'acceleration_sigma': scale * sensors.acceleration_noise,
+        'acceleration_bias_sigma': scale * sensors.acceleration_bias,
+        'orientation_sigma': scale * orientation,
+        'position_sigma': scale * position,
+        'velocity_sigma': scale * math.hypot(sensors.velocity_noise, rate),
+        'tachometers': sensors.velocity_cutoff == 0.0,
+        'velocity_lag': 0.0
+        if sensors.velocity_cutoff == 0.0
+        else min(1.0 / (2.0 * math.pi * sensors.velocity_cutoff), 0.1),
+    }
 
 
 class InertialUnit:
@@ -283,6 +359,7 @@ class InertialUnit:
     robot's `Dynamics` with the world's gravity and slope. `slope`: inclination of the floor, rad,
     downhill positive: the orientation counts from gravity. `link`: that carries it.
     """
+
     _time: float | None
     _rotation: pin.Quaternion
     _velocity: np.ndarray
@@ -299,8 +376,9 @@ class InertialUnit:
         """Forget the past: the next measurement is the first."""
         self._time = None
 
-    def measure(self, q: np.ndarray, v: np.ndarray, time: float, parts: Sequence[np.ndarray]
-                ) -> None:
+    def measure(
+        self, q: np.ndarray, v: np.ndarray, time: float, parts: Sequence[np.ndarray]
+    ) -> None:
         """Fill the parts of a `Measurement` that are an IMU's.
 
         `q`: generalised coordinates of the robot. `v`: generalised velocities. `time`: simulated

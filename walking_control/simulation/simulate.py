@@ -42,16 +42,28 @@ class Walk:
         plant, loop: As given.
     """
 
-    def __init__(self, plant: Plant, loop: ControlLoop, start: Start, ticks: int,
-                 before: Callable[[float], None] | None = None,
-                 listen: Listener | None = None) -> None:
+    def __init__(
+        self,
+        plant: Plant,
+        loop: ControlLoop,
+        start: Start,
+        ticks: int,
+        before: Callable[[float], None] | None = None,
+        listen: Listener | None = None,
+    ) -> None:
         self.plant, self.loop, self._before, self._listen = plant, loop, before, listen
         plant.reset(start)
         loop.reset()
         self._measurement = Measurement(plant.robot)
         law = loop.controller
-        self._recorder = Recorder(plant.robot, law.name, plant, ticks + 1, vars(law.values),
-                                  law.telemetry_fields(plant.robot))
+        self._recorder = Recorder(
+            plant.robot,
+            law.name,
+            plant,
+            ticks + 1,
+            vars(law.values),
+            law.telemetry_fields(plant.robot),
+        )
         self._observe()
 
     @property
@@ -61,12 +73,20 @@ class Walk:
             return Fault(FALL, self.plant.truth.trip, self.plant.time)
         return self.loop.fault
 
-    def go(self, ticks: int, progress: Callable[[float], None] | None = None,
-           until: Callable[[], bool] | None = None) -> None:
+    def go(
+        self,
+        ticks: int,
+        progress: Callable[[float], None] | None = None,
+        until: Callable[[], bool] | None = None,
+    ) -> None:
         """Walk on for a number of ticks; see `run_plant`."""
         for tick in range(ticks):
-            if self.loop.fault is not None or until is not None and until() \
-                    or self.plant.truth.trip is not None:
+            if (
+                self.loop.fault is not None
+                or until is not None
+                and until()
+                or self.plant.truth.trip is not None
+            ):
                 return
             self.plant.step(self._command, self.loop.period)
             if progress is not None and tick % 100 == 0:
@@ -91,10 +111,16 @@ class Walk:
         self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
 
 
-def run_plant(plant: Plant, loop: ControlLoop,
-              start: Start, duration: float, progress: Callable[[float], None] | None = None,
-              until: Callable[[], bool] | None = None,
-              before: Callable[[float], None] | None = None, listen: Listener | None = None) -> Run:
+def run_plant(
+    plant: Plant,
+    loop: ControlLoop,
+    start: Start,
+    duration: float,
+    progress: Callable[[float], None] | None = None,
+    until: Callable[[], bool] | None = None,
+    before: Callable[[float], None] | None = None,
+    listen: Listener | None = None,
+) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault or the robot trips. `loop`: a
@@ -113,14 +139,20 @@ def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
     """Return the command to a measurement."""
     try:
         return loop.tick(measurement)
-    except BEYOND_THE_LAW as error:   # as the node does; the record is kept
+    except BEYOND_THE_LAW as error:  # as the node does; the record is kept
         return loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
 
 
-def simulate(robot_file: RobotFile, controller: Choice = None, plant: Choice = None,
-             duration: float = 20.0, disturb: Iterable[Disturbance | str] = (),
-             progress: Callable[[float], None] | None = None, route: Route | None = None,
-             listen: Listener | None = None) -> Run:
+def simulate(
+    robot_file: RobotFile,
+    controller: Choice = None,
+    plant: Choice = None,
+    duration: float = 20.0,
+    disturb: Iterable[Disturbance | str] = (),
+    progress: Callable[[float], None] | None = None,
+    route: Route | None = None,
+    listen: Listener | None = None,
+) -> Run:
     """Walk a robot and return the record: the same chain as over ROS 2.
 
     Args:
@@ -156,11 +188,13 @@ def simulate(robot_file: RobotFile, controller: Choice = None, plant: Choice = N
 def _lead(route: Route, loop: ControlLoop) -> Callable[[float], None]:
     """Return what leads a walk along a route, tick by tick, as nodes do with their defaults."""
     patience = Patience()
-    steering = Steering(loop.reference, loop.controller.velocity_limits, patience.speed,
-                        patience.deceleration)
+    steering = Steering(
+        loop.reference, loop.controller.velocity_limits, patience.speed, patience.deceleration
+    )
     guide = Guide(route, steering)
 
     def before(time: float) -> None:
         guide.advance(time)
         steering.steer(time)
+
     return before

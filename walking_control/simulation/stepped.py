@@ -14,10 +14,10 @@ from walking_control.simulation.engine import Engine, Feature
 from walking_control.simulation.parameters import EngineParameters
 from walking_control.simulation.terrain import Change, LATEST, lay_floor, lay_profile, Levels, Piece
 
-SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
+SCUFF_DEPTH = 0.001  # m: a foot ahead of the other that is deeper under a step up has tripped
 TOLD_APART = 'levels are told apart for two feet alone'
-FAR = 10.0            # m: feet higher than this count as that high
-PUSH_DURATION = 0.1   # s: of robots in space
+FAR = 10.0  # m: feet higher than this count as that high
+PUSH_DURATION = 0.1  # s: of robots in space
 
 
 class SteppedEngine(Engine):
@@ -26,19 +26,23 @@ class SteppedEngine(Engine):
     `values`: validated values of `parameters`; ``timestep`` is among them. Raises
     `IncompatiblePlant`: the robot has efforts that no such engine offers.
     """
+
     last_step = LATEST - 2
 
     def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:
         if robot.servos or robot.virtual_efforts:
-            raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
-                                    value=', '.join((*robot.servos, *robot.virtual_efforts)),
-                                    limit='offered by plant rigid alone')
+            raise IncompatiblePlant(
+                f'plant {self.name} on {robot.name}',
+                value=', '.join((*robot.servos, *robot.virtual_efforts)),
+                limit='offered by plant rigid alone',
+            )
         super().__init__(robot, world, values)
         self.resolution = values.timestep
         in_space = 1 in robot.base.axes
         self.push_duration = PUSH_DURATION if in_space else 0.0
-        self.lacks = dict.fromkeys((Feature.STEPS, Feature.TILTS) if len(robot.feet) != 2 else (),
-                                   TOLD_APART)
+        self.lacks = dict.fromkeys(
+            (Feature.STEPS, Feature.TILTS) if len(robot.feet) != 2 else (), TOLD_APART
+        )
         if not in_space:
             self.lacks[Feature.SIDEWAYS] = 'it moves in a plane'
         self._profile = read_profile(world)

@@ -22,22 +22,24 @@ import numpy as np
 
 from walking_control.models.floor import FloorProfile
 
-WIDTH, FAR, DEPTH = 100.0, 200.0, 2.0   # m: half width, length before and after, half thickness
-EDGE = 1e-9   # m: the length of an edge where a floor is told by heights
+WIDTH, FAR, DEPTH = 100.0, 200.0, 2.0  # m: half width, length before and after, half thickness
+EDGE = 1e-9  # m: the length of an edge where a floor is told by heights
 
 
 class Change(NamedTuple):
     """A change of the floor."""
-    place: float   # m ahead of the origin
-    drop: float   # by how much the floor is lower from there on, m
-    tilt: float   # by how much it leans more, rad, downhill positive
+
+    place: float  # m ahead of the origin
+    drop: float  # by how much the floor is lower from there on, m
+    tilt: float  # by how much it leans more, rad, downhill positive
 
 
 class Piece(NamedTuple):
     """A box whose top is floor."""
-    size: tuple[float, float, float]   # half its edges, m, ``(3,)``
-    middle: tuple[float, float, float]   # m, ``(3,)``
-    pitch: float   # turn about y, rad: downhill positive
+
+    size: tuple[float, float, float]  # half its edges, m, ``(3,)``
+    middle: tuple[float, float, float]  # m, ``(3,)``
+    pitch: float  # turn about y, rad: downhill positive
 
 
 def profile_of(changes: Sequence[Change]) -> FloorProfile:
@@ -88,12 +90,13 @@ def _piece(x: float, z: float, length: float, tilt: float) -> Piece:
     """Return the box whose top begins at (x, z) and covers a length along x."""
     half = 0.5 * length / math.cos(tilt)
     s, c = math.sin(tilt), math.cos(tilt)
-    return Piece((half, WIDTH, DEPTH), (x + half * c - DEPTH * s, 0.0, z - half * s - DEPTH * c),
-                 tilt)
+    return Piece(
+        (half, WIDTH, DEPTH), (x + half * c - DEPTH * s, 0.0, z - half * s - DEPTH * c), tilt
+    )
 
 
-TOUCHES = 0.0005   # m: a foot higher than this over its plane does not stand on it
-LATEST = 4096      # steps whose levels are kept
+TOUCHES = 0.0005  # m: a foot higher than this over its plane does not stand on it
+LATEST = 4096  # steps whose levels are kept
 
 
 class Levels:
@@ -122,7 +125,7 @@ class Levels:
         self._support, self.steps, self.heights = support, 0, np.zeros(self._feet)
         self.slopes, self._falls = np.zeros(self._feet), np.tan(self._leans)
         self._levels = -np.cumsum(self._drops)
-        self._x = self._rise = 0.0   # of the last foothold, and what leaning floors did up to it
+        self._x = self._rise = 0.0  # of the last foothold, and what leaning floors did up to it
 
     def follow(self, x: Sequence[float], z: Sequence[float]) -> float:
         """Move the planes to where the feet are.
@@ -132,7 +135,7 @@ class Levels:
         """
         stance, swing = self._support, 1 - self._support
         ahead, levels, steps = x[swing] - x[stance], self._levels, self.steps
-        further = x[swing] - self._x   # than the last foothold, from where on the next floor leans
+        further = x[swing] - self._x  # than the last foothold, from where on the next floor leans
         slope = float(self._falls[steps + 1 if ahead > 0.0 else steps])
         if z[swing] - self.height(swing, x[swing]) <= TOUCHES:
             if ahead > 0.0:
@@ -157,12 +160,19 @@ class Levels:
         `places`: of the feet along the floor, m. `heights`: of their lowest points over their
         planes, along the normal, m.
         """
-        depth = self.follow(places, [
-            float(above * math.hypot(1.0, slope) + self.height(foot, x))
-            for foot, (above, slope, x) in enumerate(zip(heights, self.slopes, places))])
-        return None if depth <= 0.0 else \
-            f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it passes the ' \
+        depth = self.follow(
+            places,
+            [
+                float(above * math.hypot(1.0, slope) + self.height(foot, x))
+                for foot, (above, slope, x) in enumerate(zip(heights, self.slopes, places))
+            ],
+        )
+        return (
+            None
+            if depth <= 0.0
+            else f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it passes the '
             f'stance foot; limit {1000.0 * self._depth:.3g} mm'
+        )
 
     def height(self, foot: int, x: float) -> float:
         """Return the height of a foot's plane at a place, m."""

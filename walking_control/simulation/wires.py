@@ -11,7 +11,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.sensors import SensorParameters, Sensors
 
-SLIVER = 1e-9   # s: a shorter piece of a step is none
+SLIVER = 1e-9  # s: a shorter piece of a step is none
 
 
 class Wires:
@@ -29,8 +29,11 @@ class Wires:
 
     def __init__(self, robot: Robot, values: SensorParameters, resolution: float) -> None:
         self._values, self._resolution = values, resolution
-        self.errors = {name: value for name, value in vars(values).items()
-                       if value != SensorParameters.rows[name].default or name == 'seed'}
+        self.errors = {
+            name: value
+            for name, value in vars(values).items()
+            if value != SensorParameters.rows[name].default or name == 'seed'
+        }
         self._sensors = Sensors(robot, values)
         self._told, self._held = Measurement(robot), Command(robot)
         self._forget()
@@ -38,7 +41,7 @@ class Wires:
     def _forget(self) -> None:
         self._luck = np.random.default_rng((self._values.seed, 2))
         self._under_way: list[tuple[float, np.ndarray, np.ndarray]] = []
-        self._newest = -math.inf    # arrival of the newest command
+        self._newest = -math.inf  # arrival of the newest command
         self._measured = -math.inf  # time of the newest measurement
         self._is_driven = self.lost = False
 
@@ -47,13 +50,14 @@ class Wires:
         self._sensors.reset()
         self._forget()
 
-    def measure(self, sense: Callable[[Measurement], None], time: float,
-                measurement: Measurement) -> None:
+    def measure(
+        self, sense: Callable[[Measurement], None], time: float, measurement: Measurement
+    ) -> None:
         """Fill a `Measurement` with what arrives at a time, s, of what ideal sensors `sense`."""
         told = self._told
         if time > self._measured:
             unlucky = self._luck.random() < self._values.lost_measurements
-            self.lost = unlucky and self._measured >= 0.0   # the first arrives
+            self.lost = unlucky and self._measured >= 0.0  # the first arrives
             self._measured = time
             sense(told)
             self._sensors.spoil(told)
@@ -62,8 +66,9 @@ class Wires:
             measurement.values[:] = told.values
             measurement.locked[:] = told.locked
 
-    def carry(self, command: Command, clock: Callable[[], float], duration: float
-              ) -> Iterator[tuple[Command, float]]:
+    def carry(
+        self, command: Command, clock: Callable[[], float], duration: float
+    ) -> Iterator[tuple[Command, float]]:
         """Send a command; give what is held in the coming time, one after the other.
 
         `clock`: gives the plant's time, s, which moves on by what was given. `duration`: s. Yields
@@ -81,11 +86,14 @@ class Wires:
 
     def _send(self, command: Command, now: float) -> None:
         values, luck = self._values, self._luck.random(3)
-        if self.lost:   # nobody has answered it
+        if self.lost:  # nobody has answered it
             return
-        delay = values.measurement_delay + values.command_delay \
-            + values.measurement_jitter * (2.0 * luck[0] - 1.0) \
+        delay = (
+            values.measurement_delay
+            + values.command_delay
+            + values.measurement_jitter * (2.0 * luck[0] - 1.0)
             + values.command_jitter * (2.0 * luck[1] - 1.0)
+        )
         if not self._is_driven:
             self._is_driven, delay = True, 0.0
         elif luck[2] < values.lost_commands:
@@ -98,14 +106,18 @@ class Wires:
 
 def check_delays(values: SensorParameters, timeout: float) -> None:
     """Refuse (`ParameterError`) delays longer than ``safety.state_timeout``, s, allows."""
-    kinds = [(f'{kind}_delay', getattr(values, f'{kind}_delay') + getattr(values, f'{kind}_jitter'))
-             for kind in ('measurement', 'command')]
+    kinds = [
+        (f'{kind}_delay', getattr(values, f'{kind}_delay') + getattr(values, f'{kind}_jitter'))
+        for kind in ('measurement', 'command')
+    ]
     kinds.append(('contact_delay', values.contact_delay))
     kinds.append(('measurement_delay', sum(longest for _, longest in kinds[:2])))
     for name, longest in kinds:
         if longest > timeout:
             raise ParameterError(
-                f'parameter sensors.{name}', value=getattr(values, name),
+                f'parameter sensors.{name}',
+                value=getattr(values, name),
                 limit=f'{longest:g} s with jitter and all on the way is longer than '
                 f'safety.state_timeout ({timeout:g} s) allows',
-                remedy='lower it, or raise safety.state_timeout')
+                remedy='lower it, or raise safety.state_timeout',
+            )

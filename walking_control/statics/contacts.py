@@ -23,8 +23,14 @@ from walking_control.exceptions import InvalidInput
 
 # The limits; where several are short, the one further down is named first.
 MAX_FORCE, LEAST_FORCE, TORQUE, TORSION, FRICTION, CENTRE_OF_PRESSURE, UNILATERAL = LIMITS = (
-    'load_cap', 'least_force', 'joint_torque', 'torsional_friction', 'friction',
-    'centre_of_pressure', 'unilateral_force')
+    'load_cap',
+    'least_force',
+    'joint_torque',
+    'torsional_friction',
+    'friction',
+    'centre_of_pressure',
+    'unilateral_force',
+)
 NO_BALANCE = 'base_equilibrium'
 _WORDS = {
     MAX_FORCE: ('must carry {amount:.4g} N more than its load may be', 'N'),
@@ -32,19 +38,27 @@ _WORDS = {
     TORQUE: ('needs {amount:.4g} N m more than its effort limit', 'N m'),
     FRICTION: ('needs {amount:.4g} N more tangential force than friction gives', 'N'),
     TORSION: ('needs {amount:.4g} N m more twist than friction gives', 'N m'),
-    CENTRE_OF_PRESSURE: ('needs its centre of pressure {amount:.4g} m beyond the edge of the sole',
-                         'm'),
-    UNILATERAL: ('would have to pull on the floor: it holds if stuck there with {amount:.4g} N',
-                 'N'),
-    NO_BALANCE: ('cannot balance the robot with any force: its centre of mass lies {amount:.4g} m '
-                 'beside', 'm')}
+    CENTRE_OF_PRESSURE: (
+        'needs its centre of pressure {amount:.4g} m beyond the edge of the sole',
+        'm',
+    ),
+    UNILATERAL: (
+        'would have to pull on the floor: it holds if stuck there with {amount:.4g} N',
+        'N',
+    ),
+    NO_BALANCE: (
+        'cannot balance the robot with any force: its centre of mass lies {amount:.4g} m beside',
+        'm',
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Shortfall:
     """A physical limit that a posture would break."""
+
     limit: str  # one of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot
-    where: str   # the contact or joint
+    where: str  # the contact or joint
     # By how much, in `unit`. With every limit of a reason lifted by its amount the posture can be
     # held, see `lifting.lift`.
     amount: float
@@ -81,6 +95,7 @@ class Contact:
         shear: Tangential force it transmits beside friction, N.
         twist: Moment about the normal it transmits beside friction, N m.
     """
+
     frame: str
     length: float = 0.0
     width: float = 0.0
@@ -96,26 +111,58 @@ class Contact:
 
     def __post_init__(self) -> None:
         """Refuse sizes and coefficients that describe no sole."""
-        for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force',
-                     'max_force', 'adhesion', 'shear', 'twist'):
+        for name in (
+            'length',
+            'width',
+            'friction',
+            'torsional_friction',
+            'min_force',
+            'max_force',
+            'adhesion',
+            'shear',
+            'twist',
+        ):
             value = getattr(self, name)
             if value is not None and not value >= 0.0:
-                raise InvalidInput(f'{name} of contact {self.frame}', value=value,
-                                   limit='must not be negative')
+                raise InvalidInput(
+                    f'{name} of contact {self.frame}', value=value, limit='must not be negative'
+                )
         if (self.length > 0.0) != (self.width > 0.0):
-            raise InvalidInput(f'sole of contact {self.frame}', value=(self.length, self.width),
-                               limit='length and width must both be positive, or both 0 (a point)')
+            raise InvalidInput(
+                f'sole of contact {self.frame}',
+                value=(self.length, self.width),
+                limit='length and width must both be positive, or both 0 (a point)',
+            )
         if not self.min_force <= self.max_force:
-            raise InvalidInput(f'min_force of contact {self.frame}', value=self.min_force,
-                               limit=f'must not be above its max_force ({self.max_force:g} N)')
-        if not all(math.isfinite(v) for v in (*self.offset, self.length, self.width,
-                                              self.friction, self.min_force, self.adhesion,
-                                              self.shear, self.twist)):
-            raise InvalidInput(f'contact {self.frame}', limit='sizes, friction, forces and offset '
-                               'must be finite; only max_force may be without bound')
+            raise InvalidInput(
+                f'min_force of contact {self.frame}',
+                value=self.min_force,
+                limit=f'must not be above its max_force ({self.max_force:g} N)',
+            )
+        if not all(
+            math.isfinite(v)
+            for v in (
+                *self.offset,
+                self.length,
+                self.width,
+                self.friction,
+                self.min_force,
+                self.adhesion,
+                self.shear,
+                self.twist,
+            )
+        ):
+            raise InvalidInput(
+                f'contact {self.frame}',
+                limit='sizes, friction, forces and offset '
+                'must be finite; only max_force may be without bound',
+            )
         if self.rotation is not None and not abs(math.hypot(*self.rotation) - 1.0) <= 1e-3:
-            raise InvalidInput(f'rotation of contact {self.frame}', value=self.rotation,
-                               limit='must be a unit quaternion (xyzw)')
+            raise InvalidInput(
+                f'rotation of contact {self.frame}',
+                value=self.rotation,
+                limit='must be a unit quaternion (xyzw)',
+            )
 
     @property
     def is_point(self) -> bool:
@@ -154,9 +201,18 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
     for turn in (-1.0, 1.0):
         for a in (-1.0, 1.0):
             for b in (-1.0, 1.0):
-                rows.append(_row({0: a * half_width, 1: b * half_length,
-                                  2: slope * (half_length + half_width),
-                                  3: turn * a * slope, 4: turn * b * slope, 5: -turn}))
+                rows.append(
+                    _row(
+                        {
+                            0: a * half_width,
+                            1: b * half_length,
+                            2: slope * (half_length + half_width),
+                            3: turn * a * slope,
+                            4: turn * b * slope,
+                            5: -turn,
+                        }
+                    )
+                )
                 limits.append(TORSION)
     if contact.torsional_friction is not None:
         for sign in (-1.0, 1.0):
@@ -204,16 +260,21 @@ def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | N
     ``torsion`` to its nearest face in N m; None where the contact has no such limit.
     """
     pressure = float(wrench[2]) + contact.adhesion
-    margins = {'normal_force': pressure - contact.min_force, 'friction': None,
-               'centre_of_pressure': None, 'torsion': None}
+    margins = {
+        'normal_force': pressure - contact.min_force,
+        'friction': None,
+        'centre_of_pressure': None,
+        'torsion': None,
+    }
     if pressure > 0.0:
         tangential = max(abs(wrench[0]), abs(wrench[1]))
         reach = contact.pyramid * pressure + contact.shear
         margins['friction'] = float(1.0 - tangential / reach) if reach > 0.0 else None
         if not contact.is_point:
             x, y = abs(wrench[4]) / pressure, abs(wrench[3]) / pressure
-            margins['centre_of_pressure'] = float(min(0.5 * contact.length - x,
-                                                      0.5 * contact.width - y))
+            margins['centre_of_pressure'] = float(
+                min(0.5 * contact.length - x, 0.5 * contact.width - y)
+            )
     if not contact.is_point:
         rows, limits = wrench_limits(contact)
         slack = rows @ wrench - wrench_bounds(contact, rows, limits)

@@ -35,8 +35,8 @@ from walking_control.statics.program import StaticProgram
 class Objective:
     """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length."""
 
-    torque: float = 1.0   # weight of the joint torques, 1/(N m)^2
-    force: float = 0.0   # weight of the contact wrenches, 1/N^2
+    torque: float = 1.0  # weight of the joint torques, 1/(N m)^2
+    force: float = 0.0  # weight of the contact wrenches, 1/N^2
     # A moment m counts as the force m / moment_length, m. The norm of a wrench depends on where it
     # is taken: here the middle of the sole.
     moment_length: float = 1.0
@@ -55,17 +55,17 @@ OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
 class StaticSolution:
     """What holds the robot, or why nothing does."""
 
-    support: tuple[str, ...]   # names of the contacts in use
+    support: tuple[str, ...]  # names of the contacts in use
     # joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible
     torque: np.ndarray | None
     # contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m; of an
     # infeasible single support those it would need, else None
     wrenches: dict[str, np.ndarray] | None
-    base_residual: float | None   # largest error of the base equations, N and N m
+    base_residual: float | None  # largest error of the base equations, N and N m
     # the reason when it is infeasible, found when asked for; None when feasible
     explanation: Explanation | None
-    solver: str   # name of what solved it
-    solve_time: float   # wall time of the verdict, kinematics included, s
+    solver: str  # name of what solved it
+    solve_time: float  # wall time of the verdict, kinematics included, s
 
     @property
     def feasible(self) -> bool:
@@ -101,19 +101,27 @@ class StaticTorque:
     installed.
     """
 
-    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact] | Sequence[Contact],
-                 objective: str | Objective = 'torque',
-                 effort_limits: Mapping[str, float] | None = None,
-                 solver: str | None = None) -> None:
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        contacts: Mapping[str, Contact] | Sequence[Contact],
+        objective: str | Objective = 'torque',
+        effort_limits: Mapping[str, float] | None = None,
+        solver: str | None = None,
+    ) -> None:
         self.dynamics = dynamics
         self.contacts = _by_name(contacts)
         self.objective = _find_objective(objective)
-        self.frames = {name: dynamics.frame(contact.frame, contact.offset, contact.rotation)
-                       for name, contact in self.contacts.items()}
-        self.effort_limits = _by_joint(dynamics, effort_limits, dynamics.effort_limits(),
-                                       'effort limit')
-        self.joint_weights = _by_joint(dynamics, self.objective.joint_weights,
-                                       np.ones(len(dynamics.joints)), 'weight')
+        self.frames = {
+            name: dynamics.frame(contact.frame, contact.offset, contact.rotation)
+            for name, contact in self.contacts.items()
+        }
+        self.effort_limits = _by_joint(
+            dynamics, effort_limits, dynamics.effort_limits(), 'effort limit'
+        )
+        self.joint_weights = _by_joint(
+            dynamics, self.objective.joint_weights, np.ones(len(dynamics.joints)), 'weight'
+        )
         self.problems = effort_problems(dynamics, self.effort_limits)
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
@@ -124,10 +132,14 @@ class StaticTorque:
         self._upper = np.array([limit.upper for limit in limits])
         self._programs: dict[tuple[str, ...], StaticProgram] = {}
 
-    def solve(self, q: np.ndarray, support: Iterable[str] | None = None,
-              caps: Mapping[str, float] | None = None,
-              acceleration: np.ndarray | None = None,
-              measured: bool = False) -> StaticSolution:
+    def solve(
+        self,
+        q: np.ndarray,
+        support: Iterable[str] | None = None,
+        caps: Mapping[str, float] | None = None,
+        acceleration: np.ndarray | None = None,
+        measured: bool = False,
+    ) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
         `q`: from `Dynamics.configuration`. `support`: names of the contacts in use; None takes all.
@@ -146,8 +158,8 @@ class StaticTorque:
                 self.dynamics.accelerate(_REST)
         program = self.program(support)
         start = time.perf_counter()
-        if is_beyond(q[self._first_joint:], self._lower, self._upper) and not measured:
-            check_limits(q[self._first_joint:], self.dynamics.joints, self.dynamics.robot.limits)
+        if is_beyond(q[self._first_joint :], self._lower, self._upper) and not measured:
+            check_limits(q[self._first_joint :], self.dynamics.joints, self.dynamics.robot.limits)
         if program.is_few_points:
             solution = self._on_points(q, program, caps)
         elif program.is_single:
@@ -164,48 +176,77 @@ class StaticTorque:
         if program is None:
             for name in support:
                 if name not in self.contacts:
-                    raise InvalidInput('support', value=name,
-                                       limit='must name contacts: ' + ', '.join(self.contacts))
+                    raise InvalidInput(
+                        'support',
+                        value=name,
+                        limit='must name contacts: ' + ', '.join(self.contacts),
+                    )
             program = self._programs[support] = StaticProgram(
-                self.dynamics, {name: self.contacts[name] for name in support},
-                [self.frames[name] for name in support], self.objective, self.effort_limits,
-                self.joint_weights)
+                self.dynamics,
+                {name: self.contacts[name] for name in support},
+                [self.frames[name] for name in support],
+                self.objective,
+                self.effort_limits,
+                self.joint_weights,
+            )
         return program
 
-    def _single(self, q: np.ndarray, program: StaticProgram,
-                caps: Mapping[str, float] | None) -> StaticSolution:
+    def _single(
+        self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None
+    ) -> StaticSolution:
         program.fill_caps(caps)
         rows, bound = program.contact_limits
         torque, wrench, residual, slack, overload = stand_on_one(
-            self.dynamics.gravity_efforts(q), program.jacobian(q, 0), rows, bound,
-            self.effort_limits)
+            self.dynamics.gravity_efforts(q),
+            program.jacobian(q, 0),
+            rows,
+            bound,
+            self.effort_limits,
+        )
         # written so that a NaN counts as broken
         held = slack >= -program.tolerance and overload <= program.tolerance
-        return StaticSolution(program.support, torque if held else None,
-                              {program.support[0]: wrench}, residual,
-                              None if held else self._explain(q, program, caps, wrench),
-                              'closed form', 0.0)
+        return StaticSolution(
+            program.support,
+            torque if held else None,
+            {program.support[0]: wrench},
+            residual,
+            None if held else self._explain(q, program, caps, wrench),
+            'closed form',
+            0.0,
+        )
 
-    def _explain(self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None,
-                 forces: np.ndarray) -> Explanation:
+    def _explain(
+        self,
+        q: np.ndarray,
+        program: StaticProgram,
+        caps: Mapping[str, float] | None,
+        forces: np.ndarray,
+    ) -> Explanation:
         _check_finite(q, self.dynamics)
         program.assemble(q, caps)
         return Explanation(program, self._decider, forces)
 
-    def _on_points(self, q: np.ndarray, program: StaticProgram,
-                   caps: Mapping[str, float] | None) -> StaticSolution:
+    def _on_points(
+        self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None
+    ) -> StaticSolution:
         _check_finite(q, self.dynamics)
         problem = program.assemble(q, caps)
         forces = stand_on_points(problem, ROOT)
         torque, residual, overloaded = program.judge(forces)
         held = residual is not None and not overloaded
-        return StaticSolution(program.support, torque if held else None, program.wrenches(forces),
-                              residual,
-                              None if held else Explanation(program, self._decider, forces),
-                              'closed form', 0.0)
+        return StaticSolution(
+            program.support,
+            torque if held else None,
+            program.wrenches(forces),
+            residual,
+            None if held else Explanation(program, self._decider, forces),
+            'closed form',
+            0.0,
+        )
 
-    def _several(self, q: np.ndarray, program: StaticProgram,
-                 caps: Mapping[str, float] | None) -> StaticSolution:
+    def _several(
+        self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None
+    ) -> StaticSolution:
         problem = program.assemble(q, caps)
         forces, name = self._solve(problem).x, self.solver
         residual = None
@@ -217,14 +258,26 @@ class StaticTorque:
             if forces is not None:
                 torque, residual, overloaded = program.judge(forces)
             if residual is None:
-                return StaticSolution(program.support, None, None, None,
-                                      Explanation(program, self._decider, forces), name, 0.0)
+                return StaticSolution(
+                    program.support,
+                    None,
+                    None,
+                    None,
+                    Explanation(program, self._decider, forces),
+                    name,
+                    0.0,
+                )
             name += ' (feasible point)'
         assert forces is not None
-        return StaticSolution(program.support, None if overloaded else torque,
-                              program.wrenches(forces), residual,
-                              Explanation(program, self._decider, forces) if overloaded else None,
-                              name, 0.0)
+        return StaticSolution(
+            program.support,
+            None if overloaded else torque,
+            program.wrenches(forces),
+            residual,
+            Explanation(program, self._decider, forces) if overloaded else None,
+            name,
+            0.0,
+        )
 
     def solve_problem(self, problem: solvers.Problem) -> np.ndarray | None:
         """Return the solver's finite point of another `Problem`, ``(n,)``; None without one."""
@@ -248,11 +301,13 @@ class StaticTorque:
         feasible.
         """
         if solution.torque is None or solution.wrenches is None:
-            raise InvalidInput('margins of a posture', value=solution.reason,
-                               limit='only a feasible one has any')
+            raise InvalidInput(
+                'margins of a posture', value=solution.reason, limit='only a feasible one has any'
+            )
         margins: dict[str, dict[str, Any]] = {
             name: contact_margins(self.contacts[name], wrench)
-            for name, wrench in solution.wrenches.items()}
+            for name, wrench in solution.wrenches.items()
+        }
         used = abs(solution.torque) / np.maximum(self.effort_limits, 1e-12)
         worst = int(np.argmax(used))
         margins['torque'] = {'joint': self.dynamics.joints[worst], 'free': float(1.0 - used[worst])}
@@ -260,20 +315,27 @@ class StaticTorque:
 
     def centres_of_pressure(self, solution: StaticSolution) -> dict[str, np.ndarray]:
         """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
-        return {name: centre_of_pressure(wrench)
-                for name, wrench in (solution.wrenches or {}).items()}
+        return {
+            name: centre_of_pressure(wrench) for name, wrench in (solution.wrenches or {}).items()
+        }
 
 
 def _by_name(contacts: Mapping[str, Contact] | Sequence[Contact]) -> dict[str, Contact]:
-    named = dict(contacts) if isinstance(contacts, Mapping) else {
-        getattr(contact, 'frame', repr(contact)): contact for contact in contacts}
+    named = (
+        dict(contacts)
+        if isinstance(contacts, Mapping)
+        else {getattr(contact, 'frame', repr(contact)): contact for contact in contacts}
+    )
     for name, contact in named.items():
         if not isinstance(contact, Contact):
             raise InvalidInput(f'contact {name}', value=contact, limit='must be a Contact')
     if len(named) < len(contacts):
-        raise InvalidInput('contacts', value=[contact.frame for contact in named.values()],
-                           limit='several share a frame',
-                           remedy='give a mapping of names to contacts')
+        raise InvalidInput(
+            'contacts',
+            value=[contact.frame for contact in named.values()],
+            limit='several share a frame',
+            remedy='give a mapping of names to contacts',
+        )
     return named
 
 
@@ -281,43 +343,58 @@ def _check_finite(q: np.ndarray, dynamics: Dynamics) -> None:
     if not np.isfinite(q).all():
         names = (*('base pose',) * (dynamics.nq - len(dynamics.joints)), *dynamics.joints)
         bad = int(np.argmin(np.isfinite(q)))
-        raise MeasurementError(f'configuration: {names[bad]}', value=float(q[bad]),
-                               limit='must be finite')
+        raise MeasurementError(
+            f'configuration: {names[bad]}', value=float(q[bad]), limit='must be finite'
+        )
 
 
 def _find_objective(objective: str | Objective) -> Objective:
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
-            raise ParameterError('objective', value=objective,
-                                 limit='must be one of ' + ', '.join(OBJECTIVES))
+            raise ParameterError(
+                'objective', value=objective, limit='must be one of ' + ', '.join(OBJECTIVES)
+            )
         objective = OBJECTIVES[objective]
     for name in ('torque', 'force', 'regularisation'):
         if not getattr(objective, name) >= 0.0:
-            raise ParameterError(f'objective.{name}', value=getattr(objective, name),
-                                 limit='must not be negative')
+            raise ParameterError(
+                f'objective.{name}', value=getattr(objective, name), limit='must not be negative'
+            )
     if not objective.force + objective.regularisation > 0.0 or not objective.moment_length > 0.0:
-        raise ParameterError('objective', value=objective,
-                             limit='force or regularisation, and moment_length, must be positive')
+        raise ParameterError(
+            'objective',
+            value=objective,
+            limit='force or regularisation, and moment_length, must be positive',
+        )
     return objective
 
 
-def _by_joint(dynamics: Dynamics, values: Mapping[str, float] | None, default: np.ndarray,
-              what: str) -> np.ndarray:
+def _by_joint(
+    dynamics: Dynamics, values: Mapping[str, float] | None, default: np.ndarray, what: str
+) -> np.ndarray:
     array = np.array(default, dtype=float)
     for joint, value in (values or {}).items():
         if joint not in dynamics.joints:
-            raise InvalidInput(f'{what} of joint {joint}',
-                               limit=f'is not a moving joint of {dynamics.robot.name}')
+            raise InvalidInput(
+                f'{what} of joint {joint}', limit=f'is not a moving joint of {dynamics.robot.name}'
+            )
         if not value >= 0.0:
-            raise InvalidInput(f'{what} of joint {joint}', value=value,
-                               limit='must not be negative')
+            raise InvalidInput(
+                f'{what} of joint {joint}', value=value, limit='must not be negative'
+            )
         array[dynamics.joints.index(joint)] = value
     return array
 
 
 def effort_problems(dynamics: Dynamics, effort_limits: np.ndarray) -> tuple[UrdfError, ...]:
     """Return a `UrdfError` for every joint that may not work at all."""
-    return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
-                           limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
-                           remedy='write its real limit into the URDF or give effort_limits')
-                 for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
+    return tuple(
+        UrdfError(
+            f'effort limit of joint {joint}',
+            value=0.0,
+            limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
+            remedy='write its real limit into the URDF or give effort_limits',
+        )
+        for joint, limit in zip(dynamics.joints, effort_limits)
+        if limit == 0.0
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from walking_control.statics.solvers.problem import Problem
 
-_RANK = 1e-9   # relative; smaller singular values of the base equations count as zero
+_RANK = 1e-9  # relative; smaller singular values of the base equations count as zero
 
 
 def stand_on_points(problem: Problem, equations: int) -> np.ndarray:

@@ -19,16 +19,28 @@ try:
 
     from walking_control.models.code_cache import compile_function as compiled
 except ImportError:
+
     def compiled(function: Function, **options: Any) -> Function:
         """Return the function as it is."""
         return function
 
 
 @compiled
-def fill_program(gravity: np.ndarray, jacobian: np.ndarray, columns: np.ndarray,
-                 limited: np.ndarray, weights: np.ndarray, limits: np.ndarray,
-                 force_hessian: np.ndarray, hessian: np.ndarray, gradient: np.ndarray,
-                 rows: np.ndarray, bound: np.ndarray, upper: int, lower: int) -> None:
+def fill_program(
+    gravity: np.ndarray,
+    jacobian: np.ndarray,
+    columns: np.ndarray,
+    limited: np.ndarray,
+    weights: np.ndarray,
+    limits: np.ndarray,
+    force_hessian: np.ndarray,
+    hessian: np.ndarray,
+    gradient: np.ndarray,
+    rows: np.ndarray,
+    bound: np.ndarray,
+    upper: int,
+    lower: int,
+) -> None:
     """Write what depends on the configuration into a static program.
 
     Args:
@@ -56,10 +68,10 @@ def fill_program(gravity: np.ndarray, jacobian: np.ndarray, columns: np.ndarray,
     k = len(limited)
     reach = lever[:, limited].T
     need = load[limited]
-    rows[upper:upper + k] = reach
-    rows[lower:lower + k] = -reach
-    bound[upper:upper + k] = need - limits
-    bound[lower:lower + k] = -need - limits
+    rows[upper : upper + k] = reach
+    rows[lower : lower + k] = -reach
+    bound[upper : upper + k] = need - limits
+    bound[lower : lower + k] = -need - limits
 
 
 @compiled
@@ -69,9 +81,15 @@ def is_beyond(positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bo
 
 
 @compiled
-def judge_forces(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bound: np.ndarray,
-                 forces: np.ndarray, free: np.ndarray,
-                 free_limits: np.ndarray) -> tuple[np.ndarray, float, float, float]:
+def judge_forces(
+    gravity: np.ndarray,
+    jacobian: np.ndarray,
+    rows: np.ndarray,
+    bound: np.ndarray,
+    forces: np.ndarray,
+    free: np.ndarray,
+    free_limits: np.ndarray,
+) -> tuple[np.ndarray, float, float, float]:
     """Return what contact forces do: efforts, and how far they are from being a solution.
 
     `gravity`: generalised gravity, ``(nv,)``. `jacobian`: stacked contact Jacobians, ``(n, nv)``.
@@ -94,8 +112,13 @@ def judge_forces(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
 
 
 @compiled
-def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bound: np.ndarray,
-                 limits: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float, float]:
+def stand_on_one(
+    gravity: np.ndarray,
+    jacobian: np.ndarray,
+    rows: np.ndarray,
+    bound: np.ndarray,
+    limits: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float, float, float]:
     """Return what a single sole must do ([STATIC], one support leg), and whether it can.
 
     The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from
@@ -117,8 +140,13 @@ def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
     efforts = gravity - np.dot(wrench, jacobian)
     torque = efforts[ROOT:]
     slack = np.dot(rows, wrench) - bound
-    return (torque, wrench, np.abs(efforts[:ROOT]).max(), slack.min(),
-            (np.abs(torque) - limits).max())
+    return (
+        torque,
+        wrench,
+        np.abs(efforts[:ROOT]).max(),
+        slack.min(),
+        (np.abs(torque) - limits).max(),
+    )
 
 
 class Hull(NamedTuple):
@@ -127,6 +155,7 @@ class Hull(NamedTuple):
     `corners`: ``(n, 2)``, m. `inwards`: normals of the edges, ``(n, 2)``. `lengths`: of the edges,
     ``(n,)``, m.
     """
+
     corners: np.ndarray
     inwards: np.ndarray
     lengths: np.ndarray
@@ -163,7 +192,7 @@ def hull_of(points: np.ndarray) -> Hull:
     """Return the convex `Hull` of points, ``(n, 2)``, not all on one line (Andrew's chain)."""
     n, k = len(points), 0
     ordered = points[np.argsort(points[:, 0])]
-    for i in range(1, n):   # ties
+    for i in range(1, n):  # ties
         j = i
         while j > 0 and ordered[j, 0] == ordered[j - 1, 0] and ordered[j, 1] < ordered[j - 1, 1]:
             ordered[j, 1], ordered[j - 1, 1] = ordered[j - 1, 1], ordered[j, 1]
@@ -173,8 +202,9 @@ def hull_of(points: np.ndarray) -> Hull:
         first = k
         for i in range(n):
             p = ordered[n - 1 - i if half else i]
-            while k - first > 1 and (chain[k - 1, 0] - chain[k - 2, 0]) * (p[1] - chain[k - 2, 1]) \
-                    <= (chain[k - 1, 1] - chain[k - 2, 1]) * (p[0] - chain[k - 2, 0]):
+            while k - first > 1 and (chain[k - 1, 0] - chain[k - 2, 0]) * (
+                p[1] - chain[k - 2, 1]
+            ) <= (chain[k - 1, 1] - chain[k - 2, 1]) * (p[0] - chain[k - 2, 0]):
                 k -= 1
             chain[k] = p
             k += 1

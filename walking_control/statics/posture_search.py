@@ -13,12 +13,16 @@ from walking_control.statics.contacts import Contact
 
 _ROUNDS = 100
 _TOLERANCE = 1e-7
-_TASK_WEIGHTS = (1.0, 1.0, 0.3)   # feet, centre of mass, level base and its height
+_TASK_WEIGHTS = (1.0, 1.0, 0.3)  # feet, centre of mass, level base and its height
 
 
-def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[str, Contact],
-                   shares: Mapping[str, float],
-                   lifts: Mapping[str, float] | None = None) -> np.ndarray:
+def search_posture(
+    dynamics: Dynamics,
+    posture: np.ndarray,
+    contacts: Mapping[str, Contact],
+    shares: Mapping[str, float],
+    lifts: Mapping[str, float] | None = None,
+) -> np.ndarray:
     """Return the nearest posture whose centre of mass is above the weighted mean of the soles.
 
     Soles stay where they are relative to each other, apart from those that are lifted; the base
@@ -47,7 +51,7 @@ def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[st
     for _ in range(_ROUNDS):
         error, jacobian = _tasks(model, data, q, frames, goals, middle, base)
         if abs(error[:-4]).max() < _TOLERANCE:
-            return dynamics.from_pinocchio(q)[ROOT + 1:]
+            return dynamics.from_pinocchio(q)[ROOT + 1 :]
         normal = jacobian.T @ jacobian + 1e-6 * np.eye(model.nv)
         step = np.linalg.solve(normal, jacobian.T @ error)
         q = pin.integrate(model, q, step / max(1.0, abs(step).max() / 0.2))
@@ -55,14 +59,23 @@ def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[st
         place, turn, joints = np.split(mine, [3, ROOT + 1])
         mine = dynamics.configuration(np.clip(joints, lower, upper), turn, place)
         q = dynamics.to_pinocchio(mine).copy()
-    raise NotAchieved('posture with the centre of mass above ' + ', '.join(
-        foot for foot, share in shares.items() if share > 0.0), value=float(abs(error[:-4]).max()),
-        limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints')
+    raise NotAchieved(
+        'posture with the centre of mass above '
+        + ', '.join(foot for foot, share in shares.items() if share > 0.0),
+        value=float(abs(error[:-4]).max()),
+        limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints',
+    )
 
 
-def _tasks(model: pin.Model, data: pin.Data, q: np.ndarray, frames: Mapping[str, int],
-           goals: Mapping[str, pin.SE3], middle: np.ndarray,
-           base: pin.SE3) -> tuple[np.ndarray, np.ndarray]:
+def _tasks(
+    model: pin.Model,
+    data: pin.Data,
+    q: np.ndarray,
+    frames: Mapping[str, int],
+    goals: Mapping[str, pin.SE3],
+    middle: np.ndarray,
+    base: pin.SE3,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return stacked errors and Jacobian: soles, centre of mass, then base rotation and height."""
     pin.computeJointJacobians(model, data, q)
     pin.jacobianCenterOfMass(model, data, q)
@@ -76,8 +89,12 @@ def _tasks(model: pin.Model, data: pin.Data, q: np.ndarray, frames: Mapping[str,
     jacobians.append(data.Jcom[:2])
     here = data.oMi[1]
     weight = _TASK_WEIGHTS[2]
-    errors.append(weight * np.append(pin.log3(here.rotation.T @ base.rotation),
-                                     base.translation[2] - here.translation[2]))
+    errors.append(
+        weight
+        * np.append(
+            pin.log3(here.rotation.T @ base.rotation), base.translation[2] - here.translation[2]
+        )
+    )
     rows = np.zeros((4, model.nv))
     rows[:3, 3:ROOT] = np.eye(3)
     rows[3, :3] = here.rotation[2]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.statics.distributor import Objective
 
-EQUALITY_TOLERANCE = 1e-8   # of the weight (at least 1 N): error left in the base equations
-LIMIT_TOLERANCE = 1e-7      # of the weight: numerical overstepping of a limit that is forgiven
+EQUALITY_TOLERANCE = 1e-8  # of the weight (at least 1 N): error left in the base equations
+LIMIT_TOLERANCE = 1e-7  # of the weight: numerical overstepping of a limit that is forgiven
 
 
 class StaticProgram:
@@ -44,9 +44,15 @@ class StaticProgram:
     contact.
     """
 
-    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact], frames: Sequence[int],
-                 objective: Objective, effort_limits: np.ndarray,
-                 joint_weights: np.ndarray) -> None:
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        contacts: Mapping[str, Contact],
+        frames: Sequence[int],
+        objective: Objective,
+        effort_limits: np.ndarray,
+        joint_weights: np.ndarray,
+    ) -> None:
         self.dynamics, self.contacts, self.frames = dynamics, contacts, frames
         self.support = tuple(contacts)
         self._objective = objective
@@ -69,12 +75,14 @@ class StaticProgram:
         """Allocate the problem and fill in what does not depend on the configuration."""
         objective, names = self._objective, self.support
         ends = np.cumsum([contact.size for contact in self.contacts.values()])
-        self.slices = [slice(end - contact.size, end)
-                        for end, contact in zip(ends, self.contacts.values())]
+        self.slices = [
+            slice(end - contact.size, end) for end, contact in zip(ends, self.contacts.values())
+        ]
         self._sizes = [contact.size for contact in self.contacts.values()]
         # points that stand on the floor's normal, whatever the link's axes
-        self._upright = [contact.is_point and contact.rotation is None
-                         for contact in self.contacts.values()]
+        self._upright = [
+            contact.is_point and contact.rotation is None for contact in self.contacts.values()
+        ]
         n, k = int(ends[-1]), len(self._limited)
         blocks, bound, self.labels = [], [], []
         for name, contact, part in zip(names, self.contacts.values(), self.slices):
@@ -95,21 +103,27 @@ class StaticProgram:
         joints = [self.dynamics.joints[self._loaded[i]] for i in self._limited]
         self.labels += [(MAX_FORCE, name) for name in names]
         self.labels += [(TORQUE, joint) for joint in joints + joints]
-        self.problem = solvers.Problem(np.zeros((n, n)), np.zeros(n),
-                                       np.zeros((self._lower.stop, n)), np.zeros(self._lower.stop),
-                                       ROOT)
-        self.problem.rows[ROOT:self._caps.stop] = fixed
-        self.problem.bound[ROOT:self._caps.start] = bound
+        self.problem = solvers.Problem(
+            np.zeros((n, n)),
+            np.zeros(n),
+            np.zeros((self._lower.stop, n)),
+            np.zeros(self._lower.stop),
+            ROOT,
+        )
+        self.problem.rows[ROOT : self._caps.stop] = fixed
+        self.problem.bound[ROOT : self._caps.start] = bound
         self._jacobian = np.zeros((n, self.dynamics.model.nv))
         self._torque_weights = objective.torque * joint_weights[self._loaded]
-        norm = [1.0, 1.0, 1.0, *[objective.moment_length ** -2] * 3]
+        norm = [1.0, 1.0, 1.0, *[objective.moment_length**-2] * 3]
         scale = np.concatenate([norm[:size] for size in self._sizes])
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
         self._limits = self.effort_limits[self._loaded[self._limited]]
         self.gravity = np.zeros(self.dynamics.nv)
-        self.violation: solvers.Problem | None = None   # laid out when first needed
-        self._own_caps = {name: min(contact.max_force, solvers.NO_BOUND)
-                          for name, contact in self.contacts.items()}
+        self.violation: solvers.Problem | None = None  # laid out when first needed
+        self._own_caps = {
+            name: min(contact.max_force, solvers.NO_BOUND)
+            for name, contact in self.contacts.items()
+        }
         self._capped = True
         self.fill_caps(None)
 
@@ -117,7 +131,7 @@ class StaticProgram:
         """Return the Jacobian of a contact in its axes, ``(size, nv)``."""
         if self._upright[index]:
             return self.dynamics.point_jacobian(q, self.frames[index])
-        return self.dynamics.frame_jacobian(q, self.frames[index])[:self._sizes[index]]
+        return self.dynamics.frame_jacobian(q, self.frames[index])[: self._sizes[index]]
 
     def fill_caps(self, caps: Mapping[str, float] | None) -> None:
         """Write the largest normal forces, N: each contact's own, or the given ones if smaller."""
@@ -126,11 +140,18 @@ class StaticProgram:
         caps = caps or {}
         for name, cap in caps.items():
             if name not in self._own_caps:
-                raise InvalidInput(f'cap of {name}', value=cap, limit='is no contact of the '
-                                   'support: ' + ', '.join(self.support))
+                raise InvalidInput(
+                    f'cap of {name}',
+                    value=cap,
+                    limit='is no contact of the support: ' + ', '.join(self.support),
+                )
             if not cap >= self.contacts[name].min_force:
-                raise InvalidInput(f'cap of {name}', value=cap, limit='must be a force of at '
-                                   f'least its min_force ({self.contacts[name].min_force:g} N)')
+                raise InvalidInput(
+                    f'cap of {name}',
+                    value=cap,
+                    limit='must be a force of at '
+                    f'least its min_force ({self.contacts[name].min_force:g} N)',
+                )
         for i, (name, cap) in enumerate(self._own_caps.items(), self._caps.start):
             self.problem.bound[i] = -min(cap, caps.get(name, cap))
         self._capped = bool(caps)
@@ -138,7 +159,7 @@ class StaticProgram:
     @property
     def contact_limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and bounds of the contacts' own limits."""
-        return self.problem.rows[ROOT:self._caps.stop], self.problem.bound[ROOT:self._caps.stop]
+        return self.problem.rows[ROOT : self._caps.stop], self.problem.bound[ROOT : self._caps.stop]
 
     def assemble(self, q: np.ndarray, caps: Mapping[str, float] | None = None) -> solvers.Problem:
         """Return the `Problem` at q with caps (contact -> N); the same object every time."""
@@ -147,9 +168,21 @@ class StaticProgram:
         for index, part in enumerate(self.slices):
             jacobian[part] = self.jacobian(q, index)
         self.fill_caps(caps)
-        fill_program(gravity, jacobian, self._columns, self._limited, self._torque_weights,
-                     self._limits, self._force_hessian, problem.hessian, problem.gradient,
-                     problem.rows, problem.bound, self._upper.start, self._lower.start)
+        fill_program(
+            gravity,
+            jacobian,
+            self._columns,
+            self._limited,
+            self._torque_weights,
+            self._limits,
+            self._force_hessian,
+            problem.hessian,
+            problem.gradient,
+            problem.rows,
+            problem.bound,
+            self._upper.start,
+            self._lower.start,
+        )
         return problem
 
     def judge(self, forces: np.ndarray) -> tuple[np.ndarray, float | None, bool]:
@@ -161,8 +194,14 @@ class StaticProgram:
         limit.
         """
         efforts, equality, shortfall, overload = judge_forces(
-            self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces,
-            self._free, self._free_limits)
+            self.gravity,
+            self._jacobian,
+            self.problem.rows,
+            self.problem.bound,
+            forces,
+            self._free,
+            self._free_limits,
+        )
         good = equality <= self.equality_tolerance and shortfall <= self.tolerance
         return efforts[ROOT:], equality if good else None, overload > self.tolerance
 
@@ -183,10 +222,12 @@ class StaticProgram:
     def overloads(self) -> tuple[Shortfall, ...]:
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
         over = (abs(self.gravity[self._free]) - self._free_limits).tolist()
-        order = sorted((i for i, value in enumerate(over) if value > self.tolerance),
-                       key=lambda i: -over[i])
-        return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i] - ROOT], over[i])
-                     for i in order)
+        order = sorted(
+            (i for i, value in enumerate(over) if value > self.tolerance), key=lambda i: -over[i]
+        )
+        return tuple(
+            Shortfall(TORQUE, self.dynamics.joints[self._free[i] - ROOT], over[i]) for i in order
+        )
 
 
 def loaded_joints(dynamics: Dynamics, frames: Sequence[int]) -> np.ndarray:
@@ -194,5 +235,7 @@ def loaded_joints(dynamics: Dynamics, frames: Sequence[int]) -> np.ndarray:
     model, loaded = dynamics.model, set()
     for frame in frames:
         loaded.update(model.supports[model.frames[frame].parentJoint])
-    return np.array([i for i, joint in enumerate(dynamics.joints)
-                     if model.getJointId(joint) in loaded], dtype=int)
+    return np.array(
+        [i for i, joint in enumerate(dynamics.joints) if model.getJointId(joint) in loaded],
+        dtype=int,
+    )

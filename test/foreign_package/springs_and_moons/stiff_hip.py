@@ -17,8 +17,7 @@ class StiffHipParameters(LawParameters, section='stiff_hip'):
     """Of the spring."""
 
     rate: float = parameter(200.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
-    stiffness: float = parameter(
-        8.0, 'N m/rad', 'Stiffness of the spring.', 0.0, 1e3, live=True)
+    stiffness: float = parameter(8.0, 'N m/rad', 'Stiffness of the spring.', 0.0, 1e3, live=True)
     angle: float = parameter(0.35, 'rad', 'Hip angle at rest.', 0.0, 1.0, live=True)
 
 
@@ -39,8 +38,7 @@ class StiffHip(Controller):
     def reset(self, state: WalkerState) -> None:
         self._locks.reset()
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         lead = self.values.angle - state.coordinates[self._hip]
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * self.values.stiffness * lead

@@ -45,18 +45,23 @@ def adopt_text(folder, text, told=None):
 def edited(text, link_or_joint, change):
     """Return a URDF text with one part of it changed."""
     root = ElementTree.fromstring(text)
-    part = next(part for part in (*root.findall('link'), *root.findall('joint'))
-                if part.get('name') == link_or_joint)
+    part = next(
+        part
+        for part in (*root.findall('link'), *root.findall('joint'))
+        if part.get('name') == link_or_joint
+    )
     change(part)
     return ElementTree.tostring(root, encoding='unicode')
 
 
 def set_numbers(path, attribute, change):
     """Return what changes numbers of an element of a part."""
+
     def apply(part):
         element = part.find(path)
         numbers = [float(x) for x in element.get(attribute).split()]
         element.set(attribute, ' '.join(repr(float(x)) for x in change(np.array(numbers))))
+
     return apply
 
 
@@ -87,9 +92,10 @@ def test_straight_legs_with_a_torso(tmp_path):
     adoption = adopt_text(tmp_path, three_link_urdf())
     path, _ = adoption.write(tmp_path)
     assert check_robot(path)['ok'] and not adoption.suspicions
-    left, right = (abs(adoption.standing.posture[f'{side}_hip'] + adoption.pitch)
-                   for side in ('left', 'right'))
-    assert left == pytest.approx(right, abs=1e-4)   # upright between its feet
+    left, right = (
+        abs(adoption.standing.posture[f'{side}_hip'] + adoption.pitch) for side in ('left', 'right')
+    )
+    assert left == pytest.approx(right, abs=1e-4)  # upright between its feet
 
 
 def test_biped_stands_where_its_owner_stood_it(tmp_path, biped):
@@ -118,16 +124,28 @@ def test_turned_robot_is_turned_back(tmp_path, biped):
         assert there.standing.posture[joint] == pytest.approx(value, abs=1e-3), joint
 
 
-@pytest.mark.parametrize('part, change, words', [
-    ('left_hip_yaw', set_numbers('origin', 'xyz', lambda xyz: xyz * [1, -1, 1]),
-     'sign of y is flipped'),
-    ('left_knee', set_numbers('axis', 'xyz', lambda xyz: -xyz), 'one sign is flipped'),
-    ('left_shank', set_numbers('inertial/mass', 'value', lambda mass: 10.0 * mass),
-     'differs by a factor of 10'),
-    ('left_knee', set_numbers('origin', 'xyz', lambda xyz: 1000.0 * xyz), 'in millimetres'),
-    ('left_hip_roll', set_numbers('axis', 'xyz', lambda xyz: xyz[[1, 0, 2]]),
-     'a frame is turned'),
-])
+@pytest.mark.parametrize(
+    'part, change, words',
+    [
+        (
+            'left_hip_yaw',
+            set_numbers('origin', 'xyz', lambda xyz: xyz * [1, -1, 1]),
+            'sign of y is flipped',
+        ),
+        ('left_knee', set_numbers('axis', 'xyz', lambda xyz: -xyz), 'one sign is flipped'),
+        (
+            'left_shank',
+            set_numbers('inertial/mass', 'value', lambda mass: 10.0 * mass),
+            'differs by a factor of 10',
+        ),
+        ('left_knee', set_numbers('origin', 'xyz', lambda xyz: 1000.0 * xyz), 'in millimetres'),
+        (
+            'left_hip_roll',
+            set_numbers('axis', 'xyz', lambda xyz: xyz[[1, 0, 2]]),
+            'a frame is turned',
+        ),
+    ],
+)
 def test_slip_on_one_side_is_named_in_one_line(tmp_path, biped, part, change, words):
     """A slip in a URDF would show as a robot that falls, days later."""
     found = [str(error) for error in adopt_text(tmp_path, edited(biped, part, change)).suspicions]
@@ -144,11 +162,16 @@ def test_swapped_sides_are_named(tmp_path, biped):
 
 def test_millimetres_everywhere_are_named(tmp_path, biped):
     """A robot drawn in millimetres would be a kilometre high."""
+
     def enlarge(match):
         return match[1] + ' '.join(repr(1000.0 * float(x)) for x in match[2].split()) + '"'
+
     text = re.sub(r'((?:xyz|size|radius|length)=")([^"]*)"', enlarge, biped)
-    text = re.sub(r'(<axis xyz=")([^"]*)"', lambda match: match[1] + ' '.join(
-        repr(0.001 * float(x)) for x in match[2].split()) + '"', text)
+    text = re.sub(
+        r'(<axis xyz=")([^"]*)"',
+        lambda match: match[1] + ' '.join(repr(0.001 * float(x)) for x in match[2].split()) + '"',
+        text,
+    )
     found = [str(error) for error in adopt_text(tmp_path, text).suspicions]
     assert len(found) == 1 and 'millimetres' in found[0], found
 
@@ -159,8 +182,10 @@ def test_bolt_on_points(tmp_path):
     path, _ = adoption.write(tmp_path)
     assert all(sole.is_point for sole in adoption.soles)
     assert adoption.parameters['controller'] == 'stepping'
-    assert max(motor['current_limit']
-               for motor in adoption.parameters['robot']['actuators'].values()) < 10.0
+    assert (
+        max(motor['current_limit'] for motor in adoption.parameters['robot']['actuators'].values())
+        < 10.0
+    )
     assert check_robot(path)['ok']
 
 
@@ -190,10 +215,18 @@ def test_mjcf_is_the_same_robot(tmp_path, biped):
 
 def test_told_counts(tmp_path, biped):
     """What the owner says would be guessed over."""
-    adoption = adopt_text(tmp_path, biped, Told(
-        name='mine', feet=('right_foot', 'left_foot'), sole=(0.1, 0.05),
-        fixed={'left_ankle_roll': 0.0, 'right_ankle_roll': 0.0}, efforts={'left_knee': 77.0},
-        armatures={'left_knee': 0.02}))
+    adoption = adopt_text(
+        tmp_path,
+        biped,
+        Told(
+            name='mine',
+            feet=('right_foot', 'left_foot'),
+            sole=(0.1, 0.05),
+            fixed={'left_ankle_roll': 0.0, 'right_ankle_roll': 0.0},
+            efforts={'left_knee': 77.0},
+            armatures={'left_knee': 0.02},
+        ),
+    )
     robot = adoption.parameters['robot']
     assert robot['name'] == 'mine' and 'left_ankle_roll' not in robot['joints']
     motor = robot['actuators']['left_knee']
@@ -212,14 +245,20 @@ def test_description_without_its_meshes(tmp_path):
     assert adoption.soles[0].length == 0.2
     # the one slip that is really in it: two bodies of an arm are no mirror images
     assert {str(error).split(' is ')[0] for error in adoption.suspicions} == {
-        f'centre of mass behind arm_left_{i}_joint and arm_right_{i}_joint' for i in (3, 4)}
+        f'centre of mass behind arm_left_{i}_joint and arm_right_{i}_joint' for i in (3, 4)
+    }
 
 
-@pytest.mark.parametrize('text, words', [
-    ('<robot name="a"><link name="b"/></robot>', 'total mass'),
-    ('<hello/>', 'must be <robot>'), ('<robot', 'not well-formed'),
-    ('<mujoco><worldbody/></mujoco>', 'has no body'), ('<sdf version="1.6"/>', 'no <model>'),
-])
+@pytest.mark.parametrize(
+    'text, words',
+    [
+        ('<robot name="a"><link name="b"/></robot>', 'total mass'),
+        ('<hello/>', 'must be <robot>'),
+        ('<robot', 'not well-formed'),
+        ('<mujoco><worldbody/></mujoco>', 'has no body'),
+        ('<sdf version="1.6"/>', 'no <model>'),
+    ],
+)
 def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):
     """Bad input would end in a traceback."""
     path = tmp_path / 'bad.xml'
@@ -231,9 +270,14 @@ def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):
 
 def test_unknown_names_are_refused(tmp_path, biped):
     """A typing error in what is told would be passed over."""
-    for told in (Told(feet=('no', 'left_foot')), Told(fixed={'no': 0.0}),
-                 Told(posture={'no': 0.0}), Told(posture={'left_knee': 9.0}),
-                 Told(efforts={'left_knee': -1.0}), Told(base='planar')):
+    for told in (
+        Told(feet=('no', 'left_foot')),
+        Told(fixed={'no': 0.0}),
+        Told(posture={'no': 0.0}),
+        Told(posture={'left_knee': 9.0}),
+        Told(efforts={'left_knee': -1.0}),
+        Told(base='planar'),
+    ):
         with pytest.raises(InvalidInput):
             adopt_text(tmp_path, biped, told)
 
@@ -241,8 +285,10 @@ def test_unknown_names_are_refused(tmp_path, biped):
 def test_command_writes_and_says(tmp_path, capsys):
     """The verb would leave out the file, the picture or what it guessed."""
     (tmp_path / 'rabbit.urdf').write_text(rabbit_urdf())
-    assert main(['adopt', str(tmp_path / 'rabbit.urdf'), '--out', str(tmp_path / 'out'),
-                 '--json']) == 0
+    assert (
+        main(['adopt', str(tmp_path / 'rabbit.urdf'), '--out', str(tmp_path / 'out'), '--json'])
+        == 0
+    )
     result = json.loads(capsys.readouterr().out)
     assert all(Path(file).is_file() for file in (result['file'], *result['files']))
     assert {'what', 'value', 'confidence'} <= set(result['guesses'][0])
@@ -251,9 +297,15 @@ def test_command_writes_and_says(tmp_path, capsys):
 
 def test_sides_of_names():
     """Makers call sides l, L, left or FL; a mirror found by names alone would miss some."""
-    for name, other in (('left_hip', 'right_hip'), ('leg_left_1_joint', 'leg_right_1_joint'),
-                        ('l_knee', 'r_knee'), ('LHipPitch', 'RHipPitch'), ('FL_HAA', 'FR_HAA'),
-                        ('arm_l', 'arm_r'), ('left-knee-op', 'right-knee-op')):
+    for name, other in (
+        ('left_hip', 'right_hip'),
+        ('leg_left_1_joint', 'leg_right_1_joint'),
+        ('l_knee', 'r_knee'),
+        ('LHipPitch', 'RHipPitch'),
+        ('FL_HAA', 'FR_HAA'),
+        ('arm_l', 'arm_r'),
+        ('left-knee-op', 'right-knee-op'),
+    ):
         assert partner_name(name) == other and partner_name(other) == name
         assert side_of(name) == 1 and side_of(other) == -1
     assert partner_name('roll') is None and partner_name('hip') is None

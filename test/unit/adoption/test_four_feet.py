@@ -25,14 +25,15 @@ def test_it_gets_a_law_that_fits(adopted):
     adoption, path = adopted
     robot_file = load_robot(path)
     assert robot_file.controller == 'static_torque' and 'stepping' not in robot_file.sections
-    law, = (guess for guess in adoption.guesses if guess.what == 'law')
+    (law,) = (guess for guess in adoption.guesses if guess.what == 'law')
     assert '4 feet' in law.why and 'walking needs a law' in law.why
     found = check_robot(path)
     assert found['ok'], found['problems']
 
 
-@pytest.mark.parametrize('plant', [
-    'mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant'])
+@pytest.mark.parametrize(
+    'plant', ['mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant']
+)
 def test_it_stands_on_every_plant_in_space(adopted, plant):
     """A plant or the law would count on two feet, or a point be trusted with a moment."""
     pytest.importorskip({'dart': 'dartpy', 'mujoco': 'mujoco'}.get(plant, 'numba'))
@@ -47,7 +48,9 @@ def test_it_stands_on_every_plant_in_space(adopted, plant):
 def test_bring_up_says_what_it_lacks_to_walk(adopted, tmp_path):
     """A law for two feet would be tried, and the robot that stands be said not to."""
     pytest.importorskip('mujoco')
-    results = {name: outcome for name, outcome, _ in bring_up(
-        Site(adopted[1], tmp_path, duration=1.0, evaluations=0))}
+    results = {
+        name: outcome
+        for name, outcome, _ in bring_up(Site(adopted[1], tmp_path, duration=1.0, evaluations=0))
+    }
     assert results['check'].ok and results['stand'].ok
     assert not results['stepping'].ok and 'of two feet, not of 4' in results['stepping'].what

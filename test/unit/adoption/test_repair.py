@@ -24,9 +24,18 @@ from walking_control.models.urdf import load_urdf
 
 WALKER = {'feet': 'soles'}
 FOLDER = os.environ.get('WALKING_CONTROL_ROBOTS', '')
-REAL = sorted(path for kind in ('urdf', 'xml', 'sdf') for path in Path(FOLDER).glob(f'*/*.{kind}')
-              ) if FOLDER else [pytest.param(Path('none'), marks=pytest.mark.skip(
-                  reason='no robots; WALKING_CONTROL_ROBOTS names a folder of folders with them'))]
+REAL = (
+    sorted(path for kind in ('urdf', 'xml', 'sdf') for path in Path(FOLDER).glob(f'*/*.{kind}'))
+    if FOLDER
+    else [
+        pytest.param(
+            Path('none'),
+            marks=pytest.mark.skip(
+                reason='no robots; WALKING_CONTROL_ROBOTS names a folder of folders with them'
+            ),
+        )
+    ]
+)
 
 
 @pytest.fixture(scope='module')
@@ -38,19 +47,24 @@ def biped():
 @pytest.fixture
 def bring(tmp_path, biped):
     """Return what adopts the biped after a change of its tree."""
+
     def go(change, told=None):
         root = ElementTree.fromstring(biped)
         change(root)
         path = tmp_path / 'stranger.urdf'
         path.write_text(ElementTree.tostring(root, encoding='unicode'))
         return adopt(path, told or Told())
+
     return go
 
 
 def repaired(adoption):
     """Return what was repaired, name -> words."""
-    return {guess.what: f'{guess.value}: {guess.why}' for guess in adoption.guesses
-            if guess.confidence == REPAIRED}
+    return {
+        guess.what: f'{guess.value}: {guess.why}'
+        for guess in adoption.guesses
+        if guess.confidence == REPAIRED
+    }
 
 
 def part(root, tag, name):
@@ -60,8 +74,11 @@ def part(root, tag, name):
 
 def spoil_inertia(root):
     """Give a link the inertia of no body."""
-    link = next(link for link in root.findall('link') if link.find('inertial') is not None
-                and 'shank' in link.get('name', ''))
+    link = next(
+        link
+        for link in root.findall('link')
+        if link.find('inertial') is not None and 'shank' in link.get('name', '')
+    )
     inertia = link.find('inertial/inertia')
     for key, value in {'ixx': 1e-3, 'iyy': 1e-3, 'izz': 9e-3}.items():
         inertia.set(key, repr(value))
@@ -76,8 +93,9 @@ def add_slips(root):
     mote = ElementTree.SubElement(root, 'link', name='mote')
     inertial = ElementTree.SubElement(mote, 'inertial')
     ElementTree.SubElement(inertial, 'mass', value='1e-6')
-    ElementTree.SubElement(inertial, 'inertia', ixx='1e-15', iyy='1e-15', izz='1e-15', ixy='0',
-                           ixz='0', iyz='0')
+    ElementTree.SubElement(
+        inertial, 'inertia', ixx='1e-15', iyy='1e-15', izz='1e-15', ixy='0', ixz='0', iyz='0'
+    )
     joint = ElementTree.SubElement(root, 'joint', name='mote_joint', type='fixed')
     ElementTree.SubElement(joint, 'parent', link=base.get('name'))
     ElementTree.SubElement(joint, 'child', link='mote')
@@ -85,9 +103,11 @@ def add_slips(root):
 
 def test_slips_are_mended_and_said(bring, tmp_path):
     """One arm's inertia, a mote or a lost look would keep a whole robot out."""
+
     def change(root):
         spoil_inertia(root)
         add_slips(root)
+
     adoption = bring(change)
     said = repaired(adoption)
     assert 'mote' in said and any(name.startswith('inertia of') for name in said)
@@ -105,31 +125,38 @@ def test_sound_descriptions_are_left_alone(bring):
 
 def test_retired_and_lost_parts_of_an_mjcf(tmp_path):
     """An attribute MuJoCo no longer knows, or a mesh that is not there, would keep a robot out."""
-    legs = ''.join(f'''<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_roll"
+    legs = ''.join(
+        f'''<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_roll"
       axis="1 0 0" range="-1 1"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass="1"/>
       <body name="{side}_shank" pos="0 0 -.2"><joint name="{side}_knee" axis="0 1 0" range="0 2"/>
       <geom type="mesh" mesh="lost"/>
       <geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".5"/></body></body>'''
-                   for side, y in (('left', 0.1), ('right', -0.1)))
-    motors = ''.join(f'<motor joint="{side}_{joint}" ctrlrange="-9 9"/>'
-                     for side in ('left', 'right') for joint in ('roll', 'knee'))
+        for side, y in (('left', 0.1), ('right', -0.1))
+    )
+    motors = ''.join(
+        f'<motor joint="{side}_{joint}" ctrlrange="-9 9"/>'
+        for side in ('left', 'right')
+        for joint in ('roll', 'knee')
+    )
     path = tmp_path / 'old.xml'
-    path.write_text(f'''<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
+    path.write_text(f"""<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
       <asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="trunk" pos="0 0 1">
       <freejoint/><geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody>
-      <actuator>{motors}</actuator></mujoco>''')
+      <actuator>{motors}</actuator></mujoco>""")
     said = repaired(adopt(path))
     assert 'collision of option' in said['MJCF'] and 'lost.stl' in said['MJCF']
 
 
 def test_joints_without_limits_turn_half_a_turn(bring):
     """Forgotten limits of one joint would be read as no room to move."""
+
     def forget(root):
         for joint in root.findall('joint'):
             limit = joint.find('limit')
             if joint.get('type') == 'revolute' and 'yaw' in joint.get('name', ''):
                 for key in ('lower', 'upper'):
                     limit.attrib.pop(key, None)
+
     adoption = bring(forget)
     assert any(name.startswith('limits of') for name in repaired(adoption))
     limit = adoption.tree.limits[next(name for name in adoption.tree.limits if 'yaw' in name)]
@@ -141,10 +168,19 @@ def test_the_start_is_bent_under_the_hips(bring, biped):
     adoption = bring(lambda root: None)
     knees = [abs(value) for name, value in adoption.standing.posture.items() if 'knee' in name]
     assert min(knees) > 0.4 and adoption.standing.error < 1e-4
-    wide = bring(lambda root: [joint.find('origin').set('xyz', ' '.join(
-        str(float(x) + (0.1 if i == 0 else 0.0)) for i, x in enumerate(
-            joint.find('origin').get('xyz').split()))) for joint in root.findall('joint')
-        if 'hip_pitch' in joint.get('name', '') and joint.find('origin') is not None])
+    wide = bring(
+        lambda root: [
+            joint.find('origin').set(
+                'xyz',
+                ' '.join(
+                    str(float(x) + (0.1 if i == 0 else 0.0))
+                    for i, x in enumerate(joint.find('origin').get('xyz').split())
+                ),
+            )
+            for joint in root.findall('joint')
+            if 'hip_pitch' in joint.get('name', '') and joint.find('origin') is not None
+        ]
+    )
     assert wide.standing.longest < 1.05 * adoption.standing.longest
 
 
@@ -164,17 +200,18 @@ def scaled(root, size):
     for element in root.iter():
         for key, power in (('xyz', 1), ('size', 1), ('radius', 1), ('length', 1)):
             if element.tag != 'axis' and element.get(key) is not None:
-                element.set(key, ' '.join(repr(size ** power * float(x))
-                                          for x in element.get(key).split()))
+                element.set(
+                    key, ' '.join(repr(size**power * float(x)) for x in element.get(key).split())
+                )
         if element.tag == 'mass':
-            element.set('value', repr(size ** 3 * float(element.get('value'))))
+            element.set('value', repr(size**3 * float(element.get('value'))))
         if element.tag == 'inertia':
             for key in element.keys():
-                element.set(key, repr(size ** 5 * float(element.get(key))))
+                element.set(key, repr(size**5 * float(element.get(key))))
         if element.tag == 'limit':
             for key, power in (('effort', 4), ('velocity', -0.5)):
                 if element.get(key) is not None:
-                    element.set(key, repr(size ** power * float(element.get(key))))
+                    element.set(key, repr(size**power * float(element.get(key))))
 
 
 def test_what_is_written_goes_with_size(bring, tmp_path):
@@ -206,10 +243,12 @@ def test_a_leg_that_is_bent_at_zero_has_its_whole_length(bring, tmp_path):
                 origin.set('rpy', f'0 {turn} 0')
                 for key in ('lower', 'upper'):
                     limit.set(key, repr(float(limit.get(key)) - sign * turn))
+
     bent = bring(bend)
     path = bent.write(tmp_path)[0]
-    lengths = [Body(Dynamics(each.robot, 9.81, 0.0)).leg_length
-               for each in (straight, load_robot(path))]
+    lengths = [
+        Body(Dynamics(each.robot, 9.81, 0.0)).leg_length for each in (straight, load_robot(path))
+    ]
     assert lengths[1] == pytest.approx(lengths[0], rel=0.03)
     assert check_robot(path)['ok']
 
@@ -220,7 +259,7 @@ def test_a_blade_rolls_and_does_not_tip():
     assert blade.blade and list(blade.parts) == [0, 1, 2, 4, 5]
     assert not FootContact(0.2, 0.1, 0.5, 0.0, 1.0).blade
     assert not FootContact(0.0, 0.0, 0.5, 0.0, 1.0).blade
-    ahead = np.array([0.0, 0.0, 100.0, -100.0 * 0.09, 0.0])   # within half the length, beyond it
+    ahead = np.array([0.0, 0.0, 100.0, -100.0 * 0.09, 0.0])  # within half the length, beyond it
     assert (blade.rows @ ahead >= blade.bound - 1e-6).all()
     ahead[3] = -100.0 * 0.11
     assert not (blade.rows @ ahead >= blade.bound - 1e-6).all()
@@ -232,41 +271,60 @@ TWO = (('left', 0.1), ('right', -0.1))
 
 def a_link(name, mass=1.0, shape='<box size="0.2 0.08 0.02"/>'):
     """Return the text of a link."""
-    return (f'<link name="{name}"><inertial><mass value="{mass}"/><inertia ixx="0.01" iyy="0.01" '
-            f'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>{shape}'
-            '</geometry></collision></link>')
+    return (
+        f'<link name="{name}"><inertial><mass value="{mass}"/><inertia ixx="0.01" iyy="0.01" '
+        f'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>{shape}'
+        '</geometry></collision></link>'
+    )
 
 
 def a_joint(name, parent, child, xyz, kind='revolute', limit=LIMIT, axis='0 1 0'):
     """Return the text of a joint."""
-    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>{limit}</joint>')
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>{limit}</joint>'
+    )
 
 
 def on_legs(names, mass=1.0, limit=LIMIT):
     """Return the text of a trunk on legs of three joints."""
     return a_link('trunk', 10.0 * mass) + ''.join(
-        a_link(f'{name}_hip', mass) + a_link(f'{name}_thigh', mass) + a_link(f'{name}_foot', mass)
+        a_link(f'{name}_hip', mass)
+        + a_link(f'{name}_thigh', mass)
+        + a_link(f'{name}_foot', mass)
         + a_joint(f'{name}_roll', 'trunk', f'{name}_hip', f'0 {y} 0', limit=limit, axis='1 0 0')
         + a_joint(f'{name}_pitch', f'{name}_hip', f'{name}_thigh', '0 0 -0.01', limit=limit)
         + a_joint(f'{name}_knee', f'{name}_thigh', f'{name}_foot', '0 0 -0.4', limit=limit)
-        for name, y in names)
+        for name, y in names
+    )
 
 
 WHEELS = a_link('trunk', 10.0) + ''.join(
     a_link(f'{name}_wheel', 1.0, '<cylinder radius="0.1" length="0.05"/>')
-    + a_joint(f'{name}_turn', 'trunk', f'{name}_wheel', f'0 {y} -0.2', 'continuous',
-              '<limit effort="5" velocity="20"/>') for name, y in TWO)
+    + a_joint(
+        f'{name}_turn',
+        'trunk',
+        f'{name}_wheel',
+        f'0 {y} -0.2',
+        'continuous',
+        '<limit effort="5" velocity="20"/>',
+    )
+    for name, y in TWO
+)
 
 
-@pytest.mark.parametrize(('text', 'words'), [
-    (WHEELS, 'are wheels'),
-    (on_legs(TWO[:1]), 'a walker has two'),
-    (on_legs((*TWO, ('third', 0.0))), 'a walker has two'),
-    (on_legs(TWO, limit='<limit lower="-1" upper="1"/>'), 'has no effort'),
-    (on_legs(TWO, mass=0.0), 'must be positive'),
-    (on_legs(TWO) + a_link('stray'), 'has one root'),
-    (on_legs(TWO) + a_joint('loop', 'left_foot', 'right_foot', '0 0 0'), 'a URDF is a tree')])
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        (WHEELS, 'are wheels'),
+        (on_legs(TWO[:1]), 'a walker has two'),
+        (on_legs((*TWO, ('third', 0.0))), 'a walker has two'),
+        (on_legs(TWO, limit='<limit lower="-1" upper="1"/>'), 'has no effort'),
+        (on_legs(TWO, mass=0.0), 'must be positive'),
+        (on_legs(TWO) + a_link('stray'), 'has one root'),
+        (on_legs(TWO) + a_joint('loop', 'left_foot', 'right_foot', '0 0 0'), 'a URDF is a tree'),
+    ],
+)
 def test_what_is_no_biped_is_refused_in_one_line(tmp_path, text, words):
     """A robot that cannot walk would be adopted, or be refused by a trace."""
     path = tmp_path / 'none.urdf'
@@ -279,8 +337,12 @@ def test_what_is_no_biped_is_refused_in_one_line(tmp_path, text, words):
 def test_a_world_link_is_taken_away(tmp_path):
     """A base that hangs on a world would be fixed to it."""
     path = tmp_path / 'hung.urdf'
-    path.write_text('<robot name="hung"><link name="world"/>' + a_joint(
-        'anchor', 'world', 'trunk', '0 0 1', 'fixed', '') + on_legs(TWO) + '</robot>')
+    path.write_text(
+        '<robot name="hung"><link name="world"/>'
+        + a_joint('anchor', 'world', 'trunk', '0 0 1', 'fixed', '')
+        + on_legs(TWO)
+        + '</robot>'
+    )
     assert any(guess.what == 'root' for guess in adopt(path).guesses)
 
 

@@ -10,10 +10,26 @@ import pytest
 from walking_control import __version__
 from walking_control.cli import main
 
-WALK_KEYS = {'robot', 'controller', 'plant', 'fell', 'fall_reason', 'duration', 'steps',
-             'distance', 'speed', 'cost_of_transport', 'cost_of_transport_electrical',
-             'peak_effort', 'peak_current', 'files', 'min_normal_force', 'max_friction_ratio',
-             'energy_injected', 'squared_effort_per_step'}
+WALK_KEYS = {
+    'robot',
+    'controller',
+    'plant',
+    'fell',
+    'fall_reason',
+    'duration',
+    'steps',
+    'distance',
+    'speed',
+    'cost_of_transport',
+    'cost_of_transport_electrical',
+    'peak_effort',
+    'peak_current',
+    'files',
+    'min_normal_force',
+    'max_friction_ratio',
+    'energy_injected',
+    'squared_effort_per_step',
+}
 
 
 def test_simulate_prints_one_json_document(capsys):
@@ -34,19 +50,22 @@ def test_a_fall_is_exit_status_1(capsys):
     assert 'fell' in captured.err
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['simulate', 'nobody'], "robot is 'nobody'"),
-    (['simulate', 'dribbel', '--controller', 'magic'], "controller is 'magic'"),
-    (['simulate', 'dribbel', '--plant', 'real'], "plant is 'real'"),
-    (['simulate', 'dribbel', '--set', 'set_point=9'], 'from 0.05 to 0.8 rad'),
-    (['simulate', 'dribbel', '--set', 'set_point=.nan'], 'must be finite'),
-    (['simulate', 'dribbel', '--set', 'foot_mass=-1'], 'must not be negative'),
-    (['simulate', 'dribbel', '--set', 'setpoint=0.3'], 'unknown'),
-    (['simulate', 'dribbel', '--set', 'timestep=0.003'], 'multiple of mujoco.timestep'),
-    (['simulate', 'dribbel', '--set', 'rate=15.0'], 'one and a half control periods'),
-    (['simulate', 'dribbel', '--out', '/proc/nowhere'], 'cannot be made'),
-    (['gait', 'cycle', 'humanoid'], 'planar'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['simulate', 'nobody'], "robot is 'nobody'"),
+        (['simulate', 'dribbel', '--controller', 'magic'], "controller is 'magic'"),
+        (['simulate', 'dribbel', '--plant', 'real'], "plant is 'real'"),
+        (['simulate', 'dribbel', '--set', 'set_point=9'], 'from 0.05 to 0.8 rad'),
+        (['simulate', 'dribbel', '--set', 'set_point=.nan'], 'must be finite'),
+        (['simulate', 'dribbel', '--set', 'foot_mass=-1'], 'must not be negative'),
+        (['simulate', 'dribbel', '--set', 'setpoint=0.3'], 'unknown'),
+        (['simulate', 'dribbel', '--set', 'timestep=0.003'], 'multiple of mujoco.timestep'),
+        (['simulate', 'dribbel', '--set', 'rate=15.0'], 'one and a half control periods'),
+        (['simulate', 'dribbel', '--out', '/proc/nowhere'], 'cannot be made'),
+        (['gait', 'cycle', 'humanoid'], 'planar'),
+    ],
+)
 def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
     """A stack trace is no answer to a typing error."""
     assert main(arguments) == 2
@@ -56,11 +75,18 @@ def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
     assert words in captured.err
 
 
-@pytest.mark.parametrize('arguments', [
-    [], ['walk'], ['simulate'], ['simulate', 'dribbel', '--duration', '-1'],
-    ['simulate', 'dribbel', '--slope-deg', 'nan'],
-    ['simulate', 'dribbel', '--seed', '-1'], ['simulate', 'dribbel', '--set', 'x'],
-])
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        [],
+        ['walk'],
+        ['simulate'],
+        ['simulate', 'dribbel', '--duration', '-1'],
+        ['simulate', 'dribbel', '--slope-deg', 'nan'],
+        ['simulate', 'dribbel', '--seed', '-1'],
+        ['simulate', 'dribbel', '--set', 'x'],
+    ],
+)
 def test_bad_usage_is_one_line_and_exit_status_2(capsys, arguments):
     """Usage errors follow the same rule as bad values."""
     with pytest.raises(SystemExit) as caught:
@@ -103,14 +129,31 @@ def test_controller_that_does_not_fit(capsys, edited_robot_file):
     assert 'needs a planar robot with one motor' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['--set', 'rate=200'], 'at a rate of 200 Hz'),
-    (['--set', 'gait=nowhere'], 'gait file nowhere'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['--set', 'rate=200'], 'at a rate of 200 Hz'),
+        (['--set', 'gait=nowhere'], 'gait file nowhere'),
+    ],
+)
 def test_an_override_means_the_chosen_controller(capsys, arguments, words):
     """It would silently change a controller that does not run, or be called ambiguous."""
-    assert main(['simulate', 'compass', '--controller', 'curve_tracking', '--duration', '0.1',
-                 '--set', 'bandwidth=1000', *arguments]) == 2
+    assert (
+        main(
+            [
+                'simulate',
+                'compass',
+                '--controller',
+                'curve_tracking',
+                '--duration',
+                '0.1',
+                '--set',
+                'bandwidth=1000',
+                *arguments,
+            ]
+        )
+        == 2
+    )
     assert words in capsys.readouterr().err
 
 

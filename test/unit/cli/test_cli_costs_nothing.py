@@ -14,13 +14,19 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path, share_directory
 from walking_control.models.robot_file import read_parameters
 
-VERBS = (['simulate'], ['gait', 'search'], ['gait', 'cycle'],
-         ['robustness', '--disturbance', 'push'], ['compare'])
+VERBS = (
+    ['simulate'],
+    ['gait', 'search'],
+    ['gait', 'cycle'],
+    ['robustness', '--disturbance', 'push'],
+    ['compare'],
+)
 
 
 @pytest.fixture
 def compass_file(tmp_path):
     """Return a function that writes an edited robot file of the compass into a folder."""
+
     def write(edit, folder='robots'):
         source = robot_path('compass')
         tree = read_parameters(source)
@@ -30,11 +36,13 @@ def compass_file(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}))
         return path
+
     return write
 
 
-@pytest.mark.parametrize('name', ['../../evil', '/tmp/evil', 'a/b', '..', '', '.hidden', 'a\nb',
-                                  'a' * 300])
+@pytest.mark.parametrize(
+    'name', ['../../evil', '/tmp/evil', 'a/b', '..', '', '.hidden', 'a\nb', 'a' * 300]
+)
 def test_a_name_cannot_leave_the_folder(capsys, tmp_path, compass_file, name):
     """Gait files and reports are named after the robot: they would be written anywhere."""
     path = compass_file(lambda tree: tree['robot'].update(name=name))
@@ -45,13 +53,19 @@ def test_a_name_cannot_leave_the_folder(capsys, tmp_path, compass_file, name):
     assert sorted(tmp_path.rglob('*')) == before
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['simulate', 'dribbel', '--duration', '1e9'], 'at most 1e+06 s'),
-    (['simulate', 'dribbel', '--duration', '1e300'], 'at most 1e+06 s'),
-    (['compare', 'compass', '--duration', '1e9'], 'at most 1e+06 s'),
-    (['gait', 'search', 'compass', '--speed', '0.5', '--speeds', '0.4:0.8:3'], 'not allowed with'),
-    (['check', 'dribbel', '--seed', '1'], '--seed'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['simulate', 'dribbel', '--duration', '1e9'], 'at most 1e+06 s'),
+        (['simulate', 'dribbel', '--duration', '1e300'], 'at most 1e+06 s'),
+        (['compare', 'compass', '--duration', '1e9'], 'at most 1e+06 s'),
+        (
+            ['gait', 'search', 'compass', '--speed', '0.5', '--speeds', '0.4:0.8:3'],
+            'not allowed with',
+        ),
+        (['check', 'dribbel', '--seed', '1'], '--seed'),
+    ],
+)
 def test_what_would_have_no_effect_is_refused(capsys, arguments, words):
     """One of two speeds was ignored, a seed promised chance where there is none, memory ran out."""
     with pytest.raises(SystemExit) as caught:
@@ -70,8 +84,21 @@ def test_a_seed_of_perfect_sensors_is_refused(capsys):
 
 def test_sizes_beyond_counting_are_refused(capsys):
     """The number of sizes of a grid overflowed with a traceback."""
-    assert main(['robustness', 'compass', '--disturbance', 'push', '--max', '1e300',
-                 '--resolution', '1e-300']) == 2
+    assert (
+        main(
+            [
+                'robustness',
+                'compass',
+                '--disturbance',
+                'push',
+                '--max',
+                '1e300',
+                '--resolution',
+                '1e-300',
+            ]
+        )
+        == 2
+    )
     assert 'must give 1 to 100000 sizes' in capsys.readouterr().err
 
 
@@ -90,7 +117,7 @@ def test_a_gait_lies_beside_its_robot_file(gait_folder, compass_file, monkeypatc
     monkeypatch.chdir(tmp_path)
     loaded = load_robot(path)
     assert loaded.sections['curve_tracking']['gait'] == str(gait_folder / 'mine.yaml')
-    loaded.write(tmp_path / 'copy.yaml')   # as the demo hands it to its nodes
+    loaded.write(tmp_path / 'copy.yaml')  # as the demo hands it to its nodes
     again = load_robot(tmp_path / 'copy.yaml')
     assert again.sections['curve_tracking']['gait'] == str(gait_folder / 'mine.yaml')
 
@@ -107,8 +134,11 @@ def test_names_and_working_directory_stay(gait_folder, compass_file, monkeypatch
 def test_variants_name_gaits_beside_their_file(gait_folder, tmp_path, monkeypatch):
     """A file of variants would compare other gaits, or none, from another working directory."""
     file = gait_folder / 'variants.yaml'
-    file.write_text(yaml.safe_dump([{'name': 'one', 'controller': 'time_pd',
-                                     'settings': {'gait': 'mine.yaml'}}]))
+    file.write_text(
+        yaml.safe_dump(
+            [{'name': 'one', 'controller': 'time_pd', 'settings': {'gait': 'mine.yaml'}}]
+        )
+    )
     monkeypatch.chdir(tmp_path)
     (variant,) = read_variants(file)
     assert variant.settings['gait'] == str(gait_folder / 'mine.yaml')
@@ -122,11 +152,13 @@ def _interrupt_after(monkeypatch, owner, name, calls):
         if next(count) == calls:
             raise KeyboardInterrupt
         return work(*args, **kwargs)
+
     monkeypatch.setattr(owner, name, interrupted)
 
 
 def test_interrupted_robustness_keeps_its_sizes(capsys, monkeypatch, tmp_path):
     """Minutes of work would be lost with one key."""
+
     class Trial:
         depth = {'foot_depth': 0.0, 'foot_depth_ahead': None, 'scuff_reach': None}
 
@@ -134,16 +166,30 @@ def test_interrupted_robustness_keeps_its_sizes(capsys, monkeypatch, tmp_path):
             pass
 
         def settle(self):
-            return {'nominal_squared_effort': 0.0, 'min_normal_force': 1.0,
-                    'max_friction_ratio': 0.1}
+            return {
+                'nominal_squared_effort': 0.0,
+                'min_normal_force': 1.0,
+                'max_friction_ratio': 0.1,
+            }
 
         def disturb(self, size):
             return 'fell' if size > 0.03 else None
 
     monkeypatch.setattr(robustness, '_CompiledTrial', Trial)
     _interrupt_after(monkeypatch, Trial, 'disturb', 6)
-    status = main(['robustness', 'compass', '--disturbance', 'step_down', '--resolution', '0.01',
-                   '--json', '--out', str(tmp_path)])
+    status = main(
+        [
+            'robustness',
+            'compass',
+            '--disturbance',
+            'step_down',
+            '--resolution',
+            '0.01',
+            '--json',
+            '--out',
+            str(tmp_path),
+        ]
+    )
     captured = capsys.readouterr()
     result = json.loads(captured.out)
     assert status == 130 and 'interrupted after 5 sizes' in captured.err
@@ -173,10 +219,16 @@ def test_a_key_before_the_first_walk_is_no_result(capsys, monkeypatch):
     assert 'interrupted' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('verb', [['simulate', 'compass', '--duration', '0.1'],
-                                  ['statics', 'humanoid'], ['compare', 'compass'],
-                                  ['gait', 'impact', 'compass', '--q', '-0.2,0.4'],
-                                  ['check', 'compass']])
+@pytest.mark.parametrize(
+    'verb',
+    [
+        ['simulate', 'compass', '--duration', '0.1'],
+        ['statics', 'humanoid'],
+        ['compare', 'compass'],
+        ['gait', 'impact', 'compass', '--q', '-0.2,0.4'],
+        ['check', 'compass'],
+    ],
+)
 def test_a_folder_that_cannot_be_made(capsys, tmp_path, verb):
     """Results that nobody can write must be known before the work, in one line."""
     (tmp_path / 'file').write_text('')
@@ -194,8 +246,10 @@ def test_check_writes_what_it_found(capsys, tmp_path):
 
 def test_interrupted_while_it_starts(capsys, monkeypatch):
     """Ctrl-C in the first half second, while libraries are loaded, would print a traceback."""
+
     def interrupted():
         raise KeyboardInterrupt
+
     monkeypatch.setattr('walking_control.cli.parser.make_parser', interrupted)
     assert main(['check', 'dribbel']) == 130
     assert capsys.readouterr().err == 'interrupted\n'

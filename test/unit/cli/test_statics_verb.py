@@ -26,15 +26,23 @@ def test_humanoid_on_two_legs(capsys):
     """The verb would lack a key of its contract, or its numbers would not balance."""
     status, result, _ = run(capsys, 'humanoid')
     assert status == 0 and result['status'] == 'feasible' and result['reason'] is None
-    assert {'joint_torques', 'wrenches', 'torque_norm', 'base_residual', 'cop', 'margins',
-            'solve_time'} <= set(result)
+    assert {
+        'joint_torques',
+        'wrenches',
+        'torque_norm',
+        'base_residual',
+        'cop',
+        'margins',
+        'solve_time',
+    } <= set(result)
     wrenches = result['wrenches']
     assert set(wrenches) == {'left', 'right'}
     assert set(wrenches['left']) == {'fx', 'fy', 'fz', 'mx', 'my', 'mz'}
     assert wrenches['left']['fz'] + wrenches['right']['fz'] == pytest.approx(31.6 * 9.81)
     assert result['base_residual'] < 1e-8
     assert result['torque_norm'] == pytest.approx(
-        sum(t * t for t in result['joint_torques'].values()) ** 0.5)
+        sum(t * t for t in result['joint_torques'].values()) ** 0.5
+    )
 
 
 def test_text_is_a_table(capsys):
@@ -42,8 +50,11 @@ def test_text_is_a_table(capsys):
     assert main(['statics', 'humanoid']) == 0
     text = capsys.readouterr().out
     _, result, _ = run(capsys, 'humanoid')
-    rows = {line.split(':')[0].strip(): line.split(':', 1)[1].split()
-            for line in text.splitlines() if ':' in line}
+    rows = {
+        line.split(':')[0].strip(): line.split(':', 1)[1].split()
+        for line in text.splitlines()
+        if ':' in line
+    }
     assert '{' not in text and 'e-' not in text.replace(' '.join(rows['solved by']), '')
     assert '-0.0000' not in text and '-0.000 ' not in text
     wrenches, margins = result['wrenches'], result['margins']
@@ -58,10 +69,13 @@ def test_text_is_a_table(capsys):
 
 def test_force_objective_needs_less_force(capsys):
     """The objective would not reach the distributor."""
-    results = {name: run(capsys, 'humanoid', '--objective', name)[1]
-               for name in ('torque', 'force')}
-    norms = {name: sum(value ** 2 for wrench in result['wrenches'].values()
-                       for value in wrench.values()) for name, result in results.items()}
+    results = {
+        name: run(capsys, 'humanoid', '--objective', name)[1] for name in ('torque', 'force')
+    }
+    norms = {
+        name: sum(value**2 for wrench in result['wrenches'].values() for value in wrench.values())
+        for name, result in results.items()
+    }
     assert norms['force'] <= norms['torque'] + 1e-9
     assert results['torque']['torque_norm'] <= results['force']['torque_norm'] + 1e-9
 
@@ -70,8 +84,12 @@ def test_one_leg_without_shifting_weight(capsys):
     """An impossible posture would end with status 0, or with torques."""
     status, result, error = run(capsys, 'humanoid', '--support', 'left')
     assert status == 1 and result['status'] == 'infeasible' and result['joint_torques'] is None
-    assert result['shortfalls'][0] == {'limit': 'centre_of_pressure', 'where': 'left', 'unit': 'm',
-                                       'amount': pytest.approx(0.04, abs=1e-6)}
+    assert result['shortfalls'][0] == {
+        'limit': 'centre_of_pressure',
+        'where': 'left',
+        'unit': 'm',
+        'amount': pytest.approx(0.04, abs=1e-6),
+    }
     assert result['wrenches']['right'] is None
     assert 'cannot be held: centre_of_pressure: left' in error
 
@@ -82,14 +100,17 @@ def test_joint_beyond_its_stop(capsys, tmp_path):
     file = tmp_path / 'bent.yaml'
     file.write_text(yaml.safe_dump({'joints': joints}))
     assert main(['statics', 'humanoid', '--q', str(file)]) == 2
-    assert 'position of joint left_knee is 3.2: must be within its limits' in \
-        capsys.readouterr().err
+    assert (
+        'position of joint left_knee is 3.2: must be within its limits' in capsys.readouterr().err
+    )
 
 
 def test_gravity_of_the_world(capsys):
     """Torques for another planet would be those of the earth."""
-    earth, moon = (run(capsys, 'humanoid', '--set', f'world.gravity={g}')[1]['joint_torques']
-                   for g in (9.81, 1.62))
+    earth, moon = (
+        run(capsys, 'humanoid', '--set', f'world.gravity={g}')[1]['joint_torques']
+        for g in (9.81, 1.62)
+    )
     for joint, torque in earth.items():
         assert moon[joint] == pytest.approx(torque * 1.62 / 9.81, abs=1e-4)
 
@@ -112,7 +133,7 @@ def test_bare_urdf_equals_robot_file(capsys, tmp_path):
     posture = Posture('humanoid')
     file = tmp_path / 'q.yaml'
     dynamics = posture.dynamics
-    joints = dict(zip(dynamics.joints, posture.q[dynamics.base.nq:].tolist()))
+    joints = dict(zip(dynamics.joints, posture.q[dynamics.base.nq :].tolist()))
     file.write_text(yaml.safe_dump({'joints': joints}))
     named = run(capsys, 'humanoid')[1]
     bare = run(capsys, URDF, *SOLES, '--q', str(file))[1]
@@ -128,13 +149,16 @@ def test_picture(capsys, tmp_path):
         assert (tmp_path / name / 'statics.png').read_bytes().startswith(b'\x89PNG')
 
 
-@pytest.mark.parametrize('arguments, message', [
-    (['dribbel'], 'robot dribbel: is planar'),
-    ([URDF], 'give --left FRAME --right FRAME'),
-    ([URDF, '--left', 'left_foot_', '--right', 'right_sole'], 'did you mean left_foot'),
-    (['humanoid', '--q', '/no/such/file'], 'configuration /no/such/file: cannot be read'),
-    (['no_robot'], "robot is 'no_robot': unknown"),
-])
+@pytest.mark.parametrize(
+    'arguments, message',
+    [
+        (['dribbel'], 'robot dribbel: is planar'),
+        ([URDF], 'give --left FRAME --right FRAME'),
+        ([URDF, '--left', 'left_foot_', '--right', 'right_sole'], 'did you mean left_foot'),
+        (['humanoid', '--q', '/no/such/file'], 'configuration /no/such/file: cannot be read'),
+        (['no_robot'], "robot is 'no_robot': unknown"),
+    ],
+)
 def test_bad_input(capsys, arguments, message):
     """Bad input would end in a traceback, or not say what to do."""
     assert main(['statics', *arguments]) == 2
@@ -142,10 +166,18 @@ def test_bad_input(capsys, arguments, message):
     assert message in error and error.count('\n') == 1
 
 
-@pytest.mark.parametrize('document', ['[]', 'joints: 3', 'joints: {left_knee: bent}',
-                                      'joints: {left_knee: 0.1}', 'joints: {left_kne: 0.1}',
-                                      'joints: {}\nbase: {position: [0, 0]}',
-                                      'joints: {}\nbase: {orientation: [0, 0, 0, 1]}'])
+@pytest.mark.parametrize(
+    'document',
+    [
+        '[]',
+        'joints: 3',
+        'joints: {left_knee: bent}',
+        'joints: {left_knee: 0.1}',
+        'joints: {left_kne: 0.1}',
+        'joints: {}\nbase: {position: [0, 0]}',
+        'joints: {}\nbase: {orientation: [0, 0, 0, 1]}',
+    ],
+)
 def test_bad_configuration(capsys, tmp_path, document):
     """A configuration file of another form would be read as something."""
     file = tmp_path / 'q.yaml'
@@ -157,11 +189,14 @@ def test_bad_configuration(capsys, tmp_path, document):
 def test_zero_effort_limits_are_reported(tmp_path):
     """Joints whose URDF gives the motor no torque would go unmentioned."""
     from walking_control.models.urdf import load_urdf
+
     file = tmp_path / 'weak.urdf'
     file.write_text(load_urdf(URDF).replace('effort="15"', 'effort="0"'))
     result = solve_statics(Posture(file, 'left_sole', 'right_sole'))
     assert [problem['what'] for problem in result['problems']] == [
-        'effort limit of joint left_elbow', 'effort limit of joint right_elbow']
+        'effort limit of joint left_elbow',
+        'effort limit of joint right_elbow',
+    ]
     with pytest.raises(InvalidInput, match='must be one of left, right, both'):
         solve_statics(Posture(file, 'left_sole', 'right_sole'), 'none')
 
@@ -177,8 +212,7 @@ def test_assumed_soles_are_said(capsys):
 
 
 def test_feet_that_are_points(capsys):
-    """A robot on point feet could not be asked for, though a size of 0 is documented as a point.
-    """
+    """A robot on point feet could not be asked for, though a size of 0 is documented as a point."""
     status, result, error = run(capsys, 'humanoid', '--foot-size', '0', '0')
     assert any('points' in text for text in result['assumptions'])
     assert (status == 0) == (result['status'] == 'feasible') and 'Traceback' not in error

@@ -82,34 +82,58 @@ def test_foot_forces_against_newton(compass):
             parts = compass.layout.split(compass.terms(foot, q, v))
             M, h = parts['mass'][2:, 2:], parts['bias'][2:]
             A, d = np.zeros((9, 2)), np.zeros(9)
-            fx, fz = foot_limits(parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy(),
-                                 np.linalg.cholesky(M), h.copy(), B, np.full(2, 50.0), 7.0, 0.6,
-                                 0.1, 1, A, d)
+            fx, fz = foot_limits(
+                parts['mass'][:2, 2:].copy(),
+                parts['bias'][:2].copy(),
+                np.linalg.cholesky(M),
+                h.copy(),
+                B,
+                np.full(2, 50.0),
+                7.0,
+                0.6,
+                0.1,
+                1,
+                A,
+                d,
+            )
             a = np.linalg.solve(M, B @ tau - h)
 
             def com_velocity(t):
                 place = q + t * v + 0.5 * t * t * a
-                base, rate = compass.dynamics.base_from_coordinates(robot.feet[foot], place,
-                                                                    v + t * a)
+                base, rate = compass.dynamics.base_from_coordinates(
+                    robot.feet[foot], place, v + t * a
+                )
                 full = compass.dynamics.mass_matrix(base) @ rate
-                return full[:2]   # total momentum along x and z
+                return full[:2]  # total momentum along x and z
+
             step = 1e-5
             force = (com_velocity(step) - com_velocity(-step)) / (2 * step)
             gravity = compass.dynamics.model.gravity.linear[[0, 2]] * compass.dynamics.mass
             force -= gravity
             assert fz - A[4] @ tau == pytest.approx(force[1], abs=1e-5)
             assert fx + 0.5 * (A[5] - A[6]) @ tau == pytest.approx(force[0], abs=1e-5)
-            effort, free = tau.copy(), Limits(np.array([B, B]), np.full(2, 1e3), 1, OFF, 0.0, 1.0,
-                                              0.0)
-            kept = keep_foot(free, parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy(),
-                             np.linalg.cholesky(M), h.copy(), B, np.eye(2), np.zeros(2), 1.0,
-                             effort)
+            effort, free = (
+                tau.copy(),
+                Limits(np.array([B, B]), np.full(2, 1e3), 1, OFF, 0.0, 1.0, 0.0),
+            )
+            kept = keep_foot(
+                free,
+                parts['mass'][:2, 2:].copy(),
+                parts['bias'][:2].copy(),
+                np.linalg.cholesky(M),
+                h.copy(),
+                B,
+                np.eye(2),
+                np.zeros(2),
+                1.0,
+                effort,
+            )
             assert kept == pytest.approx([1.0, *force], abs=1e-5) and np.array_equal(effort, tau)
             (x, z), ankle = force, tau[1]
             # 7 N kept, friction 0.6 either way, a foot of 0.1 m either way
             excess = [7.0 - z, x - 0.6 * z, -x - 0.6 * z, ankle - 0.1 * z, -ankle - 0.1 * z]
             rows = slice(4, 9 if fz > 0.0 else 7)
-            assert (A @ tau - d)[rows] == pytest.approx(excess[:rows.stop - 4], abs=1e-5)
+            assert (A @ tau - d)[rows] == pytest.approx(excess[: rows.stop - 4], abs=1e-5)
             standing += fz > 0.0
     assert standing > 5
 
@@ -135,6 +159,7 @@ def test_nearest_effort_of_one_motor():
         def gap(x):
             e = force - B[:, 0] * x
             return e @ np.linalg.solve(M, e)
+
         assert gap(tau[0]) < min(gap(tau[0] + 1e-3), gap(tau[0] - 1e-3))
 
 
@@ -156,7 +181,7 @@ def test_one_motor_short_the_acceleration_across_is_met():
         assert size < gap if gap else size > 1e-2
     nearest_effort(L, B, force, H, LH, plain := np.zeros(k))
     assert np.array_equal(plain, tau)
-    full = rng.normal(size=(n, n))   # with all motors nothing is left to weigh
+    full = rng.normal(size=(n, n))  # with all motors nothing is left to weigh
     H, LH, tau = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
     nearest_effort_across(L, full, force, e, 0.01, H, LH, tau)
     assert full @ tau == pytest.approx(force, abs=1e-9)

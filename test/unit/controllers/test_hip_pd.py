@@ -15,15 +15,24 @@ from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.simulation.registry import make_plant
 
-SETTINGS = {'hip_stiffness': 17.0, 'hip_damping': 3.4, 'hip_angle': 0.8, 'ankle_energy_gain': 7.0,
-            'energy': 62.0, 'limiting': 'project', 'foot_half_length': 0.1,
-            'min_normal_force': 0.1, 'friction_used': 0.6}
+SETTINGS = {
+    'hip_stiffness': 17.0,
+    'hip_damping': 3.4,
+    'hip_angle': 0.8,
+    'ankle_energy_gain': 7.0,
+    'energy': 62.0,
+    'limiting': 'project',
+    'foot_half_length': 0.1,
+    'min_normal_force': 0.1,
+    'friction_used': 0.6,
+}
 
 
 def compass(**settings):
     """Return the compass under hip_pd with an ankle."""
-    return load_robot('compass', [(f'hip_pd.{name}', value)
-                                  for name, value in {**SETTINGS, **settings}.items()])
+    return load_robot(
+        'compass', [(f'hip_pd.{name}', value) for name, value in {**SETTINGS, **settings}.items()]
+    )
 
 
 def efforts(robot_file, q, v, support=0):
@@ -41,7 +50,7 @@ def test_ankle_gives_the_energy_that_is_missing():
     robot_file = compass(foot_half_length=0.0, limiting='off', ankle_energy_gain=0.3)
     (q3, q4), (v3, v4), slope = (0.2, -0.45), (-0.9, 1.2), robot_file.values(World).slope
 
-    def place(stance, swing):   # of the three masses from the stance foot, at two leg lengths
+    def place(stance, swing):  # of the three masses from the stance foot, at two leg lengths
         hip = np.array([-math.sin(q3), math.cos(q3)])
         along = np.array([math.sin(q3 + q4), -math.cos(q3 + q4)])
         return stance * hip + swing * along
@@ -53,7 +62,9 @@ def test_ankle_gives_the_energy_that_is_missing():
 
     energy, up = 0.0, np.array([-math.sin(slope), math.cos(slope)])
     for mass, stance, swing in ((1.0, 0.5, 0.0), (5.0, 1.0, 0.0), (1.0, 1.0, 0.5)):
-        energy += mass * (9.81 * up @ place(stance, swing) + 0.5 * np.sum(speed(stance, swing)**2))
+        energy += mass * (
+            9.81 * up @ place(stance, swing) + 0.5 * np.sum(speed(stance, swing) ** 2)
+        )
     hip, ankle = efforts(robot_file, (q3, q4), (v3, v4))
     assert ankle == pytest.approx(0.3 * (62.0 - energy), rel=1e-9)
     assert hip == pytest.approx(17.0 * (0.8 - q4) - 3.4 * v4, rel=1e-9)
@@ -69,7 +80,7 @@ def test_ankle_stays_on_its_foot():
     for _ in range(40):
         state.coordinates[:], state.rates[:] = plant.engine.state.y[2:4], plant.engine.state.y[6:8]
         law.update(state, Reference(), 0.002, command)
-        plant.step(command, 1e-9)   # the force of the floor under just this effort
+        plant.step(command, 1e-9)  # the force of the floor under just this effort
         lengths.append(abs(command.effort[1]) / plant.truth.foot_force[0, 2])
         plant.step(command, 0.002)
     assert max(lengths) == pytest.approx(0.1, abs=1e-6)
@@ -81,7 +92,7 @@ def test_no_ankle_in_the_air_or_without_being_asked():
     law, state = make_controller(robot_file, 'hip_pd'), WalkerState(robot_file.robot)
     command = Command(robot_file.robot)
     state.coordinates[:] = 0.2, -0.4
-    state.contact[:] = False, True   # the stance foot is in the air
+    state.contact[:] = False, True  # the stance foot is in the air
     law.update(state, Reference(), 0.002, command)
     assert command.effort[0] != 0.0 and command.effort[1] == 0.0
     plain = efforts(compass(ankle_energy_gain=0.0, limiting='off'), (0.2, -0.4), (-1.0, 2.0))

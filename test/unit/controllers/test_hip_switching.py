@@ -40,22 +40,25 @@ def test_sign_changes_with_the_stance_foot(law, dribbel):
 
 def test_lock_phases_over_a_stride():
     """A lock that opens in stance, or arms before the knee flexed, drops the robot."""
+
     def follow(phase, *steps):
         phases = []
         for is_stance, in_contact, angle, rate in steps:
             phase = next_lock_phase(phase, is_stance, in_contact, angle, rate, 0.05)
             phases.append(phase)
         return phases
-    assert follow(STANCE,
-                  (True, False, 0.0, 0.0),       # stance stays locked though the switch flickers
-                  (False, True, 0.0, 0.0),       # swing leg, foot still down
-                  (False, False, 0.0, 0.0),      # lift-off: open
-                  (False, False, -0.03, 1.0),    # not flexed yet
-                  (False, False, -0.3, -1.0),    # flexed, still flexing
-                  (False, False, -0.3, 1.0),     # extending: armed
-                  (False, False, 0.0, -0.1),     # caught; stays armed
-                  (True, True, 0.0, 0.0)) == [
-        STANCE, STANCE, RELEASED, RELEASED, FLEXED, ARMED, ARMED, STANCE]
+
+    assert follow(
+        STANCE,
+        (True, False, 0.0, 0.0),  # stance stays locked though the switch flickers
+        (False, True, 0.0, 0.0),  # swing leg, foot still down
+        (False, False, 0.0, 0.0),  # lift-off: open
+        (False, False, -0.03, 1.0),  # not flexed yet
+        (False, False, -0.3, -1.0),  # flexed, still flexing
+        (False, False, -0.3, 1.0),  # extending: armed
+        (False, False, 0.0, -0.1),  # caught; stays armed
+        (True, True, 0.0, 0.0),
+    ) == [STANCE, STANCE, RELEASED, RELEASED, FLEXED, ARMED, ARMED, STANCE]
 
 
 def test_speed_steers_the_set_point(law, dribbel):
@@ -75,7 +78,7 @@ def test_speed_error_corrects_once_a_step(law, dribbel):
     law.reset(state)
     law.update(state, Reference(speed=0.42), 0.01, command)
     before = law.current
-    state.step_length, state.step_time = 0.2, 0.6   # 0.33 m/s, too slow
+    state.step_length, state.step_time = 0.2, 0.6  # 0.33 m/s, too slow
     law.update(state, Reference(speed=0.42), 0.01, command)
     assert law.current == before
     state.steps += 1

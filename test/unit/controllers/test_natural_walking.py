@@ -33,7 +33,7 @@ def test_it_walks_on_the_gait_at_its_price(walk):
     assert walk.fault is None
     on = walk.telemetry['on_gait'] > 0.0
     assert on[walk.time > 2.5].all()
-    rows = np.flatnonzero(np.diff(walk.steps))[-7:]   # six steps
+    rows = np.flatnonzero(np.diff(walk.steps))[-7:]  # six steps
     way = np.hypot(*(walk.base.position[rows[-1]] - walk.base.position[rows[0]])[:2])
     energy = np.ptp(walk.electrical_energy[rows[[0, -1]]])
     assert way / np.ptp(walk.time[rows[[0, -1]]]) == pytest.approx(0.8, abs=0.03)
@@ -43,7 +43,7 @@ def test_it_walks_on_the_gait_at_its_price(walk):
 def test_the_robot_stays_within_millimetres_of_the_gait(walk):
     """Place and time of steps would not be the gait's own on the gait."""
     part = walk.telemetry['part']
-    late = (walk.time > 5.0) & (part > 0.05) & (part < 0.9)   # not in the impact itself
+    late = (walk.time > 5.0) & (part > 0.05) & (part < 0.9)  # not in the impact itself
     off = np.hypot(walk.telemetry['deviation_x'], walk.telemetry['deviation_y'])
     assert off[late].max() < 0.01
 
@@ -55,8 +55,9 @@ def test_energies_are_booked_to_the_last_digit(walk):
     np.testing.assert_allclose(told['energy'] - booked, told['energy'][0] - booked[0], atol=1e-9)
     rows = np.flatnonzero(np.diff(walk.steps))[-3:]
     done = walk.work[rows[-1]].sum() - walk.work[rows[0]].sum()
-    assert np.ptp((told['energy_injected'] - told['energy_absorbed'])[rows[[0, -1]] + 1]) \
-        == pytest.approx(done, abs=0.2)
+    assert np.ptp(
+        (told['energy_injected'] - told['energy_absorbed'])[rows[[0, -1]] + 1]
+    ) == pytest.approx(done, abs=0.2)
     assert told['tank_level'].min() > 0.0
     jumps = np.abs(np.diff(walk.effort, axis=0)).max(axis=1)
     assert jumps[walk.time[1:] > 4.0].max() < 5.0
@@ -66,8 +67,9 @@ def test_energies_are_booked_to_the_last_digit(walk):
 def test_a_turn_at_full_speed_is_walked(tmp_path):
     """Where the floor is late the push-off went on: the robot flew, and fell off its gait."""
     path = tmp_path / 'turn.yaml'
-    path.write_text('segments: [{duration: 7.2, ahead: 1.2}, {duration: 2.5, ahead: 1.2, '
-                    'turn: -0.3}]\n')
+    path.write_text(
+        'segments: [{duration: 7.2, ahead: 1.2}, {duration: 2.5, ahead: 1.2, turn: -0.3}]\n'
+    )
     run = simulate(load_robot('walker3d'), 'natural_walking', duration=9.7, route=read_route(path))
     assert run.fault is None
     turning = run.time > 7.2
@@ -87,12 +89,12 @@ def test_noise_of_positions_does_no_work():
         books.work(told, dt)
         if before is not None:
             done += before[0] * (true - before[1])
-        drive = 2.0 * np.cos(20.0 * tick * dt)   # in phase with the speed: it does work
+        drive = 2.0 * np.cos(20.0 * tick * dt)  # in phase with the speed: it does work
         effort = drive - stiffness * (told - true)
         before = drive, true
         books.hold(effort, told)
     assert done == pytest.approx(80.0, rel=0.02)
-    assert books.values[2] - books.values[3] == pytest.approx(done, rel=0.1)   # k n^2: 80 J more
+    assert books.values[2] - books.values[3] == pytest.approx(done, rel=0.1)  # k n^2: 80 J more
 
 
 @pytest.fixture(scope='module')
@@ -111,8 +113,9 @@ def test_a_step_of_the_table_ends_where_the_next_begins(table):
     # but for the way down, that ends with the impact
     np.testing.assert_allclose(begin[CAPTURE], end[CAPTURE] - stride.way, atol=2e-2)
     place = [table.row(s, 0)[FOOT][:3] for s in (0.49, 0.51)]
-    np.testing.assert_allclose((place[1] - place[0]) / 0.02, table.row(0.5, 0)[FOOT][3:6],
-                               atol=2e-2)
+    np.testing.assert_allclose(
+        (place[1] - place[0]) / 0.02, table.row(0.5, 0)[FOOT][3:6], atol=2e-2
+    )
     assert end[RATE] == pytest.approx(begin[RATE], rel=2e-2)
 
 

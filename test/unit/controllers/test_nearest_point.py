@@ -36,9 +36,13 @@ def room(A, d):
     length = np.linalg.norm(A, axis=1)
     length[length == 0.0] = 1.0
     k = A.shape[1]
-    answer = linprog(np.append(np.zeros(k), 1.0),
-                     A_ub=np.column_stack((A / length[:, None], -np.ones(len(d)))),
-                     b_ub=d / length, bounds=[(None, None)] * k + [(-1.0, None)], method='highs')
+    answer = linprog(
+        np.append(np.zeros(k), 1.0),
+        A_ub=np.column_stack((A / length[:, None], -np.ones(len(d)))),
+        b_ub=d / length,
+        bounds=[(None, None)] * k + [(-1.0, None)],
+        method='highs',
+    )
     return -answer.x[-1]
 
 
@@ -67,7 +71,7 @@ def test_answers_are_optimal_or_there_is_none(spread):
         inverse = np.linalg.inv(np.linalg.cholesky(H))
         pull = np.linalg.cholesky(H).T @ (wanted - x)
         tight = slack < 1e-7 * (1.0 + np.abs(x).max())
-        normals = (inverse @ A[tight].T)
+        normals = inverse @ A[tight].T
         normals = normals / np.maximum(np.linalg.norm(normals, axis=0), 1e-300)
         rest = nnls(normals, pull)[1] if tight.any() else np.linalg.norm(pull)
         assert rest < 1e-6 * (1.0 + np.linalg.norm(pull))
@@ -87,7 +91,7 @@ def test_same_answer_as_quadprog():
             continue
         try:
             other = quadprog.solve_qp(H, H @ wanted, -(A / length[:, None]).T, -d / length)[0]
-        except ValueError:   # degenerate: quadprog takes it for impossible
+        except ValueError:  # degenerate: quadprog takes it for impossible
             continue
         gap, size = x - other, wanted - other
         assert gap @ H @ gap < 1e-14 * (1.0 + size @ H @ size)
@@ -111,6 +115,7 @@ def test_compiled_gives_the_same():
     """One program, two ways to run it."""
     pytest.importorskip('numba')
     from walking_control.models.support.compiled import compile_law
+
     compiled, rng = compile_law(nearest_allowed), np.random.default_rng(2)
     for _ in range(300):
         H, A, d, wanted = problem(rng, 1.0)

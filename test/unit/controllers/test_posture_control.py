@@ -40,8 +40,12 @@ def ticks(control, state, command, reference=None, count=1):
 
 def over_left(control):
     """Return a posture with the centre of mass above the left sole."""
-    return search_posture(control.dynamics, humanoid_file().start.posture, control.contacts,
-                          {FEET[0]: 1.0, FEET[1]: 0.0})
+    return search_posture(
+        control.dynamics,
+        humanoid_file().start.posture,
+        control.contacts,
+        {FEET[0]: 1.0, FEET[1]: 0.0},
+    )
 
 
 def test_flicker_is_not_believed():
@@ -144,7 +148,7 @@ def test_commanded_change_of_support_ends_in_closed_form():
         jumps.append(abs(control.feedforward - last).max())
         last = control.feedforward
     assert control.status == 'holding' and control.support.support == FEET[:1]
-    assert jumps[-1] == pytest.approx(jumps[-2], rel=0.01)   # the end is one step like the others
+    assert jumps[-1] == pytest.approx(jumps[-2], rel=0.01)  # the end is one step like the others
     assert max(jumps) < 4.0
 
 
@@ -174,7 +178,7 @@ def test_fading_then_reaction():
     ticks(control, state, command, count=10)
     held = control.feedforward.copy()
     lean(state)
-    ticks(control, state, command, count=50)   # 0.1 s: a fifth has faded
+    ticks(control, state, command, count=50)  # 0.1 s: a fifth has faded
     assert control.status == 'infeasible' and not control.feasible
     assert control.shortfall.limit == 'centre_of_pressure'
     assert control.feedforward == pytest.approx(0.8 * held, rel=1e-6)
@@ -259,12 +263,12 @@ def test_moving_joint_is_not_held_back():
     state.position[:] = control._held
     ticks(control, state, command)
     rest = command.effort[elbow]
-    for _ in range(100):   # long against the delay that smooths the start
+    for _ in range(100):  # long against the delay that smooths the start
         before = control._held.copy()
         ticks(control, state, command, Reference(posture=target))
         state.position[:], state.velocity[:] = control._held, (control._held - before) / DT
     ticks(control, state, command, Reference(posture=target))
-    lag = control._held[elbow] - state.position[elbow]   # of the tick between
+    lag = control._held[elbow] - state.position[elbow]  # of the tick between
     assert state.velocity[elbow] == pytest.approx(-0.5)
     assert abs(lag) < 1.01 * 0.5 * DT
     assert command.effort[elbow] == pytest.approx(rest, abs=0.1)
@@ -290,7 +294,7 @@ def test_routine_is_smooth_and_returns():
     control, _, _ = make()
     posture = humanoid_file().start.posture
     routine = shifting_routine(control.dynamics, posture, control.contacts)
-    rng = np.random.default_rng(0)   # feet touch and come off at any time
+    rng = np.random.default_rng(0)  # feet touch and come off at any time
     touching = np.repeat(rng.random(240) < 0.7, 50)
     path, supports = zip(*(routine.advance(0.01, FEET if on else ()) for on in touching))
     assert abs(np.diff(path, axis=0)).max() < 0.01
@@ -299,8 +303,9 @@ def test_routine_is_smooth_and_returns():
 
 def test_routine_rests_between_moves():
     """A pause would be skipped or a move cut short."""
-    routine = PostureRoutine([Key(1.0, 1.0, np.array([1.0]), 'a'),
-                              Key(1.0, 0.0, np.array([0.0]), 'b')], np.array([0.0]))
+    routine = PostureRoutine(
+        [Key(1.0, 1.0, np.array([1.0]), 'a'), Key(1.0, 0.0, np.array([0.0]), 'b')], np.array([0.0])
+    )
     seen = [routine.advance(dt, ()) for dt in (0.5, 0.5, 0.9, 0.1, 0.5)]
     assert seen == [(0.5, 'a'), (1.0, 'a'), (1.0, 'a'), (1.0, 'a'), (0.5, 'b')]
     assert routine.duration == 3.0
@@ -309,24 +314,27 @@ def test_routine_rests_between_moves():
 def test_foot_is_lowered_until_it_touches():
     """A foot would be pressed through the floor, which tilts the robot over its other foot, or
     weight be shifted on to one that hangs in the air."""
-    routine = PostureRoutine([Key(1.0, 0.1, np.array([1.0]), 'a', lands='foot'),
-                              Key(1.0, 0.0, np.array([2.0]), 'b')], np.array([0.0]))
+    routine = PostureRoutine(
+        [Key(1.0, 0.1, np.array([1.0]), 'a', lands='foot'), Key(1.0, 0.0, np.array([2.0]), 'b')],
+        np.array([0.0]),
+    )
     assert routine.advance(0.5, ())[0] == 0.5
     touched = [routine.advance(0.05, ['foot']) for _ in range(3)]
     assert [support for _, support in touched] == ['a', 'a', 'b']
-    assert touched[1][0] == 0.5 and touched[2][0] > 0.5   # it stays, rests, goes on from there
+    assert touched[1][0] == 0.5 and touched[2][0] > 0.5  # it stays, rests, goes on from there
     at = routine.advance(0.05, ['foot'])[0]
-    back = routine.advance(0.5, ())   # off the floor again: down from where it is
+    back = routine.advance(0.5, ())  # off the floor again: down from where it is
     assert back[1] == 'a' and at < back[0] == 0.5 * (at + 1.0)
-    assert routine.advance(5.0, ()) == (1.0, 'a')   # and no further without the floor
+    assert routine.advance(5.0, ()) == (1.0, 'a')  # and no further without the floor
 
 
 def test_posture_search_meets_its_goals():
     """The centre of mass would not be above the foot, or a sole would slide."""
     control, _, _ = make()
     dynamics, posture = control.dynamics, humanoid_file().start.posture
-    found = search_posture(dynamics, posture, control.contacts, {FEET[0]: 1.0, FEET[1]: 0.0},
-                           {FEET[1]: 0.03})
+    found = search_posture(
+        dynamics, posture, control.contacts, {FEET[0]: 1.0, FEET[1]: 0.0}, {FEET[1]: 0.03}
+    )
     q = dynamics.configuration(found)
     left, turn = dynamics.placement(q, dynamics.frame(FEET[0]))
     right, _ = dynamics.placement(q, dynamics.frame(FEET[1]))
@@ -338,5 +346,10 @@ def test_posture_out_of_reach():
     """A foot that cannot rise so far would end in a posture that is not what was asked for."""
     control, _, _ = make()
     with pytest.raises(NotAchieved, match='out of reach'):
-        search_posture(control.dynamics, humanoid_file().start.posture, control.contacts,
-                       {FEET[0]: 1.0, FEET[1]: 0.0}, {FEET[1]: 0.9})
+        search_posture(
+            control.dynamics,
+            humanoid_file().start.posture,
+            control.contacts,
+            {FEET[0]: 1.0, FEET[1]: 0.0},
+            {FEET[1]: 0.9},
+        )

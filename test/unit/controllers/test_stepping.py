@@ -40,8 +40,9 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.simulation.simulate import simulate
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
-SHAPE = SteppingParameters(clearance=0.06, step_time=0.3, touchdown_speed=0.2, sinking=0.25,
-                           early=0.03)
+SHAPE = SteppingParameters(
+    clearance=0.06, step_time=0.3, touchdown_speed=0.2, sinking=0.25, early=0.03
+)
 RATE = 3.9
 HIP = np.zeros(2)
 
@@ -56,7 +57,7 @@ def test_the_wanted_gait_repeats_itself():
     """The offset of the gait would not be that of a walk with this speed, time and width."""
     wanted, side = np.array([0.5, 0.1, 0.0]), 1.0
     way, xi = np.zeros(2), steady_offset(wanted, -side, RATE, LIMITS)
-    for _ in range(2):   # two steps: the width comes back
+    for _ in range(2):  # two steps: the width comes back
         grown = xi * math.exp(RATE * LIMITS.time)
         foothold = grown - steady_offset(wanted, side, RATE, LIMITS)
         way += foothold
@@ -72,10 +73,12 @@ def test_a_turning_gait_goes_where_it_looks():
 
     def offset(side, left=0.0):
         return complex(*steady_offset(wanted, side, RATE, LIMITS, left))
+
     for side in (-1.0, 1.0):
         foothold = offset(-side) * math.exp(RATE * time) - offset(side, time)
-        np.testing.assert_allclose(   # seen from the heading in which it lands
-            foothold / turn, complex(*wanted[:2]) * time + 1j * side * LIMITS.width, atol=1e-12)
+        np.testing.assert_allclose(  # seen from the heading in which it lands
+            foothold / turn, complex(*wanted[:2]) * time + 1j * side * LIMITS.width, atol=1e-12
+        )
     assert offset(1.0, time) == pytest.approx(offset(1.0) * turn)
 
 
@@ -92,15 +95,28 @@ def test_a_push_is_caught_in_one_step():
     step = plan(x, v, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, LIMITS)
     x, v = pendulum(x, v, step.remaining)
     assert step.missing < 1e-9
-    np.testing.assert_allclose(x - step.foothold + v / RATE,
-                               steady_offset(wanted, -1.0, RATE, LIMITS), atol=1e-9)
+    np.testing.assert_allclose(
+        x - step.foothold + v / RATE, steady_offset(wanted, -1.0, RATE, LIMITS), atol=1e-9
+    )
 
 
 def test_time_gives_what_reach_cannot():
     """A push beyond the reach must hasten the step: waiting makes the fall grow."""
     near = LIMITS._replace(reach=0.35, hip_reach=0.35)
-    calm, pushed = (plan(np.zeros(2), np.array([speed, -0.3]), np.zeros(3), -1.0, 0.0,
-                              np.array([0.0, -0.16, 0.0]), HIP, HIP, near) for speed in (0.1, 0.75))
+    calm, pushed = (
+        plan(
+            np.zeros(2),
+            np.array([speed, -0.3]),
+            np.zeros(3),
+            -1.0,
+            0.0,
+            np.array([0.0, -0.16, 0.0]),
+            HIP,
+            HIP,
+            near,
+        )
+        for speed in (0.1, 0.75)
+    )
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
 
@@ -114,8 +130,11 @@ def test_the_sole_ends_what_the_foothold_does_not():
     assert step.missing > 0.01
     place = pressure_place(x + v / RATE, step, RATE, wanted, side, near)
     end, speed = pendulum(x - place, v, step.remaining)
-    np.testing.assert_allclose(end + place - step.foothold + speed / RATE,
-                               steady_offset(wanted, side, RATE, near), atol=1e-9)
+    np.testing.assert_allclose(
+        end + place - step.foothold + speed / RATE,
+        steady_offset(wanted, side, RATE, near),
+        atol=1e-9,
+    )
 
 
 def test_friction_is_that_of_the_cone():
@@ -130,7 +149,7 @@ def test_friction_is_that_of_the_cone():
         most = most.min(axis=0)
         assert most.max() <= 50.0 + 1e-9
         assert most.min() >= 46.0
-        np.testing.assert_allclose(most[::30], 50.0)   # ahead, back and sideways all of it
+        np.testing.assert_allclose(most[::30], 50.0)  # ahead, back and sideways all of it
 
 
 def test_legs_do_not_cross_and_reach_no_further_than_they_can():
@@ -141,8 +160,17 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
         side = rng.choice((-1.0, 1.0))
         hip = np.array([0.0, 0.07 * side])
         com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
-        step = plan(com, velocity, rng.normal(0.0, 0.5, 3), side, 0.1,
-                         np.array([0.0, 0.1 * side, 0.02]), HIP, hip, limits)
+        step = plan(
+            com,
+            velocity,
+            rng.normal(0.0, 0.5, 3),
+            side,
+            0.1,
+            np.array([0.0, 0.1 * side, 0.02]),
+            HIP,
+            hip,
+            limits,
+        )
         x, _ = pendulum(com, velocity, step.remaining)
         assert np.hypot(*(step.foothold - x - hip)) <= 0.3 + 1e-9
         assert step.remaining >= limits.shortest - 0.1 - 1e-12
@@ -151,8 +179,17 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
 
 def test_a_landing_that_is_near_is_not_put_off():
     """A foothold that runs away with the fall would be chased until the robot is down."""
-    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), np.zeros(3), -1.0, 0.25,
-            np.array([0.1, -0.1, 0.01]), HIP, HIP, LIMITS._replace(acceleration=50.0))
+    args = (
+        np.array([0.1, -0.1]),
+        np.array([0.6, -0.2]),
+        np.zeros(3),
+        -1.0,
+        0.25,
+        np.array([0.1, -0.1, 0.01]),
+        HIP,
+        HIP,
+        LIMITS._replace(acceleration=50.0),
+    )
     assert plan(*args).remaining > 0.1
     assert plan(*args, last=0.05).remaining <= 0.05
 
@@ -165,7 +202,7 @@ def test_the_swing_foot_arrives():
     for tick in range(150):
         elapsed = tick * dt
         if elapsed > 0.1:
-            aim = np.array([0.25, 0.12])   # the plan changes its mind
+            aim = np.array([0.25, 0.12])  # the plan changes its mind
         foot.advance(aim, elapsed, total - elapsed, dt, shape)
         highest = max(highest, foot.position[2])
     np.testing.assert_allclose(foot.position[:2], aim, atol=1e-9)
@@ -173,7 +210,7 @@ def test_the_swing_foot_arrives():
     assert highest == pytest.approx(0.06, abs=0.004)
     for _ in range(20):
         foot.advance(aim, 0.3, -0.01, dt, shape)
-    assert foot.velocity[2] == -0.25   # the floor is late: it is looked for
+    assert foot.velocity[2] == -0.25  # the floor is late: it is looked for
 
 
 def test_a_hurried_swing_foot_is_down_in_time():
@@ -184,7 +221,7 @@ def test_a_hurried_swing_foot_is_down_in_time():
     for tick in range(75):
         foot.advance(np.array([0.1, 0.16]), tick * dt, 0.15 - tick * dt, dt, shape)
         highest = max(highest, foot.position[2])
-    assert highest == pytest.approx(0.03, abs=0.003)   # half the time, half the height
+    assert highest == pytest.approx(0.03, abs=0.003)  # half the time, half the height
     assert abs(foot.position[2]) < 2e-3
 
 
@@ -195,7 +232,7 @@ def test_a_push_does_not_teach_the_speed():
         if i == 12:
             learned = trim.value.copy()
         trim.add(np.array([0.3 * speed, 0.0]) + (-1) ** i * width, 0.3, aim, 0.2)
-    assert learned[0] == pytest.approx(0.2 * 10 * 0.03)   # what is steadily off is learned
+    assert learned[0] == pytest.approx(0.2 * 10 * 0.03)  # what is steadily off is learned
     np.testing.assert_allclose(trim.value, learned, atol=0.04)
 
 
@@ -221,10 +258,11 @@ def test_momentum_about_a_foot(robot_file):
     body.update(q, v)
     point = body.feet[0].position
     model, data = dynamics.model, dynamics.data
-    pin.forwardKinematics(model, data, dynamics.to_pinocchio(q),
-                          v[np.argsort(dynamics.pinocchio_order)])
+    pin.forwardKinematics(
+        model, data, dynamics.to_pinocchio(q), v[np.argsort(dynamics.pinocchio_order)]
+    )
     total = np.zeros(3)
-    for joint in range(1, model.njoints):   # body by body
+    for joint in range(1, model.njoints):  # body by body
         inertia, motion = model.inertias[joint], data.v[joint]
         force = data.oMi[joint].act(inertia * motion)
         total += force.angular - np.cross(point, force.linear)
@@ -232,7 +270,7 @@ def test_momentum_about_a_foot(robot_file):
     assert body.leg_length == pytest.approx(0.8)
 
 
-OPEN = np.array([[-np.inf], [np.inf]]) * np.ones(12)   # joints without stops
+OPEN = np.array([[-np.inf], [np.inf]]) * np.ones(12)  # joints without stops
 
 
 def strong(robot_file):
@@ -250,7 +288,7 @@ def test_fast_joints_are_asked_for_less(robot_file):
         given = motor.effort_range(w)
         assert most == pytest.approx(min(60.0, max(given[1], 0.0)))
         assert least == pytest.approx(max(-60.0, min(given[0], 0.0)))
-        if abs(w) < 12.0:   # at the limit current and induced voltage make up the supply's
+        if abs(w) < 12.0:  # at the limit current and induced voltage make up the supply's
             volts = motor.resistance * motor.current(given[1]) + motor.torque_per_ampere * w
             assert volts == pytest.approx(24.0)
 
@@ -279,30 +317,31 @@ def test_torques_do_what_was_planned(robot_file, standing):
             assert np.hypot(*force[:2]) <= 0.5 * force[2] + 1e-6
             rows = contact.rows @ turn_about_normal(state.rotation) @ force
             assert (rows >= contact.bound - 1e-6).all()
-            np.testing.assert_allclose(state.jacobian @ program.acceleration + state.drift,
-                                       -20.0 * state.velocity, atol=1e-6)
+            np.testing.assert_allclose(
+                state.jacobian @ program.acceleration + state.drift,
+                -20.0 * state.velocity,
+                atol=1e-6,
+            )
 
 
 def test_a_sole_holds_the_heading(robot_file):
     """The floor's moment about the normal would be left unused, and each step turn the trunk."""
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
-    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        strong(robot_file), OPEN)
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), strong(robot_file), OPEN)
     body.update(dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv))
     program.begin((0,))
     program.want(np.eye(6), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]), 1.0)
     program.solve()
     assert program.acceleration[5] == pytest.approx(2.0, abs=0.05)
-    assert abs(program.forces[0, 5]) > 0.1   # N m
+    assert abs(program.forces[0, 5]) > 0.1  # N m
 
 
 def test_a_wish_within_the_limits_is_met(robot_file):
     """Weights would matter although nothing stands in the way."""
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
-    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        strong(robot_file), OPEN)
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), strong(robot_file), OPEN)
     q = dynamics.configuration(robot_file.start.posture)
     body.update(q, np.zeros(dynamics.nv))
     program.begin((0, 1))
@@ -316,14 +355,14 @@ def test_a_wish_within_the_limits_is_met(robot_file):
 def test_a_swinging_knee_does_not_lock_itself(robot_file):
     """A leg swung straight would be pushed into its stop, and the base spun about its normal."""
     dynamics = Dynamics(robot_file.robot)
-    body, knee = Body(dynamics), 9   # the right one
+    body, knee = Body(dynamics), 9  # the right one
     stops = OPEN.copy()
     stops[0, knee] = 0.0
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), strong(robot_file), stops)
     q, v = dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv)
     q[7 + knee], v[6 + knee] = 0.01, -3.0
     body.update(q, v)
-    for standing, least in ((0,), 400.0), ((1,), -1.0):   # 6 / 0.015 + 0.04 / 0.015^2; as wished
+    for standing, least in ((0,), 400.0), ((1,), -1.0):  # 6 / 0.015 + 0.04 / 0.015^2; as wished
         program.begin(standing)
         program.want(np.eye(1), np.zeros(1), 1.0, 6 + knee)
         program.solve()
@@ -333,7 +372,7 @@ def test_a_swinging_knee_does_not_lock_itself(robot_file):
 def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
     """Knees in the air would go faster than their description allows, and a fault end the walk."""
     dynamics = Dynamics(robot_file.robot)
-    body, knee = Body(dynamics), 9   # the right one
+    body, knee = Body(dynamics), 9  # the right one
     motors = strong(robot_file)
     motors.speeds = np.full(12, 4.0)
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), motors, OPEN)
@@ -350,22 +389,29 @@ def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
 @pytest.mark.parametrize('law', ['stepping', 'natural_walking'])
 def test_the_compiled_law_is_the_plain_one(law):
     """A walk would depend on whether the law is compiled."""
-    plain, compiled = (simulate(load_robot('walker3d', [
-        (f'{law}.speed', 0.6), (f'{law}.compiled', choice)]), law, duration=3.0)
-        for choice in (False, True))
+    plain, compiled = (
+        simulate(
+            load_robot('walker3d', [(f'{law}.speed', 0.6), (f'{law}.compiled', choice)]),
+            law,
+            duration=3.0,
+        )
+        for choice in (False, True)
+    )
     assert np.ptp(plain.q[:, 0]) > 0.5
     np.testing.assert_allclose(compiled.q, plain.q, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('sizes', [(0.1, 0.05, 0.5, 0.0, 2.0), (0.1, 0.0, 0.5, 0.0, 2.0),
-                                   (0.0, 0.0, 0.5, 0.003, 2.0)])
+@pytest.mark.parametrize(
+    'sizes', [(0.1, 0.05, 0.5, 0.0, 2.0), (0.1, 0.0, 0.5, 0.0, 2.0), (0.0, 0.0, 0.5, 0.003, 2.0)]
+)
 def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
     """On soles, blades or points compiled code would write another program than the plain one."""
     dynamics = Dynamics(robot_file.robot)
     body, contact = Body(dynamics), FootContact(*sizes)
-    programs = [WholeBody(body, contact, strong(robot_file), OPEN, compiled)
-                for compiled in (False, True)]
+    programs = [
+        WholeBody(body, contact, strong(robot_file), OPEN, compiled) for compiled in (False, True)
+    ]
     for seed in range(5):
         body.update(*moving(dynamics, seed))
         for program in programs:
@@ -373,14 +419,15 @@ def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
             program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
             program.want_pressure(seed % 2, np.array([0.02, 0.01]), 0.01)
             program.solve()
-        np.testing.assert_allclose(programs[1].acceleration, programs[0].acceleration, rtol=1e-9,
-                                   atol=1e-9)
+        np.testing.assert_allclose(
+            programs[1].acceleration, programs[0].acceleration, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_thresholds_go_with_size():
     """What is rest for a robot of a metre would be a stride for one of twenty centimetres."""
     own, large = thresholds_of(0.8, 9.81), thresholds_of(3.2, 9.81)
-    for name in own._fields:   # lengths by L, speeds by sqrt(g L)
+    for name in own._fields:  # lengths by L, speeds by sqrt(g L)
         factor = 4.0 if name in ('stopped', 'far') else 2.0
         assert getattr(large, name) == pytest.approx(factor * getattr(own, name))
     source = inspect.getsource(controller)
@@ -400,7 +447,7 @@ def test_a_sensor_that_works_is_waited_for(robot_file):
     law._felt[1] = False
     assert any(law._has_landed(air) for _ in range(5))
     law._felt[1], law._landing = True, 0
-    law._swing.position[2] += 0.04   # a little behind: it stands, and does not press yet
+    law._swing.position[2] += 0.04  # a little behind: it stands, and does not press yet
     assert any(law._has_landed(air) for _ in range(5))
     law._swing.position[2] -= 0.04
     law._felt[1], law._landing = True, 0
@@ -418,14 +465,17 @@ def test_prediction_is_the_motion_with_planned_accelerations(robot_file):
     planned = rng.normal(0.0, 5.0, (8, dynamics.nv))
     for acceleration in planned:
         prediction.remember(acceleration, dt)
-    for acceleration in planned[-5:]:   # of more than the delay the oldest are over
+    for acceleration in planned[-5:]:  # of more than the delay the oldest are over
         mine = acceleration[dynamics.pinocchio_order]
-        Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(then_q),
-                          (then_v + 0.5 * dt * mine)[np.argsort(dynamics.pinocchio_order)] * dt)
+        Q = pin.integrate(
+            dynamics.model,
+            dynamics.to_pinocchio(then_q),
+            (then_v + 0.5 * dt * mine)[np.argsort(dynamics.pinocchio_order)] * dt,
+        )
         then_q, then_v = dynamics.from_pinocchio(Q), then_v + mine * dt
     q, v = prediction.predict(q, v)
     np.testing.assert_allclose(v, then_v, atol=1e-12)
-    np.testing.assert_allclose(q, then_q, atol=2e-4)   # turning does not commute
+    np.testing.assert_allclose(q, then_q, atol=2e-4)  # turning does not commute
 
 
 def test_velocities_that_lag_are_caught_up_with(robot_file):
@@ -438,12 +488,12 @@ def test_velocities_that_lag_are_caught_up_with(robot_file):
         acceleration = np.full(dynamics.nv, 40.0 * np.sin(0.1 * tick))
         prediction.remember(acceleration, dt)
         before, true = true, true + dt * acceleration
-        share = np.exp(-dt / lag)   # of what goes up evenly, exactly
+        share = np.exp(-dt / lag)  # of what goes up evenly, exactly
         told = share * told + (1.0 - share) * before + (dt - lag * (1.0 - share)) * acceleration
     assert abs(told - true).max() > 0.04
     found = prediction.predict(q, told)[1]
     np.testing.assert_allclose(found[6:], true[6:], atol=1e-9)
-    np.testing.assert_array_equal(found[:6], told[:6])   # a gyroscope does not lag
+    np.testing.assert_array_equal(found[:6], told[:6])  # a gyroscope does not lag
 
 
 def test_bad_parameters_and_robots_are_refused(robot_file):

@@ -23,15 +23,20 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import World
 
-METRICS = {1: np.eye(1), 2: np.array([[2.0, 0.3], [0.3, 0.7]]),
-           3: np.diag([1.0, 2.0, 0.5]), 5: np.eye(5)}
+METRICS = {
+    1: np.eye(1),
+    2: np.array([[2.0, 0.3], [0.3, 0.7]]),
+    3: np.diag([1.0, 2.0, 0.5]),
+    5: np.eye(5),
+}
 
 
 def wave(t, n):
     """Return position and rate of a smooth curve in n dimensions."""
     k, phase = 1.0 + 0.3 * np.arange(n), 0.4 * np.arange(n)
-    return np.sin(np.outer(t, k) + phase) + 0.3 * np.outer(t, k), \
-        k * np.cos(np.outer(t, k) + phase) + 0.3 * k
+    return np.sin(np.outer(t, k) + phase) + 0.3 * np.outer(t, k), k * np.cos(
+        np.outer(t, k) + phase
+    ) + 0.3 * k
 
 
 def sample(n, count=61):
@@ -94,7 +99,7 @@ def test_closest_point_against_a_scan(n):
 def test_search_stays_on_its_branch():
     """Where the path comes back near itself a search with memory must not leap across."""
     t = np.linspace(0.0, 6.0, 200)
-    q = np.stack((np.sin(t), 0.5 * np.sin(2 * t)), axis=1)   # a figure of eight
+    q = np.stack((np.sin(t), 0.5 * np.sin(2 * t)), axis=1)  # a figure of eight
     v = np.stack((np.cos(t), np.cos(2 * t)), axis=1)
     curve, s = make_curve(t, q, v, np.eye(2)), 0.3
     out = [np.zeros(2) for _ in range(3)]
@@ -104,9 +109,16 @@ def test_search_stays_on_its_branch():
         assert s == pytest.approx(true, abs=0.03)
 
 
-@pytest.mark.parametrize('kind, n, lead', [
-    ('closest', 2, 0.0), ('closest', 3, 0.0), ('closest', 5, 0.0), ('closest', 3, 0.4),
-    ('surface', 2, 0.0)])
+@pytest.mark.parametrize(
+    'kind, n, lead',
+    [
+        ('closest', 2, 0.0),
+        ('closest', 3, 0.0),
+        ('closest', 5, 0.0),
+        ('closest', 3, 0.4),
+        ('surface', 2, 0.0),
+    ],
+)
 def test_rate_of_the_field(kind, n, lead):
     """A wrong derivative of w makes the decoupling effort leak energy."""
     leads = np.zeros(n)
@@ -130,7 +142,7 @@ def test_lead_draws_to_where_the_gait_will_be():
     leads, w, ahead = np.array([0.0, 1.0, 0.0]), np.zeros(3), np.zeros(3)
     field = make_field('closest', *sample(3), np.eye(3), 4.0, leads=leads, end=1.6)
     now, later = (wave(np.array([t]), 3)[0][0] for t in (0.8, 0.8 + 0.3 * 0.5))
-    for lead, out in ((0.0, w), (0.3, ahead)):   # half of the lead is left halfway
+    for lead, out in ((0.0, w), (0.3, ahead)):  # half of the lead is left halfway
         apply_field(field, now, now, math.nan, out, np.zeros(3), lead)
     assert ahead - w == pytest.approx(4.0 * leads * (later - now), abs=1e-5)
     past = wave(np.array([1.7]), 3)[0][0]
@@ -156,8 +168,14 @@ def test_closest_field_points_along_and_towards():
 def test_domain_ends_at_the_centre_of_curvature():
     """Beyond the gait's centre of curvature the closest point is not unique: no trust there."""
     t = np.linspace(0.0, 2.0, 80)
-    field = make_field('closest', t, np.stack((np.cos(t), np.sin(t)), axis=1),
-                       np.stack((-np.sin(t), np.cos(t)), axis=1), np.eye(2), 1.0)
+    field = make_field(
+        'closest',
+        t,
+        np.stack((np.cos(t), np.sin(t)), axis=1),
+        np.stack((-np.sin(t), np.cos(t)), axis=1),
+        np.eye(2),
+        1.0,
+    )
     w, dw = np.zeros(2), np.zeros(2)
     for radius in (1.0, 0.6, 0.25):
         q = radius * np.array([np.cos(1.0), np.sin(1.0)])
@@ -201,7 +219,7 @@ def test_surface_leads_along_a_gait_and_to_it():
     for s in (0.1, 0.5, 0.9):
         for gap in (-0.08, 0.0, 0.08):
             apply_field(field, s * v + gap * left, v, math.nan, w, dw)
-            pace = v @ v / (w @ v)   # w gives the direction alone; along the gait at its speed
+            pace = v @ v / (w @ v)  # w gives the direction alone; along the gait at its speed
             assert pace * (w @ left) == pytest.approx(-3.0 * gap, abs=0.01)
 
 
@@ -211,23 +229,31 @@ def test_surface_is_trusted_around_its_angles():
     field, w, dw = make_field('surface', t, q, v, np.eye(2), 2.0, 0.1), np.zeros(2), np.zeros(2)
     angles = fit_surface(field.curve, 2.0, 0.1)[1]
     low, high = angles.min() - 0.5 * math.pi, angles.max() + 0.5 * math.pi
-    for angle, expected in ((low, 0.0), (0.75 * low + 0.25 * high, 0.5), (0.5 * (low + high), 1.0),
-                            (high, 0.0)):
+    for angle, expected in (
+        (low, 0.0),
+        (0.75 * low + 0.25 * high, 0.5),
+        (0.5 * (low + high), 1.0),
+        (high, 0.0),
+    ):
         constant = field._replace(surface=angle * np.eye(15)[0])
         assert apply_field(constant, q[0], v[0], math.nan, w, dw)[1] == pytest.approx(
-            expected, abs=1e-12)
+            expected, abs=1e-12
+        )
 
 
 def test_surface_reproduces_its_angle_on_the_gait():
     """The polynomial must give the gait's own direction to the few degrees of [DS09] Fig. 5.9."""
     compass = load_robot('compass')
-    gait, = read_samples(share_directory() / 'config' / 'gaits' / 'compass.yaml', compass.robot,
-                         compass.values(World)).pieces
+    (gait,) = read_samples(
+        share_directory() / 'config' / 'gaits' / 'compass.yaml',
+        compass.robot,
+        compass.values(World),
+    ).pieces
     q, v = gait.q[gait.inside], gait.v[gait.inside]
     curve = make_curve(gait.time[gait.inside], q, v, np.eye(2))
     coefficients, _ = fit_surface(curve, 2.0, 0.05)
     error = monomials(q) @ coefficients - np.arctan2(-v[:, 0], v[:, 1])
-    assert np.sqrt(np.mean(error ** 2)) < math.radians(3.0)
+    assert np.sqrt(np.mean(error**2)) < math.radians(3.0)
 
 
 def test_bad_gaits_are_refused():

@@ -19,8 +19,11 @@ def step_on(com, velocity, wanted, side, share=1.0):
     """Return place and velocity of the pendulum at the next touchdown, from the new foot."""
     step = plan_by_velocity(com, velocity, RATE, wanted, side, 0.0, HIP, LIMITS, share)
     c, s = math.cosh(RATE * step.remaining), math.sinh(RATE * step.remaining)
-    return (com * c + velocity / RATE * s - step.foothold, com * RATE * s + velocity * c,
-            step.foothold)
+    return (
+        com * c + velocity / RATE * s - step.foothold,
+        com * RATE * s + velocity * c,
+        step.foothold,
+    )
 
 
 def test_the_wanted_gait_repeats_itself():

@@ -30,14 +30,25 @@ PARALLEL = np.array([[1.0, 0.0], [-1.0, 1.0]])
 UP = np.array([0.0, 1.0])
 
 
-def leg(positions=POSTURE, held=False, efficiency=(0.8, 0.7), rotors='armature', topology=None,
-        carriers=None, **gears):
+def leg(
+    positions=POSTURE,
+    held=False,
+    efficiency=(0.8, 0.7),
+    rotors='armature',
+    topology=None,
+    carriers=None,
+    **gears,
+):
     """Return the leg of the study, 60 degrees at hip and knee."""
     mechanism = load_mechanism(LEG, positions=positions, held=held)
     given = dict(reduction=0.05, rotor_inertia=6.4e-5, torque=17.0) | gears
-    return Limb(mechanism, 'foot', Transmission(('hip', 'knee'), efficiency=np.array(efficiency),
-                                                topology=topology, **given),
-                rotors=rotors, carriers=carriers)
+    return Limb(
+        mechanism,
+        'foot',
+        Transmission(('hip', 'knee'), efficiency=np.array(efficiency), topology=topology, **given),
+        rotors=rotors,
+        carriers=carriers,
+    )
 
 
 @pytest.mark.parametrize('mu, alpha', [(0.1, 1.2), (0.3, 0.5), (0.0, 1.0)])
@@ -47,8 +58,9 @@ def test_the_wedge_by_newton(mu, alpha):
     M, m, fx, fu = 3.0, 0.7, 2.0, -5.0
     for sign, share in ((1.0, forward), (-1.0, 1.0 / backward)):
         # unknowns: acceleration of the block, force of the mesh; (1) with u = x / cos(alpha)
-        mesh = np.array([[M, 1.0], [m / np.cos(alpha),
-                                    -(np.cos(alpha) + sign * mu * np.sin(alpha))]])
+        mesh = np.array(
+            [[M, 1.0], [m / np.cos(alpha), -(np.cos(alpha) + sign * mu * np.sin(alpha))]]
+        )
         acceleration = np.linalg.solve(mesh, [fx, -fu])[0]
         wanted = (fx - share * fu / np.cos(alpha)) / (M + share * m / np.cos(alpha) ** 2)
         assert acceleration == pytest.approx(wanted, rel=1e-12)
@@ -57,18 +69,19 @@ def test_the_wedge_by_newton(mu, alpha):
 def test_printed_limits_of_the_backward_efficiency():
     """(15) would be that of other gears: 0.499 is printed where nothing comes back from 20:1."""
     G = 0.05
-    edge = 0.5 * (1.0 - G ** 2)
+    edge = 0.5 * (1.0 - G**2)
     assert f'{edge:.3f}' == '0.499'
     assert backward_efficiency(edge, G) == pytest.approx(0.0, abs=1e-15)
     assert backward_efficiency(0.2, G) == 0.0
     assert backward_efficiency(edge + 1e-6, G) > 0.0 and backward_efficiency(1.0, G) == 1.0
     for forward in np.linspace(0.01, 1.0, 34):
-        assert backward_efficiency(forward, 1.0) == pytest.approx(forward)   # no reduction
-        for G in (0.01, 0.2, 0.7):   # the wedge is the limit of high reductions
+        assert backward_efficiency(forward, 1.0) == pytest.approx(forward)  # no reduction
+        for G in (0.01, 0.2, 0.7):  # the wedge is the limit of high reductions
             assert backward_efficiency(forward, G) <= forward + 1e-15
         assert backward_efficiency(forward, 1e-6) == pytest.approx(max(0.0, 2.0 - 1.0 / forward))
     assert wedge_efficiencies(0.4, 0.9)[1] == pytest.approx(
-        backward_efficiency(wedge_efficiencies(0.4, 0.9)[0], 1e-6))
+        backward_efficiency(wedge_efficiencies(0.4, 0.9)[0], 1e-6)
+    )
 
 
 @pytest.mark.parametrize('held', [True, False])
@@ -77,7 +90,7 @@ def test_without_losses_it_is_pinocchio_with_armature(held):
     limb = leg(held=held, efficiency=(1.0, 1.0))
     dynamics = limb.mechanism.dynamics
     model = dynamics.model.copy()
-    model.armature[-2:] = 6.4e-5 * 20 ** 2
+    model.armature[-2:] = 6.4e-5 * 20**2
     rng, n = np.random.default_rng(3), len(limb.columns)
     for _ in range(10):
         v, tau = rng.normal(size=n), rng.normal(0, 5, 2)
@@ -93,8 +106,9 @@ def test_without_losses_it_is_pinocchio_with_armature(held):
     assert limb.inertia(np.ones(2)) == pytest.approx(full[-n:, -n:], abs=1e-10)
 
 
-@pytest.mark.parametrize('topology, carriers', [
-    (None, None), (PARALLEL, {'hip': 'base', 'knee': 'base'})])
+@pytest.mark.parametrize(
+    'topology, carriers', [(None, None), (PARALLEL, {'hip': 'base', 'knee': 'base'})]
+)
 def test_coupled_rotors_have_the_energy_of_their_spin(topology, carriers):
     """A rotor on a moving link would be counted as if its carrier stood still, or twice.
 
@@ -105,8 +119,8 @@ def test_coupled_rotors_have_the_energy_of_their_spin(topology, carriers):
     for v in rng.normal(size=(5, 8)):
         hip, _ = v[6:]
         spin = 20.0 * (v[6:] if topology is None else np.linalg.solve(topology, v[6:]))
-        w = v[4] + np.array([0.0, hip if topology is None else 0.0])   # about +y
-        energy = 0.5 * v @ limb.links @ v + (inertia * (w * spin + 0.5 * spin ** 2)).sum()
+        w = v[4] + np.array([0.0, hip if topology is None else 0.0])  # about +y
+        energy = 0.5 * v @ limb.links @ v + (inertia * (w * spin + 0.5 * spin**2)).sum()
         assert 0.5 * v @ limb.inertia(np.ones(2)) @ v == pytest.approx(energy, rel=1e-12)
 
 
@@ -154,8 +168,9 @@ def test_apparent_inertia_by_moving_the_end(topology):
         # the motors feign the force: (13) with rotor torques, through D, G, E of (12)
         rotor = gears.topology.T @ own.T @ force * gears.reduction
         H = limb.inertia(gears.efficiency)
-        driven = np.linalg.solve(H, np.linalg.inv(
-            gears.topology * gears.reduction).T @ (gears.efficiency * rotor))
+        driven = np.linalg.solve(
+            H, np.linalg.inv(gears.topology * gears.reduction).T @ (gears.efficiency * rotor)
+        )
         assert inertia.forward @ (own @ driven) == pytest.approx(force, abs=1e-12)
 
 
@@ -167,14 +182,20 @@ def test_closed_forms_and_the_printed_order():
         Ia, eta = np.diag(limb.transmission.reflected), np.diag(efficiency)
         inertia = task_inertia(limb)
         assert inertia.forward == pytest.approx(
-            back.T @ (np.linalg.inv(eta) @ limb.links + Ia) @ back, abs=1e-12)
+            back.T @ (np.linalg.inv(eta) @ limb.links + Ia) @ back, abs=1e-12
+        )
         eta_b = np.diag(1.0 / limb.transmission.back_efficiency)
-        assert inertia.backward == pytest.approx(back.T @ (limb.links + eta_b @ Ia) @ back,
-                                                 abs=1e-12)
+        assert inertia.backward == pytest.approx(
+            back.T @ (limb.links + eta_b @ Ia) @ back, abs=1e-12
+        )
         own = limb.jacobian
-        printed = np.linalg.inv(own @ np.linalg.solve(limb.inertia(np.diag(eta)), own.T)) \
-            @ np.linalg.inv(np.linalg.pinv(own @ np.diag(limb.transmission.reduction)).T @ eta
-                            @ (own @ np.diag(limb.transmission.reduction)).T)
+        printed = np.linalg.inv(
+            own @ np.linalg.solve(limb.inertia(np.diag(eta)), own.T)
+        ) @ np.linalg.inv(
+            np.linalg.pinv(own @ np.diag(limb.transmission.reduction)).T
+            @ eta
+            @ (own @ np.diag(limb.transmission.reduction)).T
+        )
         assert np.allclose(printed, inertia.forward, rtol=1e-9) == printed_holds
 
 
@@ -186,7 +207,7 @@ def test_pseudo_inverse_of_a_free_base_hides_the_losses():
         J, G = limb.jacobian, np.diag([1.0] * 6 + [0.05] * 2)
         E = np.diag([1.0] * 6 + [efficiency] * 2)
         factors.append(np.linalg.pinv(J @ G).T @ E @ (J @ G).T)
-    assert factors[1] == pytest.approx(factors[0], abs=0.01)   # should be halved
+    assert factors[1] == pytest.approx(factors[0], abs=0.01)  # should be halved
 
 
 def test_masses_of_the_study():
@@ -195,8 +216,9 @@ def test_masses_of_the_study():
     for angle in np.linspace(0.0, np.pi, 37):
         u = np.array([np.cos(angle), np.sin(angle)])
         for mass in (effective_mass, diagonal_mass):
-            assert mass(inertia.lossless, u) < min(mass(inertia.forward, u),
-                                                   mass(inertia.backward, u))
+            assert mass(inertia.lossless, u) < min(
+                mass(inertia.forward, u), mass(inertia.backward, u)
+            )
     assert effective_mass(inertia.lossless, UP) < diagonal_mass(inertia.lossless, UP)
     # the end free across the direction: by force and motion
     pushed = np.linalg.solve(inertia.lossless, UP)
@@ -220,7 +242,7 @@ def test_printed_errors_of_the_symmetric_inertia():
         # of equal efficiencies it is the error of the coupled part, whatever the velocity
         assert error.of_coupled == pytest.approx(error.estimate)
         assert error.worst < 0.1 * error.estimate
-    assert symmetric_error(leg()).worst == pytest.approx(0.0, abs=1e-14)   # nothing is coupled
+    assert symmetric_error(leg()).worst == pytest.approx(0.0, abs=1e-14)  # nothing is coupled
 
 
 def test_the_estimate_is_no_bound():
@@ -246,8 +268,9 @@ def test_impact_mitigation():
     free = limb.jacobian @ np.linalg.solve(H, limb.jacobian.T)
     locked = base @ np.linalg.solve(limb.links[:6, :6], base.T)
     assert soft.effective == pytest.approx(1.0 - locked[1, 1] / free[1, 1])
-    assert soft.factor == pytest.approx(np.linalg.det(
-        np.eye(2) - np.linalg.inv(free) @ np.linalg.inv(np.linalg.inv(locked))))
+    assert soft.factor == pytest.approx(
+        np.linalg.det(np.eye(2) - np.linalg.inv(free) @ np.linalg.inv(np.linalg.inv(locked)))
+    )
     # heavier rotors stiffen, gears that hold lock
     stiff = impact_mitigation(leg(rotor_inertia=1e3), UP)
     for name in ('factor', 'effective', 'diagonal'):
@@ -274,16 +297,23 @@ def test_strength_against_softness():
     assert (np.diff(over['factor']) > 0.0).all()
 
 
-@pytest.mark.parametrize('kind, shares', [('FC', [1.0, 1.0]), ('FFC', [0.8, 0.7]),
-                                          ('BFC', [1 / 0.75031133, 1 / 0.57234269])])
+@pytest.mark.parametrize(
+    'kind, shares',
+    [('FC', [1.0, 1.0]), ('FFC', [0.8, 0.7]), ('BFC', [1 / 0.75031133, 1 / 0.57234269])],
+)
 def test_corners_are_those_of_the_torques(kind, shares):
     """(14) of a square Jacobian: the corners of the forces are those of the torques."""
     limb = leg()
-    wanted = np.array([np.linalg.solve(limb.own_jacobian.T, 17.0 * np.array(shares) * signs)
-                       for signs in ([1, 1], [1, -1], [-1, -1], [-1, 1])])
+    wanted = np.array(
+        [
+            np.linalg.solve(limb.own_jacobian.T, 17.0 * np.array(shares) * signs)
+            for signs in ([1, 1], [1, -1], [-1, -1], [-1, 1])
+        ]
+    )
     found = force_capability(limb, kind).corners()
     assert found[np.lexsort(found.round(3).T)] == pytest.approx(
-        wanted[np.lexsort(wanted.round(3).T)], rel=1e-6)
+        wanted[np.lexsort(wanted.round(3).T)], rel=1e-6
+    )
 
 
 def test_forces_of_a_redundant_limb():
@@ -292,16 +322,24 @@ def test_forces_of_a_redundant_limb():
     Along x alone the leg has a joint to spare; second route: a linear program.
     """
     from scipy.optimize import linprog
+
     limb = leg()
     line = Limb(limb.mechanism, 'foot', limb.transmission, axes='x')
     assert line.redundant
     # most f so that tau = J^T f, |tau| <= 17
-    solution = linprog([-1.0], A_ub=np.vstack([line.own_jacobian.T, -line.own_jacobian.T]),
-                       b_ub=[17.0] * 4, bounds=[(None, None)])
+    solution = linprog(
+        [-1.0],
+        A_ub=np.vstack([line.own_jacobian.T, -line.own_jacobian.T]),
+        b_ub=[17.0] * 4,
+        bounds=[(None, None)],
+    )
     reach = force_capability(line).reach(np.ones(1))
     assert reach == pytest.approx(-solution.fun)
-    printed = max(np.linalg.pinv(line.own_jacobian.T) @ np.array([a, b])
-                  for a in (-17.0, 17.0) for b in (-17.0, 17.0))
+    printed = max(
+        np.linalg.pinv(line.own_jacobian.T) @ np.array([a, b])
+        for a in (-17.0, 17.0)
+        for b in (-17.0, 17.0)
+    )
     assert printed[0] > 1.15 * reach
 
 
@@ -309,7 +347,7 @@ def test_a_motion_decides_which_motor_drives():
     """AFC would let a motor that is driven back count as one that drives."""
     limb = leg()
     rising = asymmetric_capability(limb, UP)
-    for kind, way in (('FFC', 1.0), ('BFC', -1.0)):   # pushing with the motion, and against it
+    for kind, way in (('FFC', 1.0), ('BFC', -1.0)):  # pushing with the motion, and against it
         assert rising.reach(way * UP) == pytest.approx(force_capability(limb, kind).reach(UP))
     # joint by joint, from power
     rates = np.linalg.solve(limb.own_jacobian, UP)
@@ -323,21 +361,28 @@ def test_a_motion_decides_which_motor_drives():
         assert rising.holds(force) == bool((np.abs(motors) <= 17.0).all())
 
 
-@pytest.mark.parametrize('changes, words', [
-    (dict(efficiency=(0.0, 0.7)), 'efficiency of hip is 0.0: must be above 0 and at most 1'),
-    (dict(efficiency=(0.8, 1.1)), 'efficiency of knee is 1.1'),
-    (dict(reduction=20.0), r'reduction of hip is 20.0: .* at most 1.*; meant is 0.05\?'),
-    (dict(reduction=np.nan), 'reduction of hip is nan'),
-    (dict(reduction=1e-9), 'reduction of hip is 1e-09: must be at least 1e-06'),
-    (dict(torque=1e300), 'torque of hip is 1e.300: must be from 0 to 1e.09'),
-    (dict(rotor_inertia=-1.0), 'rotor inertia of hip is -1.0'),
-    (dict(torque=np.nan), 'torque of hip'),
-    (dict(back_efficiency=[0.1, 1.2]), 'back efficiency of knee is 1.2'),
-    (dict(efficiency=(0.8, 0.7, 0.6)), 'efficiency is .*: must be one number, or 2'),
-    (dict(topology=np.ones((2, 2))), 'topology is .*must be an invertible matrix'),
-    (dict(positions={'hip': 1.0, 'knee': 0.0}), 'Jacobian of foot along xz .*other joint position'),
-    (dict(carriers={'knee': 'nowhere'}, rotors='coupled'), 'frame nowhere'),
-    (dict(rotors='none'), 'rotors is .none.')])
+@pytest.mark.parametrize(
+    'changes, words',
+    [
+        (dict(efficiency=(0.0, 0.7)), 'efficiency of hip is 0.0: must be above 0 and at most 1'),
+        (dict(efficiency=(0.8, 1.1)), 'efficiency of knee is 1.1'),
+        (dict(reduction=20.0), r'reduction of hip is 20.0: .* at most 1.*; meant is 0.05\?'),
+        (dict(reduction=np.nan), 'reduction of hip is nan'),
+        (dict(reduction=1e-9), 'reduction of hip is 1e-09: must be at least 1e-06'),
+        (dict(torque=1e300), 'torque of hip is 1e.300: must be from 0 to 1e.09'),
+        (dict(rotor_inertia=-1.0), 'rotor inertia of hip is -1.0'),
+        (dict(torque=np.nan), 'torque of hip'),
+        (dict(back_efficiency=[0.1, 1.2]), 'back efficiency of knee is 1.2'),
+        (dict(efficiency=(0.8, 0.7, 0.6)), 'efficiency is .*: must be one number, or 2'),
+        (dict(topology=np.ones((2, 2))), 'topology is .*must be an invertible matrix'),
+        (
+            dict(positions={'hip': 1.0, 'knee': 0.0}),
+            'Jacobian of foot along xz .*other joint position',
+        ),
+        (dict(carriers={'knee': 'nowhere'}, rotors='coupled'), 'frame nowhere'),
+        (dict(rotors='none'), 'rotors is .none.'),
+    ],
+)
 def test_what_makes_no_sense_is_refused(changes, words):
     """A misread gear would give figures of another robot, silently."""
     with pytest.raises(InvalidInput, match=words) as caught:

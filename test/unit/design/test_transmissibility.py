@@ -34,22 +34,38 @@ def chain(bodies, name='chain'):
     """
     links, joints = '<link name="l0"/>', ''
     for i, (parent, kind, axis, origin, mass, centre, moments) in enumerate(bodies, 1):
+
         def text(values):
             return ' '.join(repr(float(value)) for value in values)
-        links += (f'<link name="l{i}"><inertial><origin xyz="{text(centre)}"/>'
-                  f'<mass value="{mass}"/><inertia ixx="{moments[0]}" iyy="{moments[1]}" '
-                  f'izz="{moments[2]}" ixy="0" ixz="0" iyz="0"/></inertial></link>')
-        joints += (f'<joint name="j{i}" type="{kind}"><parent link="l{parent}"/><child '
-                   f'link="l{i}"/><origin xyz="{text(origin)}"/><axis xyz="{text(axis)}"/>'
-                   '<limit lower="-3.2" upper="3.2" effort="9" velocity="9"/></joint>')
+
+        links += (
+            f'<link name="l{i}"><inertial><origin xyz="{text(centre)}"/>'
+            f'<mass value="{mass}"/><inertia ixx="{moments[0]}" iyy="{moments[1]}" '
+            f'izz="{moments[2]}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        )
+        joints += (
+            f'<joint name="j{i}" type="{kind}"><parent link="l{parent}"/><child '
+            f'link="l{i}"/><origin xyz="{text(origin)}"/><axis xyz="{text(axis)}"/>'
+            '<limit lower="-3.2" upper="3.2" effort="9" velocity="9"/></joint>'
+        )
     dynamics = Dynamics(bare_robot(f'<robot name="{name}">{links}{joints}</robot>', name))
     return Mechanism(dynamics, dynamics.configuration([0.0] * len(bodies)), True)
 
 
 def pendulum(*lengths, moment=0.0):
     """Return a pendulum in the plane x, y, its links' mass at their ends."""
-    bodies = [(i, 'continuous', (0, 0, 1), (lengths[i - 1] if i else 0.0, 0, 0), 1.0,
-               (length, 0, 0), (moment,) * 3) for i, length in enumerate(lengths)]
+    bodies = [
+        (
+            i,
+            'continuous',
+            (0, 0, 1),
+            (lengths[i - 1] if i else 0.0, 0, 0),
+            1.0,
+            (length, 0, 0),
+            (moment,) * 3,
+        )
+        for i, length in enumerate(lengths)
+    ]
     return chain(bodies)
 
 
@@ -58,12 +74,20 @@ def random_chain(rng):
     bodies = []
     for i in range(int(rng.integers(1, 6))):
         moments = 10.0 ** rng.uniform(-4, 0) * np.array([1.0, 1.0, rng.uniform(0.1, 1.9)])
-        bodies.append((int(rng.integers(0, i + 1)),
-                       'continuous' if rng.random() < 0.8 else 'prismatic',
-                       rng.normal(size=3), rng.normal(0, 0.5, 3), 10.0 ** rng.uniform(-1, 1),
-                       rng.normal(0, 0.5, 3), moments))
-    mechanism = chain([(*body[:2], body[2] / np.linalg.norm(body[2]), *body[3:])
-                       for body in bodies])
+        bodies.append(
+            (
+                int(rng.integers(0, i + 1)),
+                'continuous' if rng.random() < 0.8 else 'prismatic',
+                rng.normal(size=3),
+                rng.normal(0, 0.5, 3),
+                10.0 ** rng.uniform(-1, 1),
+                rng.normal(0, 0.5, 3),
+                moments,
+            )
+        )
+    mechanism = chain(
+        [(*body[:2], body[2] / np.linalg.norm(body[2]), *body[3:]) for body in bodies]
+    )
     return mechanism.at(rng.uniform(-3, 3, len(bodies)))
 
 
@@ -97,7 +121,7 @@ def test_rotom_is_the_support_function_not_the_distance():
     """Read as the distance to the surface, RoToM of the pendulum would be 0 nearly everywhere."""
     found = transmissibility(pendulum(1.0))
     slanting = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)
-    assert found.rotom(slanting) == pytest.approx(np.sqrt(0.5))   # as (26) has it
+    assert found.rotom(slanting) == pytest.approx(np.sqrt(0.5))  # as (26) has it
     assert found.to_surface(slanting) == 0.0
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -140,17 +164,19 @@ def test_acceleration_by_forward_dynamics():
     a = np.linalg.solve(inertia, efforts)
     moved = mechanism.momentum_map() @ a / mechanism.mass
     assert mechanism.mass * moved == pytest.approx(
-        transmissibility(mechanism, space=ALL).matrix @ force)
+        transmissibility(mechanism, space=ALL).matrix @ force
+    )
 
 
 def test_index_depends_on_the_second_joint_only():
     """Fig. 6: turning a double pendulum as a whole must not change its index; folding it must."""
     double = pendulum(1.0, 1.0)
-    curves = [index_over_joint(double.at(np.array([first, 0.0])), 'j2', points=61)
-              for first in (0.0, 1.3)]
+    curves = [
+        index_over_joint(double.at(np.array([first, 0.0])), 'j2', points=61) for first in (0.0, 1.3)
+    ]
     positions, index = curves[0]
     assert curves[1][1] == pytest.approx(index, abs=1e-9)
-    assert index[np.argmin(np.abs(positions))] == pytest.approx(0.0, abs=1e-9)   # stretched
+    assert index[np.argmin(np.abs(positions))] == pytest.approx(0.0, abs=1e-9)  # stretched
     assert index == pytest.approx(index[::-1])
     _, still = index_over_joint(double.at(np.array([0.0, 0.8])), 'j1', points=11)
     assert np.ptp(still) < 1e-9 and 0.1 < still[0] < 1.0
@@ -160,10 +186,18 @@ def test_mass_and_force_do_not_count():
     """RoToM would change with the robot's scale of mass."""
     values = []
     for factor in (1.0, 7.0):
-        bodies = [(0, 'continuous', (0, 1, 0), (0, 0, 0), factor, (0.4, 0, 0),
-                   (0.02 * factor,) * 3),
-                  (1, 'continuous', (0, 0, 1), (0.8, 0, 0), 2 * factor, (0.3, 0, 0),
-                   (0.01 * factor,) * 3)]
+        bodies = [
+            (0, 'continuous', (0, 1, 0), (0, 0, 0), factor, (0.4, 0, 0), (0.02 * factor,) * 3),
+            (
+                1,
+                'continuous',
+                (0, 0, 1),
+                (0.8, 0, 0),
+                2 * factor,
+                (0.3, 0, 0),
+                (0.01 * factor,) * 3,
+            ),
+        ]
         values.append(transmissibility(chain(bodies).at(np.array([0.3, 0.9])), space=ALL).matrix)
     assert values[1] == pytest.approx(values[0], abs=1e-12)
 

@@ -88,21 +88,26 @@ def test_coordinates_of_both_supports(estimator, dribbel):
 def test_slope_is_subtracted(dribbel):
     """The IMU counts from gravity, q3 from the floor normal: on a slope they differ."""
     estimator = Estimator(dribbel.robot, dribbel.values(EstimatorParameters), slope=0.05)
-    state = estimator.update(measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0],
-                                            [90.0, 0.0], slope=0.05))
+    state = estimator.update(
+        measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0], [90.0, 0.0], slope=0.05)
+    )
     assert state.coordinates[0] == pytest.approx(0.15)
 
 
-@pytest.mark.parametrize('stamp, hip, knee, why', [
-    (1.0, 0.0, -0.1, 'a scuff beside the stance foot'),
-    (1.0, -0.3, 0.0, 'a foot behind'),
-    (1.0, 0.3, 0.0, None),
-])
+@pytest.mark.parametrize(
+    'stamp, hip, knee, why',
+    [
+        (1.0, 0.0, -0.1, 'a scuff beside the stance foot'),
+        (1.0, -0.3, 0.0, 'a foot behind'),
+        (1.0, 0.3, 0.0, None),
+    ],
+)
 def test_only_a_touchdown_ahead_counts(estimator, dribbel, stamp, hip, knee, why):
     """A scuff that changed the stance foot would reverse the hip torque in mid-swing."""
     estimator.update(measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0], [90.0, 0.0]))
-    state = estimator.update(measurement_of(dribbel.robot, stamp, 0.5 * hip, [hip, 0.0, knee],
-                                            [90.0, 90.0]))
+    state = estimator.update(
+        measurement_of(dribbel.robot, stamp, 0.5 * hip, [hip, 0.0, knee], [90.0, 90.0])
+    )
     assert state.steps == (0 if why else 1)
 
 
@@ -177,7 +182,7 @@ def test_base_in_space_of_every_robot(name):
     dynamics, q, v = stand_on(robot, robot.feet[1], rng)
     truth = robot.base.state(q, v)
     measurement = Measurement(robot)
-    measurement.position[:], measurement.velocity[:] = q[robot.base.nq:], v[robot.base.nv:]
+    measurement.position[:], measurement.velocity[:] = q[robot.base.nq :], v[robot.base.nv :]
     _, base = dynamics.placement(q, dynamics.frame(robot.base_link))
     _, imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
     level = pin.rpy.rpyToMatrix(0.0, slope, 0.0)

@@ -20,16 +20,23 @@ from walking_control.models.signals import Measurement
 
 ROBOTS = ['compass', 'dribbel', 'humanoid', 'walker3d_point']
 DT = 0.005
-LAB = {'gyro_sigma': 0.005, 'gyro_bias_sigma': 0.0035, 'acceleration_sigma': 0.05,
-       'acceleration_bias_sigma': 0.05, 'orientation_sigma': 0.01, 'position_sigma': 1e-3,
-       'velocity_sigma': 0.05}
+LAB = {
+    'gyro_sigma': 0.005,
+    'gyro_bias_sigma': 0.0035,
+    'acceleration_sigma': 0.05,
+    'acceleration_bias_sigma': 0.05,
+    'orientation_sigma': 0.01,
+    'position_sigma': 1e-3,
+    'velocity_sigma': 0.05,
+}
 
 
 def filter_of(robot, **values):
     """Return (estimator, robot) of a robot file with the filter on."""
     parameters = {**LAB, **values}
-    robot_file = load_robot(robot, [(f'estimator.{name}', value)
-                                    for name, value in parameters.items()])
+    robot_file = load_robot(
+        robot, [(f'estimator.{name}', value) for name, value in parameters.items()]
+    )
     estimator = make_estimator(robot_file)
     estimator.reset(robot_file.start.support)
     return estimator, robot_file
@@ -38,8 +45,11 @@ def filter_of(robot, **values):
 def at_rest(robot_file, pitch=0.0, slope=0.0):
     """Return the measurement of a robot at rest, its base turned by pitch from the floor."""
     measurement, start = Measurement(robot_file.robot), robot_file.start
-    measurement.position[:] = start.posture if start.posture is not None \
+    measurement.position[:] = (
+        start.posture
+        if start.posture is not None
         else robot_file.robot.joint_lifts[start.support] @ start.q
+    )
     half = 0.5 * (pitch + slope)
     measurement.orientation[:] = 0.0, math.sin(half), 0.0, math.cos(half)
     world = pin.Quaternion(measurement.orientation).toRotationMatrix()
@@ -65,13 +75,13 @@ def test_legs_are_those_of_the_model(name):
     position, velocity, body = (0.5 * rng.standard_normal(size) for size in (n, n, 3))
     follow_legs(find_leg_chains(dynamics), position, velocity, body, places, speeds, grams)
     q, v = dynamics.configuration(position), np.zeros(dynamics.nv)
-    v[robot.base.nv:] = velocity
+    v[robot.base.nv :] = velocity
     dynamics.move(q, v)
     for i, foot in enumerate(robot.feet):
         assert np.allclose(places[i], dynamics.foot_position(foot) - body, atol=1e-12)
         assert np.allclose(speeds[i], dynamics.foot_velocity(foot), atol=1e-12)
     for i, foot in enumerate(robot.feet):
-        leg = dynamics.foot_twist_jacobian(q, foot)[:3, robot.base.nv:]
+        leg = dynamics.foot_twist_jacobian(q, foot)[:3, robot.base.nv :]
         assert np.allclose(grams[i], leg @ leg.T, atol=1e-12)
 
 
@@ -166,7 +176,7 @@ def test_a_contact_that_never_comes():
     state = stand(estimator, measurement, 1000)
     assert state.contact.any() and state.mistrusted.any()
     assert np.abs(state.base.linear).max() < 0.005 and abs(state.base.pitch) < 0.015
-    assert np.diag(state.covariance)[3:6].max() < 0.02 ** 2
+    assert np.diag(state.covariance)[3:6].max() < 0.02**2
 
 
 def test_an_imu_without_accelerometer():
@@ -185,7 +195,7 @@ def test_in_the_air_nothing_stands():
     measurement = at_rest(robot_file)
     stand(estimator, measurement)
     measurement.foot_force[:], measurement.linear_acceleration[:] = 0.0, 1e-6
-    known = stand(estimator, measurement, 8).covariance.copy()   # until contacts are given up
+    known = stand(estimator, measurement, 8).covariance.copy()  # until contacts are given up
     state = stand(estimator, measurement, 12)
     assert state.base.linear[2] < -9.81 * 11 * DT
     assert np.all(np.diag(state.covariance)[3:6] > np.diag(known)[3:6])
@@ -209,8 +219,9 @@ def test_covariance_is_of_the_base_and_not_of_the_imu():
         xi[entries] = L @ rng.standard_normal(len(entries))
         shift(state, xi)
         turn = pin.log3(state.rotation @ kept[0].T)
-        write_base(state, odometry.sample.rate, odometry._imu, 0.0, position, velocity,
-                   np.zeros((9, 9)))
+        write_base(
+            state, odometry.sample.rate, odometry._imu, 0.0, position, velocity, np.zeros((9, 9))
+        )
         seen.append(np.concatenate((turn, np.concatenate((velocity, position)) - middle)))
         for part, old in zip(state, kept, strict=True):
             part[:] = old

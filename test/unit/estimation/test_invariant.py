@@ -17,15 +17,18 @@ BOTH, FIRST = np.array([True, True]), np.array([True, False])
 @pytest.fixture(scope='module')
 def compiled():
     """Return (begin, advance) as a control loop runs them."""
-    return compile_law(foot_updates.begin), \
-        advancing(compile_law(foot_updates.predict), compile_law(foot_updates.take_feet))
+    return compile_law(foot_updates.begin), advancing(
+        compile_law(foot_updates.predict), compile_law(foot_updates.take_feet)
+    )
 
 
 def advancing(predict, take_feet):
     """Return a function that takes a sample and the contacts of the feet."""
+
     def advance(state, sample, contact, noise):
         predict(state, sample, noise, GRAVITY, DT)
         take_feet(state, sample, contact, noise, DT)
+
     return advance
 
 
@@ -140,8 +143,9 @@ def run_filter(compiled, body, ticks, contact, noise=NOISE):
     for tick in range(ticks):
         sample = body.step()
         advance(state, sample, contact(tick), noise)
-        records.append((error_of(state, body.truth, body.bias), copy_of(state),
-                        sample.verdicts.copy()))
+        records.append(
+            (error_of(state, body.truth, body.bias), copy_of(state), sample.verdicts.copy())
+        )
     return state, records
 
 
@@ -195,8 +199,7 @@ def test_plane_is_a_restriction(compiled):
             advance(state, sample, walking(tick), NOISE)
     assert np.allclose(planar.rotation, free.rotation, atol=1e-11)
     assert np.allclose(planar.columns, free.columns, atol=1e-11)
-    assert np.allclose(planar.P[np.ix_(own, own)], free.P[np.ix_(own, own)], rtol=1e-7,
-                       atol=1e-13)
+    assert np.allclose(planar.P[np.ix_(own, own)], free.P[np.ix_(own, own)], rtol=1e-7, atol=1e-13)
     out = np.flatnonzero(IN_PLANE == 0.0)
     assert not planar.P[out].any() and not planar.P[:, out].any()
     assert not planar.columns[:, 1].any()
@@ -230,7 +233,7 @@ def test_touchdown_brings_place_and_covariance(compiled):
         advance(state, body.step(), FIRST, NOISE)
     assert body.sample.verdicts.tolist() == [RESTS, OFF]
     assert not state.P[12:15].any(), 'a foot in the air is not in the state'
-    free_floor = NOISE._replace(floor=1e3, gate_velocity=0.0)   # the touchdown alone
+    free_floor = NOISE._replace(floor=1e3, gate_velocity=0.0)  # the touchdown alone
     advance(state, body.step(), BOTH, free_floor)
     assert body.sample.verdicts.tolist() == [RESTS, TOUCHED]
     N = np.zeros((6, 6))
@@ -250,6 +253,7 @@ def test_covariance_stays_one(compiled):
         if tick % 7 == 0:
             contact[:] = rng.random(2) < 0.7
         return contact
+
     _, records = run_filter(compiled, body, 1500, random_contact, sharp._replace(gate_both=1e9))
     for _, state, _ in records[::50]:
         P = state.P
@@ -273,8 +277,10 @@ def test_plain_and_compiled_agree(compiled):
     """Where numba is missing the same filter must run."""
     begin, advance = compiled
     runs = []
-    for first, rest in ((begin, advance), (
-            foot_updates.begin, advancing(foot_updates.predict, foot_updates.take_feet))):
+    for first, rest in (
+        (begin, advance),
+        (foot_updates.begin, advancing(foot_updates.predict, foot_updates.take_feet)),
+    ):
         body = SwayingBody(6)
         state = body.begin(first)
         for tick in range(15):

@@ -22,14 +22,17 @@ def step(told, carried, heights, weighed=WEIGHT, time=0.3):
     return loads, lies.tolist()
 
 
-@pytest.mark.parametrize('told, carried, heights, named', [
-    ((0.0, 0.0), (100.0, 0.0), (0.0, 0.05), 0),     # dead, stands alone
-    ((0.0, 50.0), (50.0, 50.0), (0.0, 0.0), 0),     # dead, with another
-    ((100.0, 100.0), (0.0, 100.0), (0.05, 0.0), 0),  # stuck, in the air
-    ((40.0, 0.0), (100.0, 0.0), (0.0, 0.05), 0),    # stuck, says too little
-    ((100.0, 0.0), (100.0, 0.0), (0.0, 0.05), None),
-    ((60.0, 40.0), (60.0, 40.0), (0.1, 0.0), None),  # on a stair
-])
+@pytest.mark.parametrize(
+    'told, carried, heights, named',
+    [
+        ((0.0, 0.0), (100.0, 0.0), (0.0, 0.05), 0),  # dead, stands alone
+        ((0.0, 50.0), (50.0, 50.0), (0.0, 0.0), 0),  # dead, with another
+        ((100.0, 100.0), (0.0, 100.0), (0.05, 0.0), 0),  # stuck, in the air
+        ((40.0, 0.0), (100.0, 0.0), (0.0, 0.05), 0),  # stuck, says too little
+        ((100.0, 0.0), (100.0, 0.0), (0.0, 0.05), None),
+        ((60.0, 40.0), (60.0, 40.0), (0.1, 0.0), None),  # on a stair
+    ],
+)
 def test_the_sensor_that_lies_is_found(told, carried, heights, named):
     """If it failed, the wrong foot would be blamed, or one that tells the truth."""
     loads, lies = step(told, carried, heights)

@@ -16,7 +16,7 @@ from walking_control.models.signals import Measurement
 from walking_control.simulation.sensors import noise_overrides
 
 DT = 0.005
-BIAS = 0.006   # rad/s
+BIAS = 0.006  # rad/s
 
 
 def test_soles_lie_as_in_the_model():
@@ -30,8 +30,9 @@ def test_soles_lie_as_in_the_model():
     dynamics.move(q, np.zeros(dynamics.nv))
     for i, foot in enumerate(robot.feet):
         leg = dynamics.foot_twist_jacobian(q, foot)[3:, 6:]
-        np.testing.assert_allclose(soles.turn[i], data.oMf[dynamics.frames[foot]].rotation,
-                                   atol=1e-12)
+        np.testing.assert_allclose(
+            soles.turn[i], data.oMf[dynamics.frames[foot]].rotation, atol=1e-12
+        )
         np.testing.assert_allclose(soles.gram[i], leg @ leg.T, atol=1e-12)
 
 
@@ -42,8 +43,13 @@ def believed_yaw(turning, held=True, **values):
         turning: How far to and fro, rad.
         held: Whether the sole rests; else the robot spins on it at a fifth of a radian a second.
     """
-    robot_file = load_robot('walker3d', [*noise_overrides('lab'), *(
-        (f'estimator.{name}', value) for name, value in values.items())])
+    robot_file = load_robot(
+        'walker3d',
+        [
+            *noise_overrides('lab'),
+            *((f'estimator.{name}', value) for name, value in values.items()),
+        ],
+    )
     estimator, measurement = make_estimator(robot_file), Measurement(robot_file.robot)
     estimator.reset(robot_file.start.support)
     measurement.foot_force[0, 2] = 98.0
@@ -61,8 +67,9 @@ def believed_yaw(turning, held=True, **values):
         measurement.angular_velocity[2] = rate + BIAS
         measurement.linear_acceleration[2] = 9.81
         base = estimator.update(measurement).base
-    return math.remainder(2.0 * math.atan2(base.orientation[2], base.orientation[3]) - yaw,
-                          2.0 * math.pi)
+    return math.remainder(
+        2.0 * math.atan2(base.orientation[2], base.orientation[3]) - yaw, 2.0 * math.pi
+    )
 
 
 @pytest.mark.parametrize('turning', [0.0, 0.2])

@@ -21,8 +21,9 @@ NO_EFFORT = np.zeros(1)
 
 def values_of(memory, impact_memory=0.0):
     """Return values of the estimator with memories in s."""
-    return load_robot('dribbel', velocity_memory=memory,
-                      velocity_impact_memory=impact_memory).values(EstimatorParameters)
+    return load_robot(
+        'dribbel', velocity_memory=memory, velocity_impact_memory=impact_memory
+    ).values(EstimatorParameters)
 
 
 def test_a_line_is_found_exactly(dribbel):
@@ -44,7 +45,7 @@ def test_noise_of_a_fading_memory(dribbel):
         angles, rates = noise * rng.standard_normal(4), np.zeros(4)
         filter_.update(tick * DT, 0, angles, rates, np.zeros(2, bool), NO_EFFORT)
         found.append(rates[1:])
-    theta = math.exp(-DT / memory)   # [Mor69]: variance of the slope of a faded line
+    theta = math.exp(-DT / memory)  # [Mor69]: variance of the slope of a faded line
     expected = noise / DT * math.sqrt(2.0 * ((1.0 - theta) / (1.0 + theta)) ** 3)
     assert np.std(found[100:]) == pytest.approx(expected, rel=0.05)
     assert expected < 0.02 * noise / DT
@@ -87,8 +88,9 @@ def test_estimates_follow_the_truth_through_impacts(dribbel):
             measurement.velocity[:] = (measurement.position - last) / loop.period
         last = measurement.position.copy()
         loop.tick(measurement)
-        errors.append([loop.state.velocity - plant.truth.v[3:],
-                       measurement.velocity - plant.truth.v[3:]])
+        errors.append(
+            [loop.state.velocity - plant.truth.v[3:], measurement.velocity - plant.truth.v[3:]]
+        )
         plant.step(loop.command, loop.period)
     estimated, differentiated = np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
     assert loop.state.steps >= 3

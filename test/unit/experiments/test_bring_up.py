@@ -53,11 +53,19 @@ def steps(monkeypatch):
                 site.load().write(path)
                 return Outcome(True, name, robot_file=str(path))
             return Outcome(True, name)
+
         return go
+
     monkeypatch.setattr(run, 'CHECK', Step('check', (), do('check')))
-    monkeypatch.setattr(run, 'PLANAR_STEPS', (
-        Step('first', ('check',), do('first')), Step('second', ('first',), do('second')),
-        Step('third', ('second',), do('third'))))
+    monkeypatch.setattr(
+        run,
+        'PLANAR_STEPS',
+        (
+            Step('first', ('check',), do('first')),
+            Step('second', ('first',), do('second')),
+            Step('third', ('second',), do('third')),
+        ),
+    )
     done_and_fails = type('Steps', (), {'done': done, 'fails': fails})
     return done_and_fails
 
@@ -79,6 +87,7 @@ def test_a_killed_run_goes_on(site, steps):
     def progress(text):
         if text.startswith('second ...'):
             raise KeyboardInterrupt
+
     site.progress = progress
     try:
         bring_up(site)
@@ -154,10 +163,16 @@ def test_a_walk_that_costs_too_much_ends(monkeypatch):
 
 def test_the_scuff_to_forgive_is_a_number():
     """What straight legs need would have to be read from a sentence."""
+
     def found(path, robot='compass', **values):
         result = SimpleNamespace(judgement=SimpleNamespace(foot=np.array(path), step=(0.2,)))
-        return SimpleNamespace(result=result, robot_file=load_robot(
-            robot, [(f'rigid.{name}', value) for name, value in values.items()]))
+        return SimpleNamespace(
+            result=result,
+            robot_file=load_robot(
+                robot, [(f'rigid.{name}', value) for name, value in values.items()]
+            ),
+        )
+
     under = [(-0.1, -0.004), (0.03, -0.002), (0.05, -0.0005), (0.1, 0.01)]
     assert scuff_length(found(under, scuff_length=-10.0)) == pytest.approx(0.05)
     assert scuff_length(found(under, scuff_length=0.06)) is None
@@ -170,8 +185,13 @@ def test_what_static_torques_cannot_hold_may_stand_by_stepping(tmp_path, monkeyp
     site.current = site.path
     real = spatial._stand_by
     monkeypatch.setattr(spatial, 'STANDS', 0.1)
-    monkeypatch.setattr(spatial, '_stand_by', lambda robot_file, law, how: Outcome(
-        False, 'it falls') if law == 'static_torque' else real(robot_file, law, how))
+    monkeypatch.setattr(
+        spatial,
+        '_stand_by',
+        lambda robot_file, law, how: (
+            Outcome(False, 'it falls') if law == 'static_torque' else real(robot_file, law, how)
+        ),
+    )
     outcome = spatial.stand(site)
     assert outcome.ok and outcome.figures['law'] == 'stepping' and 'it falls' in outcome.what
 
@@ -184,12 +204,13 @@ def test_a_way_of_stepping_walks_to_the_end(tmp_path, monkeypatch):
     def walk(site, robot_file, plant, duration):
         tried.append(duration)
         return Outcome(len(tried) > 1, 'walked', value=spatial.speed_of(site, robot_file))
+
     monkeypatch.setattr(spatial, 'walk', walk)
     site.done['stepping'] = found = spatial.stepping(site)
     assert found.ok and tried == [7.0, 7.0]
     site.current = Path(found.robot_file)
     assert spatial.walk_mujoco(site).what == 'walked' and len(tried) == 2
-    site.current = site.path   # gains have changed it
+    site.current = site.path  # gains have changed it
     spatial.walk_mujoco(site)
     assert len(tried) == 3
 
@@ -220,18 +241,20 @@ def test_robots_without_a_gait_say_why(tmp_path):
 def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')
-    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07, 'speed': 0.6,
-                                                   'step_width': 0.22})
-    monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options:
-                        SimpleNamespace(members=(member,) * 3))
+    member = SimpleNamespace(
+        reason=None, summary={spatial.COST: 0.07, 'speed': 0.6, 'step_width': 0.22}
+    )
+    monkeypatch.setattr(
+        spatial, 'find_gaits', lambda *arguments, **options: SimpleNamespace(members=(member,) * 3)
+    )
     monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
     monkeypatch.setattr(spatial, 'TRIED_ON_GAIT', 3.0)
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.ok and 0.0 < outcome.value < 0.2 and outcome.figures['on_gait'] > 0.1
-    natural = load_robot(outcome.files[1])   # it starts with feet as far apart as on its gait
+    natural = load_robot(outcome.files[1])  # it starts with feet as far apart as on its gait
     assert natural.controller == 'natural_walking'
     assert natural.sections['natural_walking']['step_width'] == 0.22
-    monkeypatch.setattr(spatial, 'summarize', lambda run: {'steady': None})   # motors of no price
+    monkeypatch.setattr(spatial, 'summarize', lambda run: {'steady': None})  # motors of no price
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.value is None and 'unknown' in outcome.what and 'on the gait' in outcome.what
 
@@ -245,14 +268,21 @@ def walks(monkeypatch):
         speed = trial.sections[trial.controller]['speed']
         most, cost = limits[trial.controller]
         figures = {'steady_speed': 0.98 * speed, 'cost_of_transport_positive': cost}
-        return Outcome(bool(speed <= most * spatial.pace(trial)), 'a knee at 9 of 8 rad/s',
-                       speed, figures=figures)
+        return Outcome(
+            bool(speed <= most * spatial.pace(trial)),
+            'a knee at 9 of 8 rad/s',
+            speed,
+            figures=figures,
+        )
+
     monkeypatch.setattr(spatial, 'walk', walk)
     return limits
 
 
-@pytest.mark.parametrize('natural, law, level', [(0.42, 'natural_walking', 0.4),
-                                                 (0.26, 'stepping', 0.3), (None, 'stepping', 0.3)])
+@pytest.mark.parametrize(
+    'natural, law, level',
+    [(0.42, 'natural_walking', 0.4), (0.26, 'stepping', 0.3), (None, 'stepping', 0.3)],
+)
 def test_the_faster_law_is_kept(tmp_path, walks, natural, law, level):
     """A robot would squat at a third of the speed at which it walks on a gait of its own."""
     path = robot_path('walker3d')
@@ -285,17 +315,23 @@ def test_bring_up_finds_gaits(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize('description', ['bolt_description/robots/bolt.urdf',
-                                         'g1_description/urdf/g1_29dof_rev_1_0.urdf',
-                                         'talos_data/robots/talos_reduced.urdf',
-                                         'icub_description/robots/icub.urdf',
-                                         'cassie_description/robots/cassie_v2.sdf'])
+@pytest.mark.parametrize(
+    'description',
+    [
+        'bolt_description/robots/bolt.urdf',
+        'g1_description/urdf/g1_29dof_rev_1_0.urdf',
+        'talos_data/robots/talos_reduced.urdf',
+        'icub_description/robots/icub.urdf',
+        'cassie_description/robots/cassie_v2.sdf',
+    ],
+)
 def test_strangers_walk_from_two_commands(tmp_path, capsys, description):
     """Somebody's biped would need edits by hand before it walks."""
     assert main(['adopt', str(real_path(description)), '--out', str(tmp_path), '--json']) == 0
     file = json.loads(capsys.readouterr().out)['file']
-    assert main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0',
-                 '--json']) == 0
+    assert (
+        main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0', '--json']) == 0
+    )
     steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
     assert steps['walk (MuJoCo)']['figures']['duration'] >= 20.0
     assert steps['walk (MuJoCo)']['figures']['speed'] > 0.05
@@ -320,7 +356,8 @@ def test_a_planar_stranger_walks(tmp_path, capsys):
     description = Path(__file__).parents[3] / 'examples' / 'rabbit.urdf'
     assert main(['adopt', str(description), '--out', str(tmp_path), '--json']) == 0
     file = json.loads(capsys.readouterr().out)['file']
-    assert main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0',
-                 '--json']) == 0
+    assert (
+        main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0', '--json']) == 0
+    )
     steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
     assert 0.5 < steps['walk (rigid)']['figures']['speed'] < 0.8

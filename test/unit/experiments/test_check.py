@@ -12,8 +12,7 @@ from walking_control.models.resources import robot_names
 
 def limits_of(result):
     """Return the problems of a check as text."""
-    return [f'{p["what"]} is {p["value"]}: {p["limit"]}; {p["remedy"]}'
-            for p in result['problems']]
+    return [f'{p["what"]} is {p["value"]}: {p["limit"]}; {p["remedy"]}' for p in result['problems']]
 
 
 def test_a_good_stranger_is_usable(tmp_path):
@@ -40,23 +39,37 @@ def low_threshold(tree):
     tree['estimator'] = {'contact_on': 15.0, 'contact_off': 5.0}
 
 
-@pytest.mark.parametrize('arguments, words', [
-    ({'offset': 0.02}, ('robot.mirror', 'legs differ', 'make the legs equal')),
-    ({'edit': edit_start(3.0, 0.3, -0.3, -0.5, 0.4)}, ('start.q', 'below the stance foot')),
-    ({'edit': low_threshold, 'mass': 0.5 / 32.0},
-     ('contact_on is 15.0', 'never count as standing', 'carries 2.45 N')),
-    ({'change_urdf': lambda text: text.replace('<sphere radius="0.02"/>',
-                                               '<mesh filename="package://no/such.stl"/>')},
-     ('collision meshes', 'package://no/such.stl', 'no such file, nor 1 others')),
-    ({'change_urdf': lambda text: text.replace('"-1.5" upper="1.5"', '"0" upper="0"'),
-      'edit': edit_start(0.3, 0.0, 0.0, 0.0, 0.0)}, ('left_hip', 'leave no room')),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        ({'offset': 0.02}, ('robot.mirror', 'legs differ', 'make the legs equal')),
+        ({'edit': edit_start(3.0, 0.3, -0.3, -0.5, 0.4)}, ('start.q', 'below the stance foot')),
+        (
+            {'edit': low_threshold, 'mass': 0.5 / 32.0},
+            ('contact_on is 15.0', 'never count as standing', 'carries 2.45 N'),
+        ),
+        (
+            {
+                'change_urdf': lambda text: text.replace(
+                    '<sphere radius="0.02"/>', '<mesh filename="package://no/such.stl"/>'
+                )
+            },
+            ('collision meshes', 'package://no/such.stl', 'no such file, nor 1 others'),
+        ),
+        (
+            {
+                'change_urdf': lambda text: text.replace('"-1.5" upper="1.5"', '"0" upper="0"'),
+                'edit': edit_start(0.3, 0.0, 0.0, 0.0, 0.0),
+            },
+            ('left_hip', 'leave no room'),
+        ),
+    ],
+)
 def test_what_stands_in_the_way(tmp_path, arguments, words):
     """`check` would say usable to a robot that cannot walk."""
     result = check_robot(write_rabbit(tmp_path, **arguments))
     assert not result['ok']
-    assert any(all(word in text for word in words) for text in limits_of(result)), \
-        limits_of(result)
+    assert any(all(word in text for word in words) for text in limits_of(result)), limits_of(result)
     assert all(problem['limit'] and problem['remedy'] for problem in result['problems'])
 
 
@@ -69,11 +82,23 @@ def test_swing_foot_in_the_floor(tmp_path):
 def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
     """A mesh beside the URDF, in a package around it or in a workspace would be called missing."""
     from walking_control.models.resources import find_meshes, missing_meshes
-    names = ['foot.stl', 'package://here/foot.stl', 'package://there/meshes/foot.stl', 'no.stl',
-             'http://[', 'long' * 100]
-    urdf = '<robot name="r">' + ''.join(
-        f'<link name="{i}"><visual><geometry><mesh filename="{name}"/></geometry></visual></link>'
-        for i, name in enumerate(names)) + '</robot>'
+
+    names = [
+        'foot.stl',
+        'package://here/foot.stl',
+        'package://there/meshes/foot.stl',
+        'no.stl',
+        'http://[',
+        'long' * 100,
+    ]
+    urdf = (
+        '<robot name="r">'
+        + ''.join(
+            f'<link name="{i}"><visual><geometry><mesh filename="{name}"/></geometry></visual></link>'
+            for i, name in enumerate(names)
+        )
+        + '</robot>'
+    )
     folder, there = tmp_path / 'here', tmp_path / 'ws' / 'share' / 'there' / 'meshes'
     for place in (folder, there):
         place.mkdir(parents=True)
@@ -89,16 +114,22 @@ def test_meshes_beside_the_urdf_reach_mujoco(tmp_path, monkeypatch):
     pytest.importorskip('mujoco')
     from walking_control.loading import load_robot
     from walking_control.simulation.registry import make_plant
+
     folder = tmp_path / 'rabbit'
     folder.mkdir()
     corners = [(0.0, 0.0, 0.0), (0.02, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.02)]
     (folder / 'foot.obj').write_text(
         ''.join('v {} {} {}\n'.format(*corner) for corner in corners)
-        + 'f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n')
+        + 'f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n'
+    )
     monkeypatch.chdir(tmp_path)
     for name in ('foot.obj', 'package://rabbit/foot.obj'):
-        path = write_rabbit(folder, change_urdf=lambda text, name=name: text.replace(
-            '<sphere radius="0.02"/>', f'<mesh filename="{name}"/>', 1))
+        path = write_rabbit(
+            folder,
+            change_urdf=lambda text, name=name: text.replace(
+                '<sphere radius="0.02"/>', f'<mesh filename="{name}"/>', 1
+            ),
+        )
         plant = make_plant(load_robot(path), 'mujoco')
         assert plant.engine.model.nmesh == 1
 
@@ -106,11 +137,15 @@ def test_meshes_beside_the_urdf_reach_mujoco(tmp_path, monkeypatch):
 def test_controllers_are_judged_by_the_file(tmp_path):
     """A file that walks would be said to fit no controller, or one that does not walk to fit."""
     from walking_control.models.resources import gait_path, robot_path
+
     text = Path(robot_path('dribbel')).read_text()
     urdf = (Path(robot_path('dribbel')).parent / '../../urdf/dribbel.urdf.xacro').resolve()
     path = tmp_path / 'renamed.yaml'
-    path.write_text(text.replace('../../urdf/dribbel.urdf.xacro', str(urdf)).replace(
-        'curve_tracking:', f'curve_tracking:\n      gait: {gait_path("dribbel")}'))
+    path.write_text(
+        text.replace('../../urdf/dribbel.urdf.xacro', str(urdf)).replace(
+            'curve_tracking:', f'curve_tracking:\n      gait: {gait_path("dribbel")}'
+        )
+    )
     assert 'curve_tracking' in check_robot(path)['facts']['controllers']
     spoilt = check_robot(path, [('curve_tracking.gait', 'no_such_gait')])['facts']
     assert 'curve_tracking' not in spoilt['controllers']
@@ -119,10 +154,17 @@ def test_controllers_are_judged_by_the_file(tmp_path):
 
 def test_all_problems_at_once(tmp_path):
     """A newcomer would meet one mistake after the other."""
+
     def edit(tree):
         low_threshold(tree)
         tree['controller'] = 'hip_pd'
+
     result = check_robot(write_rabbit(tmp_path, mass=0.5 / 32.0, offset=0.02, edit=edit))
     text = ' '.join(limits_of(result))
-    assert len(result['problems']) == 3 and 'legs differ' in text and 'contact_on' in text \
-        and 'controller hip_pd on rabbit' in text and 'hip_switching' not in text
+    assert (
+        len(result['problems']) == 3
+        and 'legs differ' in text
+        and 'contact_on' in text
+        and 'controller hip_pd on rabbit' in text
+        and 'hip_switching' not in text
+    )

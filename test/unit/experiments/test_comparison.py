@@ -19,10 +19,15 @@ from walking_control.runs.disturbance_response import MEASURES
 
 pytest.importorskip('matplotlib')
 
-VARIANTS = [{'name': 'uncontrolled', 'controller': 'none'},
-            {'name': 'tuned <shipped>', 'controller': 'curve_tracking'},
-            {'name': 'wide set point', 'controller': 'hip_pd',
-             'settings': {'hip_angle': 0.7, 'hip_damping': 2.5}}]
+VARIANTS = [
+    {'name': 'uncontrolled', 'controller': 'none'},
+    {'name': 'tuned <shipped>', 'controller': 'curve_tracking'},
+    {
+        'name': 'wide set point',
+        'controller': 'hip_pd',
+        'settings': {'hip_angle': 0.7, 'hip_damping': 2.5},
+    },
+]
 
 
 @pytest.fixture(scope='module')
@@ -35,9 +40,21 @@ def comparison(tmp_path_factory):
     capture.setattr('sys.stdout', out)
     capture.setattr('sys.stderr', messages)
     try:
-        status = main(['compare', 'compass', '--variants', str(directory / 'variants.yaml'),
-                       '--disturb', 'step_down=0.05@2', '--duration', '4', '--json',
-                       '--out', str(directory / 'out')])
+        status = main(
+            [
+                'compare',
+                'compass',
+                '--variants',
+                str(directory / 'variants.yaml'),
+                '--disturb',
+                'step_down=0.05@2',
+                '--duration',
+                '4',
+                '--json',
+                '--out',
+                str(directory / 'out'),
+            ]
+        )
     finally:
         capture.undo()
     return status, out.getvalue(), messages.getvalue(), directory / 'out'
@@ -73,8 +90,14 @@ def test_measures_tell_before_from_after(comparison):
 def test_progress_stays_off_standard_output(comparison):
     """A script that reads JSON would trip over progress; a person would wait without a word."""
     _, text, messages, _ = comparison
-    assert set(json.loads(text)) == {'robot', 'disturb', 'duration', 'interrupted', 'variants',
-                                     'files'}
+    assert set(json.loads(text)) == {
+        'robot',
+        'disturb',
+        'duration',
+        'interrupted',
+        'variants',
+        'files',
+    }
     assert re.search(r'\[1/3\] uncontrolled: fell at [\d.]+ s: .*, after \d steps', messages)
 
 
@@ -87,7 +110,7 @@ def test_page_holds_every_walk_and_needs_nothing_else(comparison):
     assert 'tuned &lt;shipped&gt;' in bare and '<shipped>' not in bare
     for variant in VARIANTS:
         assert bare.count(variant['name'].partition(' <')[0]) >= 2
-    assert len(re.findall('src="data:image/png', page)) == 3   # walks, energies, efforts of one
+    assert len(re.findall('src="data:image/png', page)) == 3  # walks, energies, efforts of one
     for outside in ('http', 'href', '<link', '<script', 'url(', '.png'):
         assert outside not in bare
 
@@ -123,12 +146,25 @@ def test_shipped_variants_can_be_built():
 @pytest.mark.long
 def test_walk_that_breaks_off_is_reported(tmp_path, monkeypatch, capsys):
     """One diverging variant would take the whole comparison down."""
+
     def diverge(*_):
         raise NotAchieved('plant rigid on compass', value=1.0, limit='the integration diverged')
+
     monkeypatch.setattr(comparison_module, 'run_plant', diverge)
     (tmp_path / 'variants.yaml').write_text('- {name: a, controller: none}')
-    assert main(['compare', 'compass', '--variants', str(tmp_path / 'variants.yaml'),
-                 '--out', str(tmp_path / 'out')]) == 0
+    assert (
+        main(
+            [
+                'compare',
+                'compass',
+                '--variants',
+                str(tmp_path / 'variants.yaml'),
+                '--out',
+                str(tmp_path / 'out'),
+            ]
+        )
+        == 0
+    )
     assert 'a: broke off: plant rigid' in capsys.readouterr().out
     assert 'broke off' in (tmp_path / 'out' / 'comparison.html').read_text(encoding='utf-8')
 
@@ -137,30 +173,38 @@ def test_walk_that_breaks_off_is_reported(tmp_path, monkeypatch, capsys):
 def test_first_failures_stand_in_the_table():
     """A first failing size would be confused with none found at all."""
     found = {'unit': 'm', 'largest_tried': 0.25, 'reason': None}
-    summary = {'variants': [
-        {**dict.fromkeys(key for key, *_ in MEASURES),
-         'robustness': {'step_down': {**found, 'first_failure': first}}}
-        for first in (0.025, None)]}
+    summary = {
+        'variants': [
+            {
+                **dict.fromkeys(key for key, *_ in MEASURES),
+                'robustness': {'step_down': {**found, 'first_failure': first}},
+            }
+            for first in (0.025, None)
+        ]
+    }
     name, unit, _, values = rows_of(summary)[-1]
     assert (name, unit) == ('First failing step down', 'm')
     assert values == [0.025, 'none to 0.25']
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('text, message', [
-    ('name: one', 'must be a list'),
-    ('[]', 'must be a list'),
-    ('- [a, b', 'cannot be read'),
-    ('- 3', 'must hold name and controller'),
-    ('- {name: a}', 'controller in entry 1'),
-    ('- {name: a, controller: none, gains: {}}', 'gains in entry 1'),
-    ('- {name: a, controller: none, settings: 3}', 'settings in entry 1'),
-    ('- {name: a, controller: none}\n- {name: a, controller: none}', 'given twice'),
-    ('- {name: a, controller: magic}', 'variant a: controller'),
-    ('- {name: a, controller: hip_pd, settings: {stiffness: 1}}', 'variant a: parameter'),
-    ('- {name: a, controller: curve_tracking, settings: {metric: [1, 1, 1]}}', 'variant a:'),
-    ('- {name: a, controller: static_torque}', 'variant a:'),
-])
+@pytest.mark.parametrize(
+    'text, message',
+    [
+        ('name: one', 'must be a list'),
+        ('[]', 'must be a list'),
+        ('- [a, b', 'cannot be read'),
+        ('- 3', 'must hold name and controller'),
+        ('- {name: a}', 'controller in entry 1'),
+        ('- {name: a, controller: none, gains: {}}', 'gains in entry 1'),
+        ('- {name: a, controller: none, settings: 3}', 'settings in entry 1'),
+        ('- {name: a, controller: none}\n- {name: a, controller: none}', 'given twice'),
+        ('- {name: a, controller: magic}', 'variant a: controller'),
+        ('- {name: a, controller: hip_pd, settings: {stiffness: 1}}', 'variant a: parameter'),
+        ('- {name: a, controller: curve_tracking, settings: {metric: [1, 1, 1]}}', 'variant a:'),
+        ('- {name: a, controller: static_torque}', 'variant a:'),
+    ],
+)
 def test_bad_variants_are_refused_in_one_line(tmp_path, capsys, text, message):
     """A slip of the pen would end in a traceback, or minutes later."""
     (tmp_path / 'variants.yaml').write_text(text)
@@ -170,12 +214,15 @@ def test_bad_variants_are_refused_in_one_line(tmp_path, capsys, text, message):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('arguments, message', [
-    (['humanoid'], 'no variants ship'),
-    (['compass', '--variants', 'nowhere.yaml'], 'cannot be read'),
-    (['compass', '--disturb', 'step_down@3'], 'kind=size@step'),
-    (['compass', '--disturb', 'wind=3@3'], 'known: step_down'),
-])
+@pytest.mark.parametrize(
+    'arguments, message',
+    [
+        (['humanoid'], 'no variants ship'),
+        (['compass', '--variants', 'nowhere.yaml'], 'cannot be read'),
+        (['compass', '--disturb', 'step_down@3'], 'kind=size@step'),
+        (['compass', '--disturb', 'wind=3@3'], 'known: step_down'),
+    ],
+)
 def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message):
     """Bad input would be found after a walk, or not at all."""
     assert main(['compare', *arguments]) == 2
@@ -189,9 +236,25 @@ def test_a_robot_is_compared_on_the_plant_asked_for(capsys, tmp_path):
     (tmp_path / 'variants.yaml').write_text('- {name: a, controller: hip_switching}')
     depths = []
     for plant in ('mujoco', 'rigid'):
-        assert main(['compare', 'dribbel', '--variants', str(tmp_path / 'variants.yaml'), '--plant',
-                     plant, '--disturb', 'step_down=0.002@1', '--duration', '1', '--json']) == 0
-        walk, = json.loads(capsys.readouterr().out)['variants']
+        assert (
+            main(
+                [
+                    'compare',
+                    'dribbel',
+                    '--variants',
+                    str(tmp_path / 'variants.yaml'),
+                    '--plant',
+                    plant,
+                    '--disturb',
+                    'step_down=0.002@1',
+                    '--duration',
+                    '1',
+                    '--json',
+                ]
+            )
+            == 0
+        )
+        (walk,) = json.loads(capsys.readouterr().out)['variants']
         assert walk['survived'] and walk['disturbed'] and walk['speed'] > 0.2
         depths.append(walk['foot_depth'])
     assert depths[0] > 0.0 == depths[1]

@@ -24,7 +24,7 @@ def test_bisection_finds_the_first_failing_size(limit):
     """A cell would be said to survive what fells it, or the search would not end."""
     cell, trials = Cell(0.0, 0.0, SIZES), 0
     while (trial := cell.next_trial()) is not None:
-        assert cell.next_trial() is None   # while it is being tried
+        assert cell.next_trial() is None  # while it is being tried
         # what is too large for the whole walk shows late above a half
         fails = trial.size > (limit if trial.to_the_end else max(limit, 0.5))
         cell.note(*trial[1:], 'fell' if fails else None)
@@ -44,8 +44,9 @@ def test_holes_below_the_worst_failure_are_found():
     rest = []
     while (given := cell.give_untried()) is not None:
         rest.append(given.size)
-    assert 0.3 in rest and len(rest) + len(cell.reasons) == len([s for s in SIZES if s < 1.1]) \
-        + sum(size >= 1.1 for size in cell.reasons)
+    assert 0.3 in rest and len(rest) + len(cell.reasons) == len(
+        [s for s in SIZES if s < 1.1]
+    ) + sum(size >= 1.1 for size in cell.reasons)
     for size in rest:
         cell.note(size, False, 'fell' if size == 0.3 else None)
     assert cell.first_failure == 0.3 and cell.survived == 0.2
@@ -69,11 +70,15 @@ def test_branches_begin_where_the_parent_is():
             found.update(branches.collect())
     assert {by: result[0] for by, result in found.items()} == {10: 11, 20: 21, 30: 31}
     assert state == [1] and len({pid for _, pid in found.values()} | {os.getpid()}) == 4
+
     def refuse():
         raise InvalidInput('gait', value='x', limit='is none')
 
-    for task, error in ((lambda: 1 / 0, ZeroDivisionError), (lambda: os._exit(3), RuntimeError),
-                        (refuse, InvalidInput)):
+    for task, error in (
+        (lambda: 1 / 0, ZeroDivisionError),
+        (lambda: os._exit(3), RuntimeError),
+        (refuse, InvalidInput),
+    ):
         with Branches(1) as branches, pytest.raises(error):
             branches.begin('bad', task)
             list(branches.collect())
@@ -88,8 +93,14 @@ def walker():
 def envelope(walker):
     """Return pushes far too hard, ahead and to the left, at two phases, and one that is not."""
     grid = even_grid(4, 2, 0.6)._replace(settling=5)
-    return find_envelope(walker, 'push', largest=3.0, resolution=2.8, processes=2,
-                         grid=grid._replace(directions=grid.directions[:2], phases=(0.0, 0.5)))
+    return find_envelope(
+        walker,
+        'push',
+        largest=3.0,
+        resolution=2.8,
+        processes=2,
+        grid=grid._replace(directions=grid.directions[:2], phases=(0.0, 0.5)),
+    )
 
 
 @pytest.mark.long
@@ -103,8 +114,12 @@ def test_every_failure_can_be_repeated_alone(walker, envelope):
 def test_a_tiny_envelope(envelope):
     """Sizes, cells or the undisturbed walk would be reported wrong."""
     assert envelope.first_failure == 2.8 and envelope.largest_survived == 0.0
-    assert [(cell['direction_deg'], cell['phase']) for cell in envelope['cells']] \
-        == [(0.0, 0.0), (0.0, 0.5), (90.0, 0.0), (90.0, 0.5)]
+    assert [(cell['direction_deg'], cell['phase']) for cell in envelope['cells']] == [
+        (0.0, 0.0),
+        (0.0, 0.5),
+        (90.0, 0.0),
+        (90.0, 0.5),
+    ]
     assert 0.1 < envelope['nominal_speed'] < 0.6 and 0.25 < envelope['step_time'] < 0.4
     assert len(envelope.samples) >= 4 and not envelope.interrupted
     lines = format_cells(envelope.summary())
@@ -131,12 +146,16 @@ def test_what_has_no_envelope_is_refused(monkeypatch):
         find_envelope(load_robot('walker3d', [('stepping.speed', 0.0)]))
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['walker3d', '--phase', '1.5'], 'from 0, below 1'),
-    (['walker3d', '--margin', 'delay', '--phases', '4'], 'no effect'),
-    (['compass', '--disturbance', 'push', '--quick'], 'no effect'),
-    (['compass', '--disturbance', 'push', '--speed', '0.3'], 'no effect'),
-    (['dribbel'], '--disturbance or --margin')])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['walker3d', '--phase', '1.5'], 'from 0, below 1'),
+        (['walker3d', '--margin', 'delay', '--phases', '4'], 'no effect'),
+        (['compass', '--disturbance', 'push', '--quick'], 'no effect'),
+        (['compass', '--disturbance', 'push', '--speed', '0.3'], 'no effect'),
+        (['dribbel'], '--disturbance or --margin'),
+    ],
+)
 def test_bad_options_are_refused(capsys, arguments, words):
     """An option would be ignored in silence."""
     assert main(['robustness', *arguments]) == 2
@@ -153,10 +172,31 @@ def test_an_interrupted_envelope_keeps_its_trials(capsys, monkeypatch, tmp_path)
         if next(count) == 2:
             raise KeyboardInterrupt
         yield from collect(self)
+
     monkeypatch.setattr(Branches, 'collect', stop)
-    status = main(['robustness', 'walker3d', '--direction', '0', '--phase', '0,0.5', '--max', '2.8',
-                   '--resolution', '2.8', '--settling', '5', '--after', '0.5', '--processes', '1',
-                   '--json', '--out', str(tmp_path)])
+    status = main(
+        [
+            'robustness',
+            'walker3d',
+            '--direction',
+            '0',
+            '--phase',
+            '0,0.5',
+            '--max',
+            '2.8',
+            '--resolution',
+            '2.8',
+            '--settling',
+            '5',
+            '--after',
+            '0.5',
+            '--processes',
+            '1',
+            '--json',
+            '--out',
+            str(tmp_path),
+        ]
+    )
     captured = capsys.readouterr()
     result = json.loads(captured.out)
     assert status == 130 and 'interrupted after 1 sizes' in captured.err

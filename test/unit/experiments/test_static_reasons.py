@@ -24,7 +24,7 @@ def test_reasons_cure(noise):
     leaning = [v.shortfalls for v in found if v.case.kind == 'lean']
     assert all({s.limit for s in shortfalls} == {'centre_of_pressure'} for shortfalls in leaning)
     hanging = [v.shortfalls[0].amount for v in found if v.case.kind == 'hanging']
-    assert max(hanging) < 3.0 * weight   # nobody presses with thousands of newtons
+    assert max(hanging) < 3.0 * weight  # nobody presses with thousands of newtons
 
 
 def test_cure_holds_for_a_linear_program():
@@ -32,12 +32,20 @@ def test_cure_holds_for_a_linear_program():
     for verdict in judge_reasons(1e-3, 4 * len(KINDS), seed=4):
         if verdict.case.kind not in ('lean', 'weak'):
             continue
-        loose = 1.0 + 1e-9   # of amounts that are the least there are
+        loose = 1.0 + 1e-9  # of amounts that are the least there are
         for factor, expected in ((loose, True), (0.98, False)):
             some = [Shortfall(s.limit, s.where, factor * s.amount) for s in verdict.shortfalls]
             cured, _ = lift(verdict.case.distributor, some)
-            assert linear_program(cured.dynamics, verdict.q, cured.contacts.values(),
-                                  cured.frames.values(), cured.effort_limits) == expected
+            assert (
+                linear_program(
+                    cured.dynamics,
+                    verdict.q,
+                    cured.contacts.values(),
+                    cured.frames.values(),
+                    cured.effort_limits,
+                )
+                == expected
+            )
 
 
 @pytest.mark.parametrize('solver', solvers.available())
@@ -46,10 +54,14 @@ def test_every_solver_finds_the_reason(solver):
     verdicts = list(judge_reasons(1e-3, len(KINDS), seed=5))
     for verdict in verdicts:
         case = verdict.case
-        other = StaticTorque(case.distributor.dynamics, case.distributor.contacts,
-                             effort_limits=dict(zip(case.distributor.dynamics.joints,
-                                                    case.distributor.effort_limits)),
-                             solver=solver)
+        other = StaticTorque(
+            case.distributor.dynamics,
+            case.distributor.contacts,
+            effort_limits=dict(
+                zip(case.distributor.dynamics.joints, case.distributor.effort_limits)
+            ),
+            solver=solver,
+        )
         found = other.solve(verdict.q, case.support, case.caps).shortfalls
         assert found[0].limit in KINDS[case.kind][0]
         cured, caps = lift(other, found, case.caps)
@@ -61,7 +73,7 @@ def test_reason_is_found_step_by_step():
     verdict = next(judge_reasons(1e-3, 1, seed=6))
     explanation = verdict.case.distributor.solve(verdict.q).explanation
     assert not explanation.done and not explanation.step()
-    again = verdict.case.distributor.solve(verdict.q)   # other questions in between
+    again = verdict.case.distributor.solve(verdict.q)  # other questions in between
     assert again.shortfalls == explanation.shortfalls and explanation.done and explanation.step()
 
 

@@ -24,10 +24,19 @@ from walking_control.simulation.simulate import simulate
 pytest.importorskip('numba')
 pytest.importorskip('pyarrow')
 
-GRID = ['sweep', 'compass', '--duration', '2', '--grid', 'slope=0.04:0.06:2', '--grid',
-        'start.v.q3=-1.3:-0.8:12']
-TASK = SweepTask('compass', (Axis('slope', 0.04, 0.06, 2), Axis('start.v.q3', -1.3, -0.8, 12)),
-                 duration=2.0)
+GRID = [
+    'sweep',
+    'compass',
+    '--duration',
+    '2',
+    '--grid',
+    'slope=0.04:0.06:2',
+    '--grid',
+    'start.v.q3=-1.3:-0.8:12',
+]
+TASK = SweepTask(
+    'compass', (Axis('slope', 0.04, 0.06, 2), Axis('start.v.q3', -1.3, -0.8, 12)), duration=2.0
+)
 
 
 @pytest.fixture(scope='module')
@@ -42,9 +51,13 @@ def test_rows_follow_the_grid():
     task = SweepTask('compass', (Axis('a', 0.0, 1.0, 3), Axis('b', 5.0, 6.0, 2)), repeats=2, seed=7)
     assert task.rows == 12
     assert [task.point(row) for row in (0, 1, 2, 11)] == [
-        {'a': 0.0, 'b': 5.0}, {'a': 0.0, 'b': 5.0}, {'a': 0.0, 'b': 6.0}, {'a': 1.0, 'b': 6.0}]
+        {'a': 0.0, 'b': 5.0},
+        {'a': 0.0, 'b': 5.0},
+        {'a': 0.0, 'b': 6.0},
+        {'a': 1.0, 'b': 6.0},
+    ]
     assert [task.seed_of(row) for row in (0, 1, 2)] == [7, 8, 7]
-    for total in (1, 486, 10 ** 6):
+    for total in (1, 486, 10**6):
         portions = batches(range(total), total)
         assert [row for portion in portions for row in portion] == list(range(total))
         assert len(portions) <= 2000
@@ -65,21 +78,43 @@ def test_row_is_the_walk_of_simulate():
     row = Workshop(task).walk(1)
     run = simulate(load_robot('dribbel', [('plant', 'rigid'), ('set_point', 0.3)]), duration=6.0)
     steady = run.summary()['steady']
-    for name in ('speed', 'mechanical_power', 'cost_of_transport', 'cost_of_transport_electrical',
-                 'step_length', 'step_time', 'foot_clearance', 'asymmetry'):
+    for name in (
+        'speed',
+        'mechanical_power',
+        'cost_of_transport',
+        'cost_of_transport_electrical',
+        'step_length',
+        'step_time',
+        'foot_clearance',
+        'asymmetry',
+    ):
         assert row[name] == pytest.approx(steady[name], rel=1e-6), name
     assert row['stable'] and row['steps'] == run.steps[-1]
 
 
 def test_any_plant_and_sensors(tmp_path):
     """If it failed, repeats would not differ by their seeds alone, or disturbances be left out."""
-    task = SweepTask('dribbel', (Axis('set_point', 0.3, 0.3),), plant='rigid', duration=3.0,
-                     settings=(('sensors.position_noise', 0.002),), repeats=2, seed=4)
+    task = SweepTask(
+        'dribbel',
+        (Axis('set_point', 0.3, 0.3),),
+        plant='rigid',
+        duration=3.0,
+        settings=(('sensors.position_noise', 0.002),),
+        repeats=2,
+        seed=4,
+    )
     table = run_sweep(task, workers=1)['table']
     assert table['seed'].to_pylist() == [4, 5]
     assert len(set(table['distance'].to_pylist())) == 2
-    pushed = run_sweep(SweepTask('compass', (Axis('slope', 0.0523, 0.0524, 2),), duration=5.0,
-                                 disturb=('step_down=0.2@2',)), workers=1)
+    pushed = run_sweep(
+        SweepTask(
+            'compass',
+            (Axis('slope', 0.0523, 0.0524, 2),),
+            duration=5.0,
+            disturb=('step_down=0.2@2',),
+        ),
+        workers=1,
+    )
     assert pushed['stable'] == 0 and pushed['table']['reason'].to_pylist()[0]
 
 
@@ -91,8 +126,10 @@ def test_table_says_what_it_is(whole):
     assert 0 < result['stable'] < 24 and result['file'] == str(file)
     assert json.loads(tables._task_text(table))['robot'] == 'compass'
     reasons = table['reason'].to_pylist()
-    assert all((reason is None) == stable for reason, stable
-               in zip(reasons, table['stable'].to_pylist(), strict=True))
+    assert all(
+        (reason is None) == stable
+        for reason, stable in zip(reasons, table['stable'].to_pylist(), strict=True)
+    )
     assert not file.with_name('sweep.parts').exists()
 
 
@@ -107,7 +144,7 @@ def test_row_alone(whole, capsys):
 
 
 # dies by SIGKILL while it writes its sixth part
-KILLED = '''
+KILLED = """
 import os, signal, sys
 from walking_control.cli import main
 from walking_control.lab.experiments.sweeps.table import SweepTable
@@ -123,13 +160,14 @@ def write_or_die(content, path):
 
 SweepTable._write = staticmethod(write_or_die)
 sys.exit(main(sys.argv[1:]))
-'''
+"""
 
 
 def test_killed_and_resumed(whole, tmp_path):
     """If it failed, a kill would lose rows that were done, repeat them, or change the table."""
-    killed = run(sys.executable, '-c', KILLED, *GRID, '--workers', '1', '--out', tmp_path,
-                 timeout=120.0)
+    killed = run(
+        sys.executable, '-c', KILLED, *GRID, '--workers', '1', '--out', tmp_path, timeout=120.0
+    )
     kept = len(list((tmp_path / 'sweep.parts').glob('rows-*')))
     assert killed.returncode == -signal.SIGKILL and kept == 5
     file = tmp_path / 'sweep.parquet'
@@ -138,7 +176,7 @@ def test_killed_and_resumed(whole, tmp_path):
     result = run_sweep(TASK, file, workers=1, resume=True)
     assert result['walked'] == 24 - kept and result['runs'] == 24
     assert file.read_bytes() == whole[0].read_bytes()
-    again = run_sweep(TASK, file, workers=1, resume=True)   # nothing left to do
+    again = run_sweep(TASK, file, workers=1, resume=True)  # nothing left to do
     assert again['walked'] == 0 and file.read_bytes() == whole[0].read_bytes()
 
 
@@ -147,9 +185,16 @@ def test_killed_worker_on_a_cluster(whole, tmp_path):
     """If it failed, a cluster would make another table, or lose the rows of a killed worker."""
     distributed = pytest.importorskip('distributed')
     file, killed = tmp_path / 'sweep.parquet', []
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
-                                  host='127.0.0.1', silence_logs=50) as cluster, \
-            distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            host='127.0.0.1',
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         workers = list(client.run(os.getpid).values())
         assert len(workers) == 2 and os.getpid() not in workers
 
@@ -157,6 +202,7 @@ def test_killed_worker_on_a_cluster(whole, tmp_path):
             if share > 0.1 and not killed:
                 killed.append(workers[0])
                 os.kill(workers[0], signal.SIGKILL)
+
         result = run_sweep(TASK, file, scheduler=cluster.scheduler_address, progress=kill_one)
     assert killed and result['workers'] == 2 and result['runs'] == 24
     assert file.read_bytes() == whole[0].read_bytes()
@@ -164,9 +210,11 @@ def test_killed_worker_on_a_cluster(whole, tmp_path):
 
 def test_interrupted_by_hand(whole, tmp_path):
     """If it failed, Ctrl-C would lose rows, or leave no way on."""
+
     def stop(share):
         if share > 0.3:
             raise KeyboardInterrupt
+
     file = tmp_path / 'sweep.parquet'
     with pytest.raises(Interrupted):
         run_sweep(TASK, file, workers=1, progress=stop)
@@ -184,6 +232,7 @@ def test_full_disk(whole, tmp_path, monkeypatch):
             Path(path).write_bytes(b'half')
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(table, path)
+
     monkeypatch.setattr(tables.SweepTable, '_write', staticmethod(fills_up))
     file = tmp_path / 'sweep.parquet'
     with pytest.raises(NotAchieved, match='No space left.*--resume'):
@@ -196,16 +245,22 @@ def test_full_disk(whole, tmp_path, monkeypatch):
 
 def test_samples_are_appended(tmp_path):
     """If it failed, more points would walk the old ones again, or differ from a single sweep."""
+
     def task(points):
         return SweepTask('compass', (Axis('slope', 0.04, 0.06),), duration=1.0, samples=points)
+
     file, other = tmp_path / 'sweep.parquet', tmp_path / 'other.parquet'
     run_sweep(task(6), file, workers=1)
     assert run_sweep(task(9), file, workers=1, resume=True)['walked'] == 3
     run_sweep(task(9), other, workers=1)
     assert file.read_bytes() == other.read_bytes()
     with pytest.raises(InvalidInput, match='another one: duration'):
-        run_sweep(SweepTask('compass', (Axis('slope', 0.04, 0.06),), duration=2.0, samples=9),
-                  file, workers=1, resume=True)
+        run_sweep(
+            SweepTask('compass', (Axis('slope', 0.04, 0.06),), duration=2.0, samples=9),
+            file,
+            workers=1,
+            resume=True,
+        )
 
 
 def test_another_sweep_in_the_same_folder(tmp_path):
@@ -221,6 +276,7 @@ def test_another_sweep_in_the_same_folder(tmp_path):
 
     def stop(_):
         raise KeyboardInterrupt
+
     with pytest.raises(Interrupted):
         run_sweep(third, file, workers=1, progress=stop)
     assert run_sweep(third, file, workers=1, resume=True)['runs'] == 2
@@ -228,8 +284,12 @@ def test_another_sweep_in_the_same_folder(tmp_path):
 
 def test_impossible_points_are_rows(tmp_path):
     """If it failed, one point that makes no robot would end the sweep of all others."""
-    task = SweepTask('dribbel', (Axis('rate', 10.0, 2000.0, 2), Axis('set_point', 0.3, 0.3)),
-                     plant='rigid', duration=0.5)
+    task = SweepTask(
+        'dribbel',
+        (Axis('rate', 10.0, 2000.0, 2), Axis('set_point', 0.3, 0.3)),
+        plant='rigid',
+        duration=0.5,
+    )
     rows = run_sweep(task, workers=1)['table'].to_pylist()
     assert len(rows) == 2 and all('rate' in row for row in rows)
     bad = Workshop(SweepTask('compass', (Axis('start.q.q3', 0.3, 3.0, 2),), duration=1.0)).walk(1)
@@ -240,30 +300,38 @@ def test_margin_is_the_nearest_failure():
     """If it failed, a point at the edge of its region would look safe."""
     pa = pytest.importorskip('pyarrow')
     task = SweepTask('compass', (Axis('a', 0.0, 10.0, 3), Axis('b', 0.0, 1.0, 2)))
-    table = pa.table({'a': [0.0, 0.0, 5.0, 5.0, 10.0, 10.0], 'b': [0.0, 1.0] * 3,
-                      'stable': [True, False, True, True, True, True]})
+    table = pa.table(
+        {
+            'a': [0.0, 0.0, 5.0, 5.0, 10.0, 10.0],
+            'b': [0.0, 1.0] * 3,
+            'stable': [True, False, True, True, True, True],
+        }
+    )
     found = margin_of(task, table, {'a': 5.0, 'b': 0.5})
     assert found['margin'] == pytest.approx(np.hypot(0.5, 0.5))
     assert found['nearest_failure'] == {'a': 0.0, 'b': 1.0}
     assert margin_of(task, table, None)['margin'] is None
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['--grid', 'slope'], 'LO:HI:N'),
-    (['--grid', 'slope=0:1:0'], 'LO:HI:N'),
-    (['--grid', 'slope=0:nan:2'], 'not a finite number'),
-    (['--grid', 'speed=0:1:2'], 'name the parameter with its section'),
-    (['--grid', 'slip=0:1:2'], 'unknown in this robot file'),
-    (['--grid', 'start.q.q9=0:1:2'], 'start.q.q3'),
-    (['--grid', 'slope=0:9:2'], 'must be from -0.5 to 0.5'),
-    (['--grid', 'slope=0:0.1:2', '--grid', 'slope=0:0.1:2'], 'named twice'),
-    (['--grid', 'slope=0:0.1:2000', '--grid', 'gravity=9:10:2000'], '4000000'),
-    (['--grid', 'slope=0:0.1:2', '--scheduler', 'tcp://127.0.0.1:9'], 'does not answer'),
-    (['--grid', 'slope=0:0.1:2', '--scheduler', 'nonsense://x'], 'does not answer'),
-    (['--grid', 'slope=0:0.1:2', '--workers', '0'], 'whole number from 1'),
-    (['--grid', 'slope=0:0.1:2', '--resume', 'nowhere.parquet'], 'is not there'),
-    (['--grid', 'slope=0:0.1:2', '--disturb', 'earthquake=1@3'], 'earthquake'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['--grid', 'slope'], 'LO:HI:N'),
+        (['--grid', 'slope=0:1:0'], 'LO:HI:N'),
+        (['--grid', 'slope=0:nan:2'], 'not a finite number'),
+        (['--grid', 'speed=0:1:2'], 'name the parameter with its section'),
+        (['--grid', 'slip=0:1:2'], 'unknown in this robot file'),
+        (['--grid', 'start.q.q9=0:1:2'], 'start.q.q3'),
+        (['--grid', 'slope=0:9:2'], 'must be from -0.5 to 0.5'),
+        (['--grid', 'slope=0:0.1:2', '--grid', 'slope=0:0.1:2'], 'named twice'),
+        (['--grid', 'slope=0:0.1:2000', '--grid', 'gravity=9:10:2000'], '4000000'),
+        (['--grid', 'slope=0:0.1:2', '--scheduler', 'tcp://127.0.0.1:9'], 'does not answer'),
+        (['--grid', 'slope=0:0.1:2', '--scheduler', 'nonsense://x'], 'does not answer'),
+        (['--grid', 'slope=0:0.1:2', '--workers', '0'], 'whole number from 1'),
+        (['--grid', 'slope=0:0.1:2', '--resume', 'nowhere.parquet'], 'is not there'),
+        (['--grid', 'slope=0:0.1:2', '--disturb', 'earthquake=1@3'], 'earthquake'),
+    ],
+)
 def test_bad_requests_are_refused(arguments, words, capsys, monkeypatch):
     """If it failed, a sweep that means nothing would start, or end in a traceback."""
     monkeypatch.setattr('walking_control.lab.experiments.sweeps.sweep.PATIENCE', 1.0)

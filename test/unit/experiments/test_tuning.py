@@ -27,10 +27,34 @@ def task(*axes, **others):
 @pytest.mark.long
 def test_tuned_file_keeps_its_margins_at_less_cost(tmp_path, capsys):
     """If it failed, the file written would not keep the margins, or cost no less than before."""
-    assert main(['tune', 'dribbel', '--plant', 'rigid', '--duration', '6', '--grid',
-                 'set_point=0.25:0.4', '--grid', 'proportional_gain=5:12', '--margin', 'speed=0.38',
-                 '--margin', 'step_down=0.004', '--evaluations', '12', '--seed', '2', '--out',
-                 str(tmp_path), '--json']) == 0
+    assert (
+        main(
+            [
+                'tune',
+                'dribbel',
+                '--plant',
+                'rigid',
+                '--duration',
+                '6',
+                '--grid',
+                'set_point=0.25:0.4',
+                '--grid',
+                'proportional_gain=5:12',
+                '--margin',
+                'speed=0.38',
+                '--margin',
+                'step_down=0.004',
+                '--evaluations',
+                '12',
+                '--seed',
+                '2',
+                '--out',
+                str(tmp_path),
+                '--json',
+            ]
+        )
+        == 0
+    )
     result = json.loads(capsys.readouterr().out)
     assert result['cost'] < 0.9 * result['cost_before']
     assert (tmp_path / 'pareto.png').stat().st_size > 5000
@@ -41,8 +65,10 @@ def test_tuned_file_keeps_its_margins_at_less_cost(tmp_path, capsys):
     assert steady['speed'] == pytest.approx(result['margins']['speed']['kept'], rel=1e-6)
     assert steady['speed'] >= 0.38
     assert steady['cost_of_transport_electrical'] == pytest.approx(result['cost'], rel=1e-6)
-    assert find_first_failure(robot_file, 'step_down', largest=0.004,
-                              resolution=0.001).first_failure is None
+    assert (
+        find_first_failure(robot_file, 'step_down', largest=0.004, resolution=0.001).first_failure
+        is None
+    )
 
 
 def test_same_seed_same_gains():
@@ -66,9 +92,11 @@ def test_margins_of_the_whole_chain():
 
 def test_interrupted_search_gives_the_best_so_far():
     """If it failed, Ctrl-C would throw away what was found."""
+
     def stop(share):
         if share > 0.5:
             raise KeyboardInterrupt
+
     with pytest.raises(Interrupted) as stopped:
         tune(task(), [], evaluations=18, progress=stop)
     assert stopped.value.result['interrupted'] and stopped.value.result['parameters']
@@ -76,24 +104,50 @@ def test_interrupted_search_gives_the_best_so_far():
 
 def test_pareto_front_of_few():
     """If it failed, a point that another beats in both would be on the front."""
-    trials = [Trial({'a': i}, cost, {'speed': share}, 0.0)
-              for i, (share, cost) in enumerate([(1.0, 3.0), (0.5, 1.0), (0.9, 4.0), (0.7, 2.0),
-                                                 (0.7, 2.5)])]
+    trials = [
+        Trial({'a': i}, cost, {'speed': share}, 0.0)
+        for i, (share, cost) in enumerate(
+            [(1.0, 3.0), (0.5, 1.0), (0.9, 4.0), (0.7, 2.0), (0.7, 2.5)]
+        )
+    ]
     assert [entry[2]['a'] for entry in pareto_front(trials)] == [1, 3, 0]
 
 
-@pytest.mark.parametrize('arguments, words', [
-    (['--grid', 'set_point=0.2:0.4'], 'two or more'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'rate=100:100'], 'higher end'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'magic=1:2'], 'unknown in this robot file'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'start.v.q3=-1:0'], 'is no gain'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'proportional_gain=5:9', '--margin', 'luck=1'],
-     'known: speed'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'proportional_gain=5:9', '--margin', 'push=0'],
-     'other than 0'),
-    (['--grid', 'set_point=0.2:0.4', '--grid', 'proportional_gain=5:9', '--cost', 'beauty'],
-     'known: cost_of_transport_electrical'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        (['--grid', 'set_point=0.2:0.4'], 'two or more'),
+        (['--grid', 'set_point=0.2:0.4', '--grid', 'rate=100:100'], 'higher end'),
+        (['--grid', 'set_point=0.2:0.4', '--grid', 'magic=1:2'], 'unknown in this robot file'),
+        (['--grid', 'set_point=0.2:0.4', '--grid', 'start.v.q3=-1:0'], 'is no gain'),
+        (
+            [
+                '--grid',
+                'set_point=0.2:0.4',
+                '--grid',
+                'proportional_gain=5:9',
+                '--margin',
+                'luck=1',
+            ],
+            'known: speed',
+        ),
+        (
+            [
+                '--grid',
+                'set_point=0.2:0.4',
+                '--grid',
+                'proportional_gain=5:9',
+                '--margin',
+                'push=0',
+            ],
+            'other than 0',
+        ),
+        (
+            ['--grid', 'set_point=0.2:0.4', '--grid', 'proportional_gain=5:9', '--cost', 'beauty'],
+            'known: cost_of_transport_electrical',
+        ),
+    ],
+)
 def test_bad_requests_are_refused(arguments, words, capsys):
     """If it failed, a tuning that means nothing would start, or end in a traceback."""
     assert main(['tune', 'dribbel', *arguments]) == 2
@@ -104,7 +158,10 @@ def test_bad_requests_are_refused(arguments, words, capsys):
 def test_nothing_that_walks_is_said():
     """If it failed, axes on which no robot walks would end in a crash."""
     with pytest.raises(NotAchieved, match='none of .* walks'):
-        tune(task(Axis('set_point', 0.3, 0.4), Axis('proportional_gain', 40.0, 50.0)), [],
-             evaluations=6)
+        tune(
+            task(Axis('set_point', 0.3, 0.4), Axis('proportional_gain', 40.0, 50.0)),
+            [],
+            evaluations=6,
+        )
     with pytest.raises(InvalidInput, match='evaluations'):
         tune(task(), [], evaluations=0)

@@ -24,10 +24,11 @@ def test_refused_controller_is_called_by_its_name(tmp_path, name):
 
 def test_chattering_contacts_are_explained(tmp_path, monkeypatch):
     """A bare number and the word chatter help nobody to another start."""
-    monkeypatch.setattr(motion, 'MOST_EVENTS', 30)   # the same, sooner
+    monkeypatch.setattr(motion, 'MOST_EVENTS', 30)  # the same, sooner
 
     def crouch(tree):
         tree['start']['q'] = [0.0, 0.8, -0.4, -0.5, 0.8]
+
     robot_file = load_robot(write_rabbit(tmp_path, crouch))
     with pytest.raises(NotAchieved) as caught:
         simulate(robot_file, duration=1.0)
@@ -48,8 +49,8 @@ def test_scuffs_are_counted(walk):
     contact, at = walk.contact.copy(), []
     ends = np.flatnonzero(np.diff(walk.steps)) + 1
     for begin, end in zip(ends[:-1], ends[1:]):
-        middle = (begin + end) // 2   # where the legs pass each other
-        contact[middle:middle + 3, 1 - walk.support[middle]] = True
+        middle = (begin + end) // 2  # where the legs pass each other
+        contact[middle : middle + 3, 1 - walk.support[middle]] = True
         at.append(middle)
     before, walk.columns['contact'] = walk.columns['contact'], contact
     try:

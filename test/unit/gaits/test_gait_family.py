@@ -37,9 +37,10 @@ def test_members_come_back(members, path):
     for speed, gait in zip(family.speeds, members, strict=True):
         motion = gait.phases[0].motion([0.0, 0.3, 1.0])
         member = family.at(speed)
-        for order, (ours, theirs) in enumerate(zip(member.sample([0.0, 0.3, 1.0]), motion,
-                                                   strict=True)):
-            np.testing.assert_allclose(ours, theirs * gait.period ** order, atol=1e-8)
+        for order, (ours, theirs) in enumerate(
+            zip(member.sample([0.0, 0.3, 1.0]), motion, strict=True)
+        ):
+            np.testing.assert_allclose(ours, theirs * gait.period**order, atol=1e-8)
         assert member.step_length == pytest.approx(speed * gait.period)
 
 
@@ -57,8 +58,9 @@ def test_between_members(path):
     slow, middle, fast = (family.at(speed) for speed in (0.4, 0.5, 0.6))
     np.testing.assert_allclose(middle.posture, 0.5 * (slow.posture + fast.posture), atol=0.01)
     partners, signs = middle.mirror
-    np.testing.assert_allclose(signs * middle.sample(1.0)[0][partners], middle.sample(0.0)[0],
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        signs * middle.sample(1.0)[0][partners], middle.sample(0.0)[0], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize('speed', [0.39, 1.3, 1.0, np.nan])
@@ -68,12 +70,16 @@ def test_speeds_without_a_gait(path, speed):
         GaitFamily.read(path, load_robot('walker3d')).at(speed)
 
 
-@pytest.mark.parametrize('overrides, reason', [
-    ([('xacro_args.mass', 10.5)], 'mass .*10.0: the robot walker3d has 10.5'),
-    ([('xacro_args.thigh_length', 0.41)], 'places of joints .*left_knee'),
-    ([('name', 'other')], 'name of gait file .* is .walker3d.: the robot other'),
-    ([('right_knee.rotor_inertia', 5e-5)], 'rotor inertias .*right_knee'),
-    ([('world.gravity', 1.62)], 'gravity')])
+@pytest.mark.parametrize(
+    'overrides, reason',
+    [
+        ([('xacro_args.mass', 10.5)], 'mass .*10.0: the robot walker3d has 10.5'),
+        ([('xacro_args.thigh_length', 0.41)], 'places of joints .*left_knee'),
+        ([('name', 'other')], 'name of gait file .* is .walker3d.: the robot other'),
+        ([('right_knee.rotor_inertia', 5e-5)], 'rotor inertias .*right_knee'),
+        ([('world.gravity', 1.62)], 'gravity'),
+    ],
+)
 def test_other_robots(path, overrides, reason):
     """A gait of another robot falls; the refusal names what differs."""
     with pytest.raises(GaitFileError, match=reason):

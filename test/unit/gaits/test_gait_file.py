@@ -26,8 +26,11 @@ from walking_control.loading import load_robot  # noqa: E402
 @pytest.fixture(scope='module')
 def found():
     """Return a search with an adapted spring."""
-    return find_gait(load_robot('compass'), {'speed': 1.0, 'landing_speed': 0.5, 'starts': 1},
-                     ('spring', 'damper'))
+    return find_gait(
+        load_robot('compass'),
+        {'speed': 1.0, 'landing_speed': 0.5, 'starts': 1},
+        ('spring', 'damper'),
+    )
 
 
 @pytest.fixture
@@ -56,9 +59,15 @@ def test_provenance(found, path):
     assert document['found']['cost'] == found.summary['cost']
 
 
-@pytest.mark.parametrize('robot, overrides, reason', [
-    ('compass', [], 'other masses, springs'), ('dribbel', [], 'another name'),
-    ('compass', [('leg_mass', 1.1)], 'other masses'), ('compass', [('slope', 0.0)], 'slope')])
+@pytest.mark.parametrize(
+    'robot, overrides, reason',
+    [
+        ('compass', [], 'other masses, springs'),
+        ('dribbel', [], 'another name'),
+        ('compass', [('leg_mass', 1.1)], 'other masses'),
+        ('compass', [('slope', 0.0)], 'slope'),
+    ],
+)
 def test_what_does_not_fit_is_refused(path, robot, overrides, reason):
     """A controller on the wrong gait falls; the file must say so first."""
     with pytest.raises(GaitFileError, match=reason):
@@ -71,12 +80,20 @@ def test_adapted_numbers_are_named_in_the_refusal(path):
         load_gait(path, load_robot('compass'))
 
 
-@pytest.mark.parametrize('edit, reason', [
-    (lambda text: text.replace('walking_control_gait: 1', 'walking_control_gait: 99'), 'version'),
-    (lambda text: text.replace('phases:', 'parts:'), 'has no phases'),
-    (lambda text: text.replace('q4: [', 'q9: ['), 'broken phase'),
-    (lambda text: text.replace('- duration: 0', '- duration: -0'), 'finite'),
-    (lambda text: 'just a text', 'not a gait file'), (lambda text: '{', 'cannot be read')])
+@pytest.mark.parametrize(
+    'edit, reason',
+    [
+        (
+            lambda text: text.replace('walking_control_gait: 1', 'walking_control_gait: 99'),
+            'version',
+        ),
+        (lambda text: text.replace('phases:', 'parts:'), 'has no phases'),
+        (lambda text: text.replace('q4: [', 'q9: ['), 'broken phase'),
+        (lambda text: text.replace('- duration: 0', '- duration: -0'), 'finite'),
+        (lambda text: 'just a text', 'not a gait file'),
+        (lambda text: '{', 'cannot be read'),
+    ],
+)
 def test_broken_files_are_refused(found, path, edit, reason):
     """Half a gait must not reach a controller."""
     path.write_text(edit(path.read_text()))
@@ -88,13 +105,41 @@ def test_broken_files_are_refused(found, path, edit, reason):
 def test_command_line(tmp_path, capsys):
     """The verb must print the contract's keys and keep gait and figures."""
     import json
-    status = main(['gait', 'search', 'compass', '--speed', '0.8', '--starts', '1', '--json',
-                   '--quiet', '--out', str(tmp_path)])
+
+    status = main(
+        [
+            'gait',
+            'search',
+            'compass',
+            '--speed',
+            '0.8',
+            '--starts',
+            '1',
+            '--json',
+            '--quiet',
+            '--out',
+            str(tmp_path),
+        ]
+    )
     result = json.loads(capsys.readouterr().out)
     assert status == 0
-    keys = {'converged', 'cost', 'cost_on_nodes', 'period', 'step_length', 'step_width', 'speed',
-            'q', 'v', 'mechanical_power', 'impact_loss_power', 'parameters', 'solve_time',
-            'build_time', 'file'}
+    keys = {
+        'converged',
+        'cost',
+        'cost_on_nodes',
+        'period',
+        'step_length',
+        'step_width',
+        'speed',
+        'q',
+        'v',
+        'mechanical_power',
+        'impact_loss_power',
+        'parameters',
+        'solve_time',
+        'build_time',
+        'file',
+    }
     assert keys <= set(result)
     assert load_gait(result['file'], load_robot('compass')).period == result['period']
     assert {file.suffix for file in tmp_path.iterdir()} == {'.yaml', '.png'}
@@ -104,9 +149,26 @@ def test_command_line(tmp_path, capsys):
 def test_cost_over_speed(tmp_path, capsys):
     """Fig. 5.2 must come out of one command, fixed mechanics beside adapted ones."""
     import json
-    status = main(['gait', 'search', 'compass', '--speeds', '0.9:1.0:2', '--starts', '1',
-                   '--landing-speed', '0.5', '--optimise', 'spring,damper', '--json', '--quiet',
-                   '--out', str(tmp_path)])
+
+    status = main(
+        [
+            'gait',
+            'search',
+            'compass',
+            '--speeds',
+            '0.9:1.0:2',
+            '--starts',
+            '1',
+            '--landing-speed',
+            '0.5',
+            '--optimise',
+            'spring,damper',
+            '--json',
+            '--quiet',
+            '--out',
+            str(tmp_path),
+        ]
+    )
     result = json.loads(capsys.readouterr().out)
     assert status == 0
     fixed, adapted = result['curves'].values()
@@ -118,8 +180,23 @@ def test_cost_over_speed(tmp_path, capsys):
 @pytest.mark.long
 def test_command_line_says_what_failed(tmp_path, capsys):
     """A script must see by the status that there is no gait, and find the best iterate."""
-    status = main(['gait', 'search', 'compass', '--speed', '4.5', '--starts', '1', '--quiet',
-                   '--set', 'max_iterations=40', '--json', '--out', str(tmp_path)])
+    status = main(
+        [
+            'gait',
+            'search',
+            'compass',
+            '--speed',
+            '4.5',
+            '--starts',
+            '1',
+            '--quiet',
+            '--set',
+            'max_iterations=40',
+            '--json',
+            '--out',
+            str(tmp_path),
+        ]
+    )
     captured = capsys.readouterr()
     assert status == 1
     assert 'error: no gait of compass' in captured.err
@@ -141,8 +218,13 @@ def test_a_family_is_one_file_and_has_what_lies_between(tmp_path):
     q, _ = between.end
     # the step of straight legs of 1 m
     assert 2.0 * abs(np.sin(q[1] / 2.0)) / mean == pytest.approx(0.925, rel=2e-3)
-    for place, reason in (('', 'several speeds'), ('@1.2', 'none that meet'), ('@nan', 'none that'),
-                          ('@fast', 'broken member'), ('@0.925,0.3', 'none that meet')):
+    for place, reason in (
+        ('', 'several speeds'),
+        ('@1.2', 'none that meet'),
+        ('@nan', 'none that'),
+        ('@fast', 'broken member'),
+        ('@0.925,0.3', 'none that meet'),
+    ):
         with pytest.raises(GaitFileError, match=reason):
             load_gait(f'{path}{place}', robot_file)
     rows[1].summary['reason'] = 'the plant does not follow'

@@ -16,7 +16,7 @@ def test_derivatives(degree):
     for order in range(3):
         wanted = polynomial.deriv(order)(s) if order else polynomial(s)
         got = evaluation(degree, s, order) @ polynomial(points(degree))
-        np.testing.assert_allclose(got, wanted, atol=1e-9 * degree ** 4)
+        np.testing.assert_allclose(got, wanted, atol=1e-9 * degree**4)
 
 
 def test_lobatto_is_exact_to_its_degree():
@@ -24,8 +24,8 @@ def test_lobatto_is_exact_to_its_degree():
     nodes, weights = lobatto(6)
     assert nodes[0] == 0.0 and nodes[-1] == 1.0
     for power in range(12):
-        np.testing.assert_allclose(weights @ nodes ** power, 1.0 / (power + 1), rtol=1e-12)
-    assert abs(weights @ nodes ** 14 - 1.0 / 15.0) > 1e-9
+        np.testing.assert_allclose(weights @ nodes**power, 1.0 / (power + 1), rtol=1e-12)
+    assert abs(weights @ nodes**14 - 1.0 / 15.0) > 1e-9
 
 
 @pytest.mark.parametrize('quadrature', [lobatto, riemann])

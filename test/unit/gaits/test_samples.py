@@ -48,8 +48,9 @@ def test_pieces_go_on_by_free_motion(name, held):
         assert piece.time[-1] == pytest.approx(piece.end + 0.25 * gait.period, abs=0.01)
         assert {piece.start, piece.end} <= set(piece.time[piece.inside])
         # a passive gait: no effort inside, so that energy stays through all of it
-        energies = [energy_of(robot_file, gait.slope, q, v)
-                    for q, v in zip(piece.q, piece.v, strict=True)]
+        energies = [
+            energy_of(robot_file, gait.slope, q, v) for q, v in zip(piece.q, piece.v, strict=True)
+        ]
         assert np.ptp(energies) < 1e-6
         # and rates are the slopes of coordinates, across the joints too (central differences)
         slopes = (piece.q[2:] - piece.q[:-2]) / (piece.time[2:] - piece.time[:-2])[:, None]
@@ -78,7 +79,7 @@ def test_free_motion_ends_before_it_stands_still():
     # all but the stance leg held: it rises too slowly to pass the top
     s = points(4)[:, None]
     values = s * [[-0.02, 0.0, 0.0, 0.0]] + [[0.3, 0.0, 0.0, 0.0]]
-    piece, = sample_gait(Gait((Phase(0.05, values, (1, 2, 3)),)), support, after=40.0)
+    (piece,) = sample_gait(Gait((Phase(0.05, values, (1, 2, 3)),)), support, after=40.0)
     assert piece.time[-1] < 0.05 + 40.0 * 0.05 - 0.1
     assert 0.0 < np.abs(piece.v[-1, 0]) < 0.1 * 0.4
     assert np.all(piece.v[:, 0] < 0.0) and np.isfinite(piece.q).all()
@@ -92,22 +93,28 @@ def test_another_slope_is_followed_but_not_loaded():
         load_gait(GAITS / 'compass.yaml', load_robot('compass', [('slope', 0.0)]))
 
 
-@pytest.mark.parametrize('edit, words', [
-    (lambda d: d.update(walking_control_gait=0), 'is 0: is of another version than 1'),
-    (lambda d: d['robot'].update(name='other'), "'other'.*another name.*find one"),
-    (lambda d: d['robot'].update(coordinates=['a', 'b']), 'another coordinates'),
-    (lambda d: d['robot']['parameters'].__setitem__(7, 6.1), 'other masses'),
-    (lambda d: d['robot'].update(parameters=['x']), 'parameters that are not finite'),
-    (lambda d: d['world'].update(gravity=1.6), 'gravity of gait file.*1.6.*9.81.*set world'),
-    (lambda d: d['world'].update(slope=None), 'world.slope.*finite'),
-    (lambda d: d.update(phases=[]), 'has no phases'),
-    (lambda d: d['phases'][0].update(duration=math.inf), 'finite'),
-    (lambda d: d['phases'][0]['values']['q3'].__setitem__(3, math.nan), 'finite'),
-    (lambda d: d['phases'][0]['values']['q3'].__setitem__(-1, -0.25), 'gap.*0.04.*0.001 rad'),
-    (lambda d: d['phases'].append(d['phases'][0]), 'gap between phases'),
-    (lambda d: d['phases'][0].update(held=['q4']), 'held coordinates'),
-    (lambda d: d['phases'][0].update(values={name: [0.0] * 9 for name in ('q3', 'q4')}),
-     'speed at 0 s of gait file.*stands still')])
+@pytest.mark.parametrize(
+    'edit, words',
+    [
+        (lambda d: d.update(walking_control_gait=0), 'is 0: is of another version than 1'),
+        (lambda d: d['robot'].update(name='other'), "'other'.*another name.*find one"),
+        (lambda d: d['robot'].update(coordinates=['a', 'b']), 'another coordinates'),
+        (lambda d: d['robot']['parameters'].__setitem__(7, 6.1), 'other masses'),
+        (lambda d: d['robot'].update(parameters=['x']), 'parameters that are not finite'),
+        (lambda d: d['world'].update(gravity=1.6), 'gravity of gait file.*1.6.*9.81.*set world'),
+        (lambda d: d['world'].update(slope=None), 'world.slope.*finite'),
+        (lambda d: d.update(phases=[]), 'has no phases'),
+        (lambda d: d['phases'][0].update(duration=math.inf), 'finite'),
+        (lambda d: d['phases'][0]['values']['q3'].__setitem__(3, math.nan), 'finite'),
+        (lambda d: d['phases'][0]['values']['q3'].__setitem__(-1, -0.25), 'gap.*0.04.*0.001 rad'),
+        (lambda d: d['phases'].append(d['phases'][0]), 'gap between phases'),
+        (lambda d: d['phases'][0].update(held=['q4']), 'held coordinates'),
+        (
+            lambda d: d['phases'][0].update(values={name: [0.0] * 9 for name in ('q3', 'q4')}),
+            'speed at 0 s of gait file.*stands still',
+        ),
+    ],
+)
 def test_gaits_that_do_not_fit_are_refused(edit, words, tmp_path):
     """If it failed, a law would throw the walker along a path that is not its own."""
     compass, path = load_robot('compass'), tmp_path / 'gait.yaml'
@@ -120,9 +127,15 @@ def test_gaits_that_do_not_fit_are_refused(edit, words, tmp_path):
     assert isinstance(caught.value, InvalidInput)
 
 
-@pytest.mark.parametrize('content, words', [
-    (None, 'cannot be read: No such file'), (b'{', 'not YAML in line 1'), (b'\xff', 'not YAML'),
-    (b'robot: compass', 'is not a gait file; make one with')])
+@pytest.mark.parametrize(
+    'content, words',
+    [
+        (None, 'cannot be read: No such file'),
+        (b'{', 'not YAML in line 1'),
+        (b'\xff', 'not YAML'),
+        (b'robot: compass', 'is not a gait file; make one with'),
+    ],
+)
 def test_unreadable_files_are_refused(content, words, tmp_path):
     """If it failed, a wrong path would end in a stack trace."""
     path = tmp_path / 'gait.yaml'

@@ -15,9 +15,11 @@ from walking_control.models.dynamics import Dynamics
 
 def motion_of(dynamics, rng):
     """Return random generalised coordinates and velocities."""
-    q = dynamics.configuration(rng.uniform(-0.5, 0.5, len(dynamics.joints)),
-                               pin.Quaternion(pin.rpy.rpyToMatrix(0.2, 0.3, -0.4)).coeffs(),
-                               rng.uniform(-1.0, 1.0, 3))
+    q = dynamics.configuration(
+        rng.uniform(-0.5, 0.5, len(dynamics.joints)),
+        pin.Quaternion(pin.rpy.rpyToMatrix(0.2, 0.3, -0.4)).coeffs(),
+        rng.uniform(-1.0, 1.0, 3),
+    )
     return q, rng.normal(0.0, 1.0, dynamics.nv)
 
 
@@ -27,15 +29,24 @@ def test_state_moves_as_the_coordinates_do(name):
     dynamics = Dynamics(load_robot(name).robot)
     base, h = dynamics.base, 1e-6
     q, v = motion_of(dynamics, np.random.default_rng(0))
-    later, earlier = (base.state(dynamics.from_pinocchio(
-        pin.integrate(dynamics.model, dynamics.to_pinocchio(q).copy(),
-                      step * v[dynamics.pinocchio_order])),
-        v) for step in (h, -h))
+    later, earlier = (
+        base.state(
+            dynamics.from_pinocchio(
+                pin.integrate(
+                    dynamics.model,
+                    dynamics.to_pinocchio(q).copy(),
+                    step * v[dynamics.pinocchio_order],
+                )
+            ),
+            v,
+        )
+        for step in (h, -h)
+    )
     state = base.state(q, v)
     assert (later.position - earlier.position) / (2 * h) == pytest.approx(state.linear, abs=1e-8)
     spin = pin.log3(earlier.rotation.T @ later.rotation) / (2 * h)
     assert spin == pytest.approx(state.angular, abs=1e-8)
-    assert base.coordinates(state.position, state.orientation) == pytest.approx(q[:base.nq])
+    assert base.coordinates(state.position, state.orientation) == pytest.approx(q[: base.nq])
     if base is Base.PLANAR:
         assert state.position[1] == 0.0 and state.pitch == pytest.approx(q[2])
 
@@ -59,13 +70,14 @@ def test_order_of_joints_is_the_robot_file_s():
     q, v = motion_of(mine, np.random.default_rng(1))
     flipped = [np.concatenate((part[:k], part[k:][::-1])) for part, k in ((q, 7), (v, 6))]
     assert other.foot_jacobian(flipped[0], 'left_sole') @ flipped[1] == pytest.approx(
-        mine.foot_jacobian(q, 'left_sole') @ v, abs=1e-12)
+        mine.foot_jacobian(q, 'left_sole') @ v, abs=1e-12
+    )
     assert other.bias(*flipped)[6:] == pytest.approx(mine.bias(q, v)[6:][::-1])
-    assert other.gravity_efforts(flipped[0])[6:] == pytest.approx(
-        mine.gravity_efforts(q)[6:][::-1])
+    assert other.gravity_efforts(flipped[0])[6:] == pytest.approx(mine.gravity_efforts(q)[6:][::-1])
     assert other.kinetic_energy(*flipped) == pytest.approx(mine.kinetic_energy(q, v))
     assert other.frame_jacobian(flipped[0], other.frames['left_sole'])[:, 6:] == pytest.approx(
-        mine.frame_jacobian(q, mine.frames['left_sole'])[:, 6:][:, ::-1])
+        mine.frame_jacobian(q, mine.frames['left_sole'])[:, 6:][:, ::-1]
+    )
 
 
 def test_plane_is_a_slice_of_space():
@@ -81,26 +93,37 @@ def test_plane_is_a_slice_of_space():
     assert space.potential_energy(free_q) == pytest.approx(plane.potential_energy(q))
     space.move(free_q, free_v)
     assert space.foot_velocity('inner_foot')[::2] == pytest.approx(
-        plane.foot_jacobian(q, 'inner_foot') @ v)
+        plane.foot_jacobian(q, 'inner_foot') @ v
+    )
 
 
-@pytest.mark.parametrize('name, older, base', [
-    ('dribbel', True, Base.PLANAR), ('walker3d_point', False, Base.TRANSLATING),
-    ('humanoid', False, Base.FREE)])
+@pytest.mark.parametrize(
+    'name, older, base',
+    [
+        ('dribbel', True, Base.PLANAR),
+        ('walker3d_point', False, Base.TRANSLATING),
+        ('humanoid', False, Base.FREE),
+    ],
+)
 def test_older_key_means_the_same(edited_robot_file, name, older, base):
     """Robot files written before the key ``base`` would load as another robot or not at all."""
+
     def write_older(tree):
         assert tree['robot'].pop('base') == base.value
         tree['robot']['planar'] = older
+
     robot = load_robot(edited_robot_file(write_older, name)).robot
     assert robot.base is base is load_robot(name).robot.base
 
 
-@pytest.mark.parametrize('keys, message', [
-    ({'base': 'flying'}, "robot.base is 'flying': must be one of planar, translating, free"),
-    ({'planar': True}, "robot.base is 'planar': must be given once"),
-    ({'base': None}, 'robot.base'),
-])
+@pytest.mark.parametrize(
+    'keys, message',
+    [
+        ({'base': 'flying'}, "robot.base is 'flying': must be one of planar, translating, free"),
+        ({'planar': True}, "robot.base is 'planar': must be given once"),
+        ({'base': None}, 'robot.base'),
+    ],
+)
 def test_unclear_base_is_refused(edited_robot_file, keys, message):
     """A misspelt base would silently become another one."""
     with pytest.raises(RobotFileError, match=message):

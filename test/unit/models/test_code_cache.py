@@ -25,7 +25,7 @@ from walking_control.simulation.rigid.compiled import Walker  # noqa: E402
 from walking_control.statics import kernels  # noqa: E402
 
 # a function that calls another, and is handed a third
-SOURCE = '''
+SOURCE = """
 import sys
 from walking_control.models.code_cache import compile_function
 from walking_control.models.array_functions import array_function
@@ -46,7 +46,7 @@ def apply(function, x):
 array_function(part)
 law = compile_function(make({step}))
 entry = compile_function(apply)
-'''
+"""
 
 
 def build(part=1.0, step=2.0):
@@ -100,6 +100,7 @@ def test_change_of_types_options_or_versions_counts(folder, monkeypatch):
 def test_order_of_fields_counts(folder):
     """Otherwise two numbers of a record change places when its definition does."""
     from collections import namedtuple
+
     results = []
     for fields in ('a b', 'b a'):
         kind = namedtuple('Kind', fields)
@@ -107,10 +108,15 @@ def test_order_of_fields_counts(folder):
     assert results == [1.0, 2.0]
 
 
-@pytest.mark.parametrize('damage', [
-    lambda content: b'', lambda content: content[:len(content) // 2],
-    lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:],
-    lambda content: hashlib.sha256(b'no pickle').digest() + b'no pickle'])
+@pytest.mark.parametrize(
+    'damage',
+    [
+        lambda content: b'',
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:],
+        lambda content: hashlib.sha256(b'no pickle').digest() + b'no pickle',
+    ],
+)
 def test_damaged_entries_are_compiled_anew(folder, damage):
     """Otherwise a file cut short ends in a traceback, or in running whatever is in it."""
     build()[0](1.0)
@@ -125,12 +131,14 @@ def test_damaged_entries_are_compiled_anew(folder, damage):
 def _disk_full(monkeypatch, tmp_path):
     def refuse(*_):
         raise OSError(errno.ENOSPC, 'No space left on device')
+
     monkeypatch.setattr(code_cache.os, 'replace', refuse)
 
 
 def _read_only(monkeypatch, tmp_path):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, 'Read-only file system')
+
     monkeypatch.setattr(tempfile, 'mkstemp', refuse)
 
 
@@ -141,6 +149,7 @@ def _no_folder(monkeypatch, tmp_path):
 def _no_home(monkeypatch, tmp_path):
     def refuse():
         raise RuntimeError('Could not determine home directory.')
+
     monkeypatch.delenv(code_cache.VARIABLE)
     monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
     monkeypatch.setattr(Path, 'home', refuse)
@@ -184,9 +193,12 @@ def test_processes_do_not_mix(folder):
     """Otherwise two processes at once spoil an entry, or equally named functions change places."""
     tail = '\nprint(entry(law, 1.0))'
     with contextlib.ExitStack() as stack:
-        start = [stack.enter_context(Program(
-            sys.executable, '-c', SOURCE.format(part=1.0, step=step) + tail))
-            for step in (2.0, 2.0, 3.0)]
+        start = [
+            stack.enter_context(
+                Program(sys.executable, '-c', SOURCE.format(part=1.0, step=step) + tail)
+            )
+            for step in (2.0, 2.0, 3.0)
+        ]
         assert [program.wait(120.0) for program in start] == [0, 0, 0]
         assert [float(program.output) for program in start] == [16.0, 16.0, 54.0]
     assert len({*folder.iterdir()}) == len({*folder.glob('*.code')}) == 4
@@ -199,16 +211,17 @@ def test_parts_are_kept_for_others_that_call_them(folder, monkeypatch):
     """Otherwise each law of a robot compiles anew what all of them call."""
     monkeypatch.setattr(code_cache, 'WORTH_KEEPING', 0.0)
     build()[0](1.0)
-    assert len([*folder.iterdir()]) == 3   # the two functions and the part
+    assert len([*folder.iterdir()]) == 3  # the two functions and the part
     assert build(step=3.0)[0](1.0) == 54.0
     assert len([*folder.iterdir()]) == 5
     monkeypatch.setattr(code_cache, 'WORTH_KEEPING', 60.0)
     build(part=2.0)[0](1.0)
-    assert len([*folder.iterdir()]) == 6   # the part took too little
+    assert len([*folder.iterdir()]) == 6  # the part took too little
 
 
 def test_a_part_has_no_machine_code_of_its_own_and_raises_as_it_did(folder):
     """If it failed, every level of calls would be optimised anew, or an error of a part be lost."""
+
     def part(x):
         if x > 2.0:
             raise ValueError('too far', x)
@@ -220,7 +233,7 @@ def test_a_part_has_no_machine_code_of_its_own_and_raises_as_it_did(folder):
     with pytest.raises(ValueError, match='too far'):
         entry(3.0)
     kept = next(each for each in array_functions._PARTS if each.py_func is part)
-    library, = (each.library for each in kept.overloads.values())
+    (library,) = (each.library for each in kept.overloads.values())
     assert isinstance(library, code_cache._PartCode)
     assert library.get_pointer_to_function('part') == 0
 
@@ -231,8 +244,7 @@ def test_everything_compiled_is_kept():
     for _ in range(2):
         law.cache_clear()
         compiled._compile.cache_clear()
-        walkers = [Walker(load_robot('compass'), name)
-                   for name in ('none', 'time_pd')]
+        walkers = [Walker(load_robot('compass'), name) for name in ('none', 'time_pd')]
         for walker in walkers:
             walker.start(0, np.array([0.2, -0.4]), np.array([-1.0, 0.3]))
             walker.walk(0.02)
@@ -247,7 +259,7 @@ def test_folder_follows_the_rules(monkeypatch, tmp_path):
     monkeypatch.delenv(code_cache.VARIABLE, raising=False)
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     assert cache_folder() == tmp_path / 'walking_control'
-    monkeypatch.setenv('XDG_CACHE_HOME', 'relative')   # to be ignored, says the specification
+    monkeypatch.setenv('XDG_CACHE_HOME', 'relative')  # to be ignored, says the specification
     monkeypatch.setattr(Path, 'home', lambda: tmp_path)
     assert cache_folder() == tmp_path / '.cache' / 'walking_control'
     monkeypatch.setattr(Path, 'home', lambda: tmp_path / 'missing')

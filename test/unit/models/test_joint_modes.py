@@ -13,20 +13,30 @@ from walking_control.exceptions import InvalidInput
 
 def random_joints(rng, n):
     """Return random geared joints: heavy and no rotors, weak and perfect gears, dry and none."""
+
     def some(values):
         return values * (rng.random(n) < 0.8)
+
     efficiency = rng.uniform(0.2, 1.0, n)
-    return GearedJoints(some(10.0 ** rng.uniform(-3, 1, n)), efficiency,
-                        rng.uniform(0.05, 1.0, n) * efficiency, some(rng.uniform(0, 3, n)),
-                        some(rng.uniform(0, 1, n)))
+    return GearedJoints(
+        some(10.0 ** rng.uniform(-3, 1, n)),
+        efficiency,
+        rng.uniform(0.05, 1.0, n) * efficiency,
+        some(rng.uniform(0, 3, n)),
+        some(rng.uniform(0, 1, n)),
+    )
 
 
 def random_case(rng, n):
     """Return mass, bias, effort and rates of joints of which some rest and some have no motor."""
     root = rng.normal(size=(n, n))
     mass = root @ root.T * 10.0 ** rng.uniform(-2, 1) + 0.02 * np.eye(n)
-    return (mass, rng.normal(0, 5, n), rng.normal(0, 5, n) * (rng.random(n) < 0.8),
-            rng.normal(0, 3, n) * (rng.random(n) < 0.6))
+    return (
+        mass,
+        rng.normal(0, 5, n),
+        rng.normal(0, 5, n) * (rng.random(n) < 0.8),
+        rng.normal(0, 3, n) * (rng.random(n) < 0.6),
+    )
 
 
 def assert_consistent(mass, bias, effort, rates, joints, motion):
@@ -35,16 +45,22 @@ def assert_consistent(mass, bias, effort, rates, joints, motion):
     entering = effort - joints.armature * motion.acceleration
     tolerance = 1e-7 * (1.0 + np.abs(given).max() + np.abs(entering).max())
     for i, rate in enumerate(rates):
-        ways = [np.sign(rate)] if rate else \
-            [np.sign(motion.acceleration[i])] if motion.acceleration[i] else [1.0, -1.0]
+        ways = (
+            [np.sign(rate)]
+            if rate
+            else [np.sign(motion.acceleration[i])]
+            if motion.acceleration[i]
+            else [1.0, -1.0]
+        )
         found = []
         for way in ways:
             power = entering[i] * way
-            passed = entering[i] * (joints.efficiency[i] if power > 0.0
-                                    else 1.0 / joints.back_efficiency[i])
+            passed = entering[i] * (
+                joints.efficiency[i] if power > 0.0 else 1.0 / joints.back_efficiency[i]
+            )
             found.append(passed - joints.viscous[i] * rate - way * joints.coulomb[i])
         assert min(found) - tolerance <= given[i] <= max(found) + tolerance
-        if rate:   # gear and friction only ever take power
+        if rate:  # gear and friction only ever take power
             assert (entering[i] - given[i]) * rate >= -tolerance * abs(rate)
             # the power through the gear decides, not that of the motor
             if abs(entering[i]) > tolerance:
@@ -64,7 +80,7 @@ def test_modes_are_consistent_in_random_cases():
         seen += motion.mode.tolist()
         by_motor += int((motion.mode * case[2] * case[3] < 0.0).any())
     assert min(seen.count(mode) for mode in Mode) > 600
-    assert by_motor > 30   # a heavy rotor that brakes: the motor's own power misleads
+    assert by_motor > 30  # a heavy rotor that brakes: the motor's own power misleads
 
 
 def test_no_other_modes_fit():
@@ -82,16 +98,26 @@ def test_no_other_modes_fit():
                 other = np.zeros(3)
                 other[free] = np.linalg.solve(
                     (mass + np.diag(gain * joints.armature))[np.ix_(free, free)],
-                    (gain * effort - joints.viscous * rates - direction * joints.coulomb
-                     - bias)[free])
+                    (gain * effort - joints.viscous * rates - direction * joints.coulomb - bias)[
+                        free
+                    ],
+                )
                 try:
                     assert not (other * direction * (rates == 0.0) < 0.0).any()
                     # the power of each gear must agree with its gain
                     entering = effort - joints.armature * other
                     assert ((entering * direction > 0.0) == drives)[free].all()
-                    assert_consistent(*case, joints, type(motion)(
-                        other, mass @ other + bias, entering, direction,
-                        np.sign(entering * direction).astype(int)))
+                    assert_consistent(
+                        *case,
+                        joints,
+                        type(motion)(
+                            other,
+                            mass @ other + bias,
+                            entering,
+                            direction,
+                            np.sign(entering * direction).astype(int),
+                        ),
+                    )
                 except AssertionError:
                     continue
                 assert other == pytest.approx(motion.acceleration, rel=1e-6, abs=1e-6)
@@ -108,8 +134,9 @@ def test_without_losses_it_is_pinocchio_with_armature():
     heavy.armature[:] = armature
     for _ in range(100):
         q, v, tau = pin.randomConfiguration(model), rng.normal(size=n), rng.normal(0, 9, n)
-        motion = solve_joints(pin.crba(model, data, q), pin.nonLinearEffects(model, data, q, v),
-                              tau, v, joints)
+        motion = solve_joints(
+            pin.crba(model, data, q), pin.nonLinearEffects(model, data, q, v), tau, v, joints
+        )
         wanted = pin.aba(heavy, heavy.createData(), q, v, tau)
         assert motion.acceleration == pytest.approx(wanted, rel=1e-10, abs=1e-10)
 
@@ -126,12 +153,21 @@ def test_a_worm_gear_holds_what_it_cannot_lift():
         assert (motion.mode[0] == Mode.STUCK) == (way == 0.0)
 
 
-@pytest.mark.parametrize('name, value', [('efficiency', 0.0), ('efficiency', 1.01),
-                                         ('back_efficiency', float('nan')), ('coulomb', -0.1),
-                                         ('viscous', float('inf')), ('armature', -1e-9)])
+@pytest.mark.parametrize(
+    'name, value',
+    [
+        ('efficiency', 0.0),
+        ('efficiency', 1.01),
+        ('back_efficiency', float('nan')),
+        ('coulomb', -0.1),
+        ('viscous', float('inf')),
+        ('armature', -1e-9),
+    ],
+)
 def test_what_would_drive_is_refused(name, value):
     """A joint would gain energy, or nothing would fit."""
     good = dict(armature=0.1, efficiency=0.8, back_efficiency=0.7, coulomb=0.1, viscous=0.1)
     with pytest.raises(InvalidInput, match=name.replace('_', ' ') + ' is .*must be'):
-        GearedJoints(**{key: np.array([0.5, number])
-                        for key, number in {**good, name: value}.items()})
+        GearedJoints(
+            **{key: np.array([0.5, number]) for key, number in {**good, name: value}.items()}
+        )

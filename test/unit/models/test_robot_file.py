@@ -35,8 +35,12 @@ def test_supports_are_mirror_images(dribbel):
     rng = np.random.default_rng(1)
     joints = rng.uniform(-1.0, 1.0, len(robot.joints))
     q = robot.supports['outer_foot'] @ np.concatenate(([0.0], joints))
-    mirrored = np.array([sign * joints[robot.joint_index(partner)]
-                         for partner, sign in (robot.mirror[joint] for joint in robot.joints)])
+    mirrored = np.array(
+        [
+            sign * joints[robot.joint_index(partner)]
+            for partner, sign in (robot.mirror[joint] for joint in robot.joints)
+        ]
+    )
     # the inner thigh must have the pitch the outer one had, here zero
     pitch = joints[robot.joint_index('hip')] * -1.0
     image = robot.supports['inner_foot'] @ np.concatenate(([pitch], mirrored))
@@ -63,45 +67,66 @@ def break_support(tree):
     tree['robot']['supports']['outer_foot']['q4'] = {'hip': 1.0}
 
 
-@pytest.mark.parametrize('edit, words', [
-    (misspell_joint, ('outer_kne', 'did you mean outer_knee')),
-    (edit_robot(joints=['hip', 'outer_knee']), ('inner_knee', 'not in robot.joints')),
-    (edit_robot(feet=['outer_foot']), ('robot.feet', 'two feet')),
-    (edit_robot(base_link='torso'), ('torso', 'not a link')),
-    (edit_robot(urdf='nowhere.urdf'), ('nowhere.urdf', 'no such file')),
-    (edit_robot(colour='red'), ('robot.colour', 'unknown key')),
-    (break_mirror, ('robot.mirror', 'mirroring twice')),
-    (break_support, ('robot.supports.outer_foot', 'one to one')),
-    (lambda tree: tree.pop('start'), ('has no start',)),
-    (lambda tree: tree.update(safety=3), ('section safety', 'name: value')),
-    (lambda tree: tree.update(controller=[]), ('controller', 'must be a name')),
-    (edit_robot(joints=[['hip']]), ('robot.joints', 'list of names')),
-    (edit_robot(name=3), ('robot.name', 'must be a text')),
-    (lambda tree: tree['robot']['mirror'].update(hip=None), ('robot.mirror.hip',)),
-    (lambda tree: tree['robot']['supports']['outer_foot'].update(q3=None), ('outer_foot.q3',)),
-    (lambda tree: tree['robot']['supports']['outer_foot'].update(q3={'pitch': float('nan')}),
-     ('outer_foot.q3.pitch', 'finite')),
-    (lambda tree: tree['robot']['supports']['outer_foot'].update(q3={'pitch': True}),
-     ('outer_foot.q3.pitch', 'finite')),
-    (lambda tree: tree['robot']['locks'].update(outer_knee=None), ('robot.locks.outer_knee',)),
-    (lambda tree: tree['robot']['locks']['outer_knee'].update(capture=-1.0),
-     ('outer_knee.capture', 'at least 0')),
-    (lambda tree: tree['start'].update(q=[0.1]), ('start.q', '4 finite numbers')),
-    (lambda tree: tree['start'].update(v=['1e-3', 0.0, 0.0, 0.0]),
-     ('start.v, q3', '1e-3', 'write 0.001; ')),
-    (lambda tree: tree['start'].update(v=[True, 0.0, 0.0, 0.0]), ('start.v, q3', 'True')),
-    (lambda tree: tree['start'].update(q=[1e200, 0.0, 0.0, 0.0]), ('start.q, q3', 'at most 1000')),
-    (lambda tree: tree['start'].update(support='toe'), ('start.support', 'outer_foot')),
-    (lambda tree: tree['robot']['actuators']['hip'].update(reduction=-1.0),
-     ('actuators.hip.reduction', '-1.0')),
-    (lambda tree: tree['robot']['actuators'].update(ankle={}), ('ankle', 'not a joint')),
-    (lambda tree: tree['robot']['locks']['outer_knee'].update(foot='toe'), ('toe', 'outer_foot')),
-    (lambda tree: tree['robot'].update(xacro_args={'foot_mass': -1.0}),
-     ('mass of link', 'must not be negative')),
-    (lambda tree: tree['robot'].update(xacro_args={'foot_mass': 'heavy'}), ('xacro file',)),
-    (lambda tree: tree['robot'].update(xacro_args={'tail_mass': 1.0}), ('tail_mass',)),
-    (lambda tree: tree.update(world={'friction': -1.0}), ('world.friction', '-1.0')),
-])
+@pytest.mark.parametrize(
+    'edit, words',
+    [
+        (misspell_joint, ('outer_kne', 'did you mean outer_knee')),
+        (edit_robot(joints=['hip', 'outer_knee']), ('inner_knee', 'not in robot.joints')),
+        (edit_robot(feet=['outer_foot']), ('robot.feet', 'two feet')),
+        (edit_robot(base_link='torso'), ('torso', 'not a link')),
+        (edit_robot(urdf='nowhere.urdf'), ('nowhere.urdf', 'no such file')),
+        (edit_robot(colour='red'), ('robot.colour', 'unknown key')),
+        (break_mirror, ('robot.mirror', 'mirroring twice')),
+        (break_support, ('robot.supports.outer_foot', 'one to one')),
+        (lambda tree: tree.pop('start'), ('has no start',)),
+        (lambda tree: tree.update(safety=3), ('section safety', 'name: value')),
+        (lambda tree: tree.update(controller=[]), ('controller', 'must be a name')),
+        (edit_robot(joints=[['hip']]), ('robot.joints', 'list of names')),
+        (edit_robot(name=3), ('robot.name', 'must be a text')),
+        (lambda tree: tree['robot']['mirror'].update(hip=None), ('robot.mirror.hip',)),
+        (lambda tree: tree['robot']['supports']['outer_foot'].update(q3=None), ('outer_foot.q3',)),
+        (
+            lambda tree: tree['robot']['supports']['outer_foot'].update(q3={'pitch': float('nan')}),
+            ('outer_foot.q3.pitch', 'finite'),
+        ),
+        (
+            lambda tree: tree['robot']['supports']['outer_foot'].update(q3={'pitch': True}),
+            ('outer_foot.q3.pitch', 'finite'),
+        ),
+        (lambda tree: tree['robot']['locks'].update(outer_knee=None), ('robot.locks.outer_knee',)),
+        (
+            lambda tree: tree['robot']['locks']['outer_knee'].update(capture=-1.0),
+            ('outer_knee.capture', 'at least 0'),
+        ),
+        (lambda tree: tree['start'].update(q=[0.1]), ('start.q', '4 finite numbers')),
+        (
+            lambda tree: tree['start'].update(v=['1e-3', 0.0, 0.0, 0.0]),
+            ('start.v, q3', '1e-3', 'write 0.001; '),
+        ),
+        (lambda tree: tree['start'].update(v=[True, 0.0, 0.0, 0.0]), ('start.v, q3', 'True')),
+        (
+            lambda tree: tree['start'].update(q=[1e200, 0.0, 0.0, 0.0]),
+            ('start.q, q3', 'at most 1000'),
+        ),
+        (lambda tree: tree['start'].update(support='toe'), ('start.support', 'outer_foot')),
+        (
+            lambda tree: tree['robot']['actuators']['hip'].update(reduction=-1.0),
+            ('actuators.hip.reduction', '-1.0'),
+        ),
+        (lambda tree: tree['robot']['actuators'].update(ankle={}), ('ankle', 'not a joint')),
+        (
+            lambda tree: tree['robot']['locks']['outer_knee'].update(foot='toe'),
+            ('toe', 'outer_foot'),
+        ),
+        (
+            lambda tree: tree['robot'].update(xacro_args={'foot_mass': -1.0}),
+            ('mass of link', 'must not be negative'),
+        ),
+        (lambda tree: tree['robot'].update(xacro_args={'foot_mass': 'heavy'}), ('xacro file',)),
+        (lambda tree: tree['robot'].update(xacro_args={'tail_mass': 1.0}), ('tail_mass',)),
+        (lambda tree: tree.update(world={'friction': -1.0}), ('world.friction', '-1.0')),
+    ],
+)
 def test_bad_robot_files_are_refused(edited_robot_file, edit, words):
     """A robot file that contradicts its URDF would move the wrong joint."""
     with pytest.raises(InvalidInput) as caught:
@@ -128,13 +153,14 @@ def test_unknown_robot():
 
 def test_overrides_by_short_name():
     """`--set` must reach motors, the world and masses by their own names."""
-    robot_file = load_robot('dribbel', [('reduction', 66.0), ('slope', 0.05),
-                                             ('hip_mass', 5.0)])
+    robot_file = load_robot('dribbel', [('reduction', 66.0), ('slope', 0.05), ('hip_mass', 5.0)])
     assert robot_file.robot.actuators['hip'].reduction == 66.0
     assert robot_file.sections['world']['slope'] == 0.05
     assert robot_file.tree['robot']['xacro_args'] == {'hip_mass': 5.0}
-    assert load_robot('dribbel', xacro_args={'hip_mass': 5.0}).robot.urdf == load_robot(
-        'dribbel', [('robot.xacro_args.hip_mass', 5.0)]).robot.urdf
+    assert (
+        load_robot('dribbel', xacro_args={'hip_mass': 5.0}).robot.urdf
+        == load_robot('dribbel', [('robot.xacro_args.hip_mass', 5.0)]).robot.urdf
+    )
 
 
 def test_short_name_means_the_robots_own_controller():

@@ -13,8 +13,12 @@ from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
 
 # what serves which kind of robot; the rest of the sections is nothing to it
-SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety', 'static_torque'),
-           'walker3d_point': ('search',)}
+SERVING = {
+    'compass': None,
+    'dribbel': None,
+    'humanoid': ('estimator', 'safety', 'static_torque'),
+    'walker3d_point': ('search',),
+}
 OTHERS = ('compliant', 'natural_walking', 'space_search', 'static_torque', 'stepping')
 # bounds of what sensors can say grow with every robot; no walk that they let pass knows them
 BOUNDS = ('bridge_time', 'base_rate_limit', 'foot_force_limit')
@@ -25,8 +29,11 @@ def test_shipped_robots_keep_their_numbers(name):
     """A shipped robot would walk otherwise than in every figure of the pages."""
     robot_file = load_robot(name)
     for kind in sections():
-        if SERVING[name] is None and kind.section not in OTHERS \
-                or kind.section in (SERVING[name] or ()):
+        if (
+            SERVING[name] is None
+            and kind.section not in OTHERS
+            or kind.section in (SERVING[name] or ())
+        ):
             unscaled = kind.read(robot_file.sections.get(kind.section, {}))
             scaled, unscaled = vars(robot_file.values(kind)).copy(), vars(unscaled).copy()
             for bound in BOUNDS:
@@ -56,12 +63,14 @@ def test_rules_follow_from_units():
     m, L, g, T = 3.0, 0.7, 5.0, (0.7 / 5.0) ** 0.5
     R = REFERENCE
     for unit, (_, words) in RULES.items():
-        product = re.sub(r'(?<=[\w)]) (?=[\w(])', '*', words).replace('^', '**')   # our own text
+        product = re.sub(r'(?<=[\w)]) (?=[\w(])', '*', words).replace('^', '**')  # our own text
 
         def size(m, g, L, T):
             return eval(product, {}, {'m': m, 'g': g, 'L': L, 'T': T})
-        assert scale.factor(unit) == pytest.approx(size(m, g, L, T)
-                                                   / size(R.mass, R.gravity, R.length, R.time))
+
+        assert scale.factor(unit) == pytest.approx(
+            size(m, g, L, T) / size(R.mass, R.gravity, R.length, R.time)
+        )
         assert REFERENCE.factor(unit) == 1.0
     SI = {'N': 'kg m/s^2', 'J': 'kg m^2/s^2', 'W': 'kg m^2/s^3'}
     np.testing.assert_allclose(RULES['N'][0], (1, 1, -2), err_msg=SI['N'])
@@ -71,6 +80,7 @@ def test_rules_follow_from_units():
 
 def test_written_values_and_ranges_stand():
     """A number in a robot file would be changed, or a default leave its own range."""
+
     class Forces(Parameters, section='test'):
         force: float = parameter(10.0, 'N', 'A force.', 1.0, 20.0, scaled=True)
 

@@ -7,19 +7,22 @@ from walking_control.exceptions import UrdfError
 from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.models.urdf import load_urdf, moving_joints
 
-LINK = '''<robot name="r"><link name="a"><inertial><mass value="{mass}"/>
-<inertia ixx="{ixx}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>'''
+LINK = """<robot name="r"><link name="a"><inertial><mass value="{mass}"/>
+<inertia ixx="{ixx}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
 
 
-@pytest.mark.parametrize('text, words', [
-    (LINK.format(mass=-1, ixx=1), 'mass of link a is -1.0'),
-    (LINK.format(mass='nan', ixx=1), 'mass of link a is nan'),
-    (LINK.format(mass='much', ixx=1), "mass of link a is 'much'"),
-    (LINK.format(mass=1, ixx=3), 'inertia of link a'),
-    (LINK.format(mass=1, ixx=-1), 'inertia of link a'),
-    ('<robot', 'not well-formed'),
-    ('<model/>', 'must be <robot>'),
-])
+@pytest.mark.parametrize(
+    'text, words',
+    [
+        (LINK.format(mass=-1, ixx=1), 'mass of link a is -1.0'),
+        (LINK.format(mass='nan', ixx=1), 'mass of link a is nan'),
+        (LINK.format(mass='much', ixx=1), "mass of link a is 'much'"),
+        (LINK.format(mass=1, ixx=3), 'inertia of link a'),
+        (LINK.format(mass=1, ixx=-1), 'inertia of link a'),
+        ('<robot', 'not well-formed'),
+        ('<model/>', 'must be <robot>'),
+    ],
+)
 def test_unphysical_urdf(tmp_path, text, words):
     """A negative mass or impossible inertia makes a simulation explode much later."""
     path = tmp_path / 'robot.urdf'
@@ -46,9 +49,13 @@ def test_limits_are_read(dribbel):
 def test_axis_without_direction(tmp_path, kind, refused):
     """Exporters write 0 0 0 for fixed joints: half of the known robots would be refused."""
     path = tmp_path / 'robot.urdf'
-    path.write_text(LINK.format(mass=1, ixx=1).replace(
-        '</robot>', f'<link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
-        '<child link="b"/><axis xyz="0 0 0"/></joint></robot>'))
+    path.write_text(
+        LINK.format(mass=1, ixx=1).replace(
+            '</robot>',
+            f'<link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
+            '<child link="b"/><axis xyz="0 0 0"/></joint></robot>',
+        )
+    )
     if not refused:
         assert load_urdf(path)
         return

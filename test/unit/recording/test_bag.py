@@ -50,12 +50,18 @@ def test_others_read_it(walk):
             if connection.topic == '/joint_states':
                 message = STORE.deserialize_cdr(data, connection.msgtype)
                 assert message.name == ['hip', 'outer_knee', 'inner_knee']
-                stamps.append(message.header.stamp.sec * 10 ** 9 + message.header.stamp.nanosec)
+                stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
                 assert stamps[-1] == time
     ticks = len(run.time)
-    for topic in ('/joint_states', '/imu_broadcaster/imu', '/outer_foot_broadcaster/wrench',
-                  '/inner_foot_broadcaster/wrench', '/lock_broadcaster/joint_states',
-                  '/effort_controller/commands', '/lock_controller/commands'):
+    for topic in (
+        '/joint_states',
+        '/imu_broadcaster/imu',
+        '/outer_foot_broadcaster/wrench',
+        '/inner_foot_broadcaster/wrench',
+        '/lock_broadcaster/joint_states',
+        '/effort_controller/commands',
+        '/lock_controller/commands',
+    ):
         assert counts[topic] == ticks
     assert counts['/robot_description'] == 1
     assert np.diff(stamps).min() > 0
@@ -79,9 +85,11 @@ def test_what_was_wanted_is_replayed(tmp_path):
     def steer(time):
         loop.reference.speed = 0.33 if time > 1.0 else None
         loop.reference.velocity = np.array([0.33, 0.0, 0.0]) if time > 1.0 else None
+
     writer = Recorder(robot_file, 'hip_switching', tmp_path / 'steered.mcap')
-    run_plant(make_plant(robot_file), loop, robot_file.start, 2.0, before=steer,
-              listen=writer.write)
+    run_plant(
+        make_plant(robot_file), loop, robot_file.start, 2.0, before=steer, listen=writer.write
+    )
     bag = open_bag(writer.close())
     speeds = [row.reference.speed for row in read_rows(bag, robot_file.robot)]
     assert set(speeds) == {None, 0.33} and speeds[0] is None
@@ -98,7 +106,7 @@ def test_verbs_record_replay_and_plot(tmp_path, capsys):
     assert main(['replay', path, '--set', 'set_point=0.2']) == 1
     assert main(['plot', path, '--out', str(tmp_path), '--json']) == 0
     output = capsys.readouterr().out
-    result = json.loads(output[output.index('{'):])
+    result = json.loads(output[output.index('{') :])
     assert result['columns']['joint positions'] == ['hip', 'outer_knee', 'inner_knee']
     assert all(Path(file).stat().st_size > 10_000 for file in result['files'])
     assert main(['simulate', 'dribbel', '--duration', '0.5', '--record', path]) == 2
@@ -140,24 +148,34 @@ def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp
     run = record(path, robot_file, 0.1)
     floor = pin.utils.rotate('y', run.world.slope)
     told, types = tmp_path / 'told', STORE.types
-    with Writer(told, version=8, storage_plugin=StoragePlugin.MCAP) as writer, \
-            Reader(path) as reader:
+    with (
+        Writer(told, version=8, storage_plugin=StoragePlugin.MCAP) as writer,
+        Reader(path) as reader,
+    ):
         channels = {}
-        odometry = writer.add_connection('/simulator/floating_base_state',
-                                         'nav_msgs/msg/Odometry', typestore=STORE)
+        odometry = writer.add_connection(
+            '/simulator/floating_base_state', 'nav_msgs/msg/Odometry', typestore=STORE
+        )
         rows = iter(range(len(run.time)))
         for connection, time, data in reader.messages():
             if connection.topic not in channels:
                 channels[connection.topic] = writer.add_connection(
-                    connection.topic, connection.msgtype, typestore=STORE)
+                    connection.topic, connection.msgtype, typestore=STORE
+                )
             if connection.topic == '/joint_states':
                 row = next(rows)
-                writer.write(odometry, time, STORE.serialize_cdr(
-                    make_odometry(types, run.base, row, floor), 'nav_msgs/msg/Odometry'))
+                writer.write(
+                    odometry,
+                    time,
+                    STORE.serialize_cdr(
+                        make_odometry(types, run.base, row, floor), 'nav_msgs/msg/Odometry'
+                    ),
+                )
             writer.write(channels[connection.topic], time, data)
     assert main(['replay', str(told), '--out', str(tmp_path / 'report'), '--json']) == 0
-    assert any(file.endswith('report.html') for file in json.loads(
-        capsys.readouterr().out)['files'])
+    assert any(
+        file.endswith('report.html') for file in json.loads(capsys.readouterr().out)['files']
+    )
     bag = open_bag(told)
     result, again = retell(bag, recorded_robot(bag))
     assert result['identical'] and again.plant == 'recording'
@@ -173,15 +191,19 @@ def make_odometry(types, base, row, floor):
 
     def named(kind, axes, values):
         return types[f'geometry_msgs/msg/{kind}'](**dict(zip(axes, map(float, values))))
+
     stamp = types['builtin_interfaces/msg/Time'](sec=0, nanosec=0)
     pose = types['geometry_msgs/msg/Pose'](
         position=named('Point', 'xyz', floor @ base.position[row]),
-        orientation=named('Quaternion', 'xyzw', turn.coeffs()))
+        orientation=named('Quaternion', 'xyzw', turn.coeffs()),
+    )
     twist = types['geometry_msgs/msg/Twist'](
         linear=named('Vector3', 'xyz', floor @ base.linear[row]),
-        angular=named('Vector3', 'xyz', base.angular[row]))
+        angular=named('Vector3', 'xyz', base.angular[row]),
+    )
     return types['nav_msgs/msg/Odometry'](
-        header=types['std_msgs/msg/Header'](stamp=stamp, frame_id='odom'), child_frame_id='base',
+        header=types['std_msgs/msg/Header'](stamp=stamp, frame_id='odom'),
+        child_frame_id='base',
         pose=types['geometry_msgs/msg/PoseWithCovariance'](pose=pose, covariance=np.zeros(36)),
-        twist=types['geometry_msgs/msg/TwistWithCovariance'](twist=twist,
-                                                             covariance=np.zeros(36)))
+        twist=types['geometry_msgs/msg/TwistWithCovariance'](twist=twist, covariance=np.zeros(36)),
+    )

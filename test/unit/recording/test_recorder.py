@@ -51,7 +51,7 @@ def recorded(path):
     """Return how many ticks can be read of a file, also while it is written."""
     try:
         return len(stamps_of(open_bag(path)))
-    except InvalidInput:   # no tick yet
+    except InvalidInput:  # no tick yet
         return 0
 
 
@@ -94,7 +94,7 @@ def test_every_number_is_read_as_it_was_written(robot, tmp_path):
         measurement.locked[:] = command.lock[:] = k % 2
         recorder.write(measurement, command, Reference(speed=0.1 * (k // 100)))
         if k == 150:
-            time.sleep(2.0 * FLUSH)   # in more than one chunk
+            time.sleep(2.0 * FLUSH)  # in more than one chunk
     for k, row in enumerate(read_rows(open_bag(recorder.close()), robot_file.robot)):
         measurement, command = numbers(robot_file.robot, times[k])
         assert row.measurement.stamp == pytest.approx(times[k], abs=1e-9)
@@ -172,8 +172,12 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
 def test_an_error_in_the_recorder_is_heard(tmp_path, monkeypatch):
     """If it failed, a recording would end without a word."""
     said = []
-    recorder = Recorder(load_robot('dribbel'), 'hip_switching', tmp_path / 'walk.mcap',
-                        say=lambda words, complaint: said.append((words, complaint)))
+    recorder = Recorder(
+        load_robot('dribbel'),
+        'hip_switching',
+        tmp_path / 'walk.mcap',
+        say=lambda words, complaint: said.append((words, complaint)),
+    )
     recorder._queue.append('no tick')
     wait_until(lambda: said)
     assert 'has ended' in said[0][0] and said[0][1]
@@ -184,8 +188,13 @@ def test_the_last_minute_is_saved_at_every_fault(tmp_path, monkeypatch):
     """If it failed, nobody could see what led to a fault, or a second would delete the first."""
     monkeypatch.setattr('walking_control.ros.recording.recorder.AFTER', 2.0 * FLUSH)
     robot_file, said = load_robot('walker3d'), []
-    recorder = Recorder(robot_file, 'stepping', None, tmp_path / 'fault.mcap',
-                        lambda words, complaint: said.append(words))
+    recorder = Recorder(
+        robot_file,
+        'stepping',
+        None,
+        tmp_path / 'fault.mcap',
+        lambda words, complaint: said.append(words),
+    )
     for fault in range(2):
         for k in range(50):
             recorder.write(*numbers(robot_file.robot, fault + 0.01 * k), Reference())
@@ -194,7 +203,7 @@ def test_the_last_minute_is_saved_at_every_fault(tmp_path, monkeypatch):
     recorder.close()
     assert sorted(each.name for each in tmp_path.iterdir()) == ['fault-2.mcap', 'fault.mcap']
     assert len(stamps_of(open_bag(tmp_path / 'fault.mcap'))) == 50
-    assert len(stamps_of(open_bag(tmp_path / 'fault-2.mcap'))) == 100   # it is the last minute
+    assert len(stamps_of(open_bag(tmp_path / 'fault-2.mcap'))) == 100  # it is the last minute
 
 
 def test_the_ring_holds_a_minute(tmp_path, monkeypatch):
@@ -221,7 +230,7 @@ def kill_in_a_walk(robot, path, after):
         ticks = np.array([line.split() for line in program.output.split('\n')[:-1]], float)
     bag = open_bag(path)
     stamps = stamps_of(bag)
-    assert stamps == pytest.approx(ticks[:len(stamps), 0], abs=1e-9)
+    assert stamps == pytest.approx(ticks[: len(stamps), 0], abs=1e-9)
     return ticks[-1, 1] - ticks[max(0, len(stamps) - 1), 1], bag
 
 
@@ -230,7 +239,7 @@ def kill_in_a_walk(robot, path, after):
 def test_a_killed_walk_is_there(robot, tmp_path):
     """If it failed, the recording would lose the crash it was made for."""
     lost, bag = kill_in_a_walk(robot, tmp_path / 'walk.mcap', 1.5)
-    assert lost < 1.0 and 'was not closed' in bag.remark   # the bar itself: `-m slow`
+    assert lost < 1.0 and 'was not closed' in bag.remark  # the bar itself: `-m slow`
 
 
 @pytest.mark.slow
@@ -238,8 +247,9 @@ def test_a_killed_walk_is_there(robot, tmp_path):
 def test_kill_at_any_time_loses_little(robot, tmp_path):
     """If it failed, more than the last 0.3 s of a killed walk would be lost now and then."""
     rng = random.Random(os.getpid())
-    losses = [kill_in_a_walk(robot, tmp_path / f'{k}.mcap', rng.uniform(0.3, 3.0))[0]
-              for k in range(20)]
+    losses = [
+        kill_in_a_walk(robot, tmp_path / f'{k}.mcap', rng.uniform(0.3, 3.0))[0] for k in range(20)
+    ]
     print(robot, 'lost, s:', sorted(losses))
     assert max(losses) <= LOST
 

@@ -23,6 +23,7 @@ def test_texts_of_disturbances_can_be_read():
     from matplotlib.text import Annotation
 
     from walking_control.lab.reports.plots.comparison import plot_all_walks
+
     robot_file = load_robot('compass')
     plant = make_fast_plant(robot_file)
     plan_disturbances(plant, DISTURBANCES)

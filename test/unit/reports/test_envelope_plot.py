@@ -22,14 +22,34 @@ DIRECTIONS, PHASES = (0.0, 90.0, 180.0, 270.0), (0.0, 0.5)
 @pytest.fixture
 def envelope():
     """Return a result whose first failing size tells its direction and phase; none at 180."""
-    cells = [{'direction_deg': direction, 'phase': phase, 'known': direction != 270.0,
-              'first_failure': None if direction >= 180.0 else round(0.5 + direction / 180.0
-                                                                     + 0.2 * phase, 3),
-              'largest_survived': 0.4} for direction in DIRECTIONS for phase in PHASES]
-    return {'cells': cells, 'largest': 1.6, 'noise': True, 'robot': 'walker3d',
-            'controller': 'stepping', 'nominal_speed': 0.5, 'disturbance': 'push',
-            'unit': 'N s/kg', 'after': 20.0, 'first_failure': 0.5, 'reason': None,
-            'largest_tried': 1.6, 'cost_of_transport_electrical': 0.456}
+    cells = [
+        {
+            'direction_deg': direction,
+            'phase': phase,
+            'known': direction != 270.0,
+            'first_failure': None
+            if direction >= 180.0
+            else round(0.5 + direction / 180.0 + 0.2 * phase, 3),
+            'largest_survived': 0.4,
+        }
+        for direction in DIRECTIONS
+        for phase in PHASES
+    ]
+    return {
+        'cells': cells,
+        'largest': 1.6,
+        'noise': True,
+        'robot': 'walker3d',
+        'controller': 'stepping',
+        'nominal_speed': 0.5,
+        'disturbance': 'push',
+        'unit': 'N s/kg',
+        'after': 20.0,
+        'first_failure': 0.5,
+        'reason': None,
+        'largest_tried': 1.6,
+        'cost_of_transport_electrical': 0.456,
+    }
 
 
 def test_the_polar_plot_shows_the_sizes_where_they_are(envelope):
@@ -49,8 +69,11 @@ def test_the_table_tells_survived_from_unknown(envelope):
     """What nobody tried would look like what was survived."""
     lines = format_cells(envelope)
     assert [line.split() for line in lines[1:]] == [
-        ['0', '0.5', '0.6'], ['90', '1', '1.1'], ['180', '>', '1.6', '>', '1.6'],
-        ['270', '?', '?']]
+        ['0', '0.5', '0.6'],
+        ['90', '1', '1.1'],
+        ['180', '>', '1.6', '>', '1.6'],
+        ['270', '?', '?'],
+    ]
 
 
 def test_places_are_drawn(envelope):
@@ -64,22 +87,40 @@ def test_places_are_drawn(envelope):
 
 
 def test_laws_side_by_side(envelope, tmp_path):
-    """The page of a comparison would show one law's numbers under another's name, or not be made.
-    """
+    """The page of a comparison would show one law's numbers under another's name, or not be made."""
+
     def gait(commanded, speed):
-        return {'commanded': commanded, 'survived': speed is not None, 'reason': None, 'steps': 9,
-                'speed': speed, 'cost_of_transport_electrical': 0.7,
-                'cost_of_transport_each_joint': 0.8, 'step_time': 0.3, 'heading': 1.0}
-    walks = [Walk(Variant(name, 'stepping'), {
-        'survived': True, 'reason': None, 'disturbed': True, 'steps': 18,
-        'gaits': [gait(0.2, speed), gait(0.4, None)],
-        'robustness': {'push': {**envelope, 'first_failure': push}}})
-        for name, speed, push in (('law', 0.21, 0.5), ('rival', 0.19, None))]
+        return {
+            'commanded': commanded,
+            'survived': speed is not None,
+            'reason': None,
+            'steps': 9,
+            'speed': speed,
+            'cost_of_transport_electrical': 0.7,
+            'cost_of_transport_each_joint': 0.8,
+            'step_time': 0.3,
+            'heading': 1.0,
+        }
+
+    walks = [
+        Walk(
+            Variant(name, 'stepping'),
+            {
+                'survived': True,
+                'reason': None,
+                'disturbed': True,
+                'steps': 18,
+                'gaits': [gait(0.2, speed), gait(0.4, None)],
+                'robustness': {'push': {**envelope, 'first_failure': push}},
+            },
+        )
+        for name, speed, push in (('law', 0.21, 0.5), ('rival', 0.19, None))
+    ]
     summary = summarize_comparison(walks, 'walker3d', [], 12.0)
     lines = format_comparison(summary)
     assert any(line.split()[-2:] == ['0.210', '0.190'] for line in lines)
     assert any('First failing push' in line and 'none to 1.6' in line for line in lines)
-    assert lines[-1].split()[-2:] == ['0.456', '0.456']   # price beside margin
+    assert lines[-1].split()[-2:] == ['0.456', '0.456']  # price beside margin
     assert '0.456' in plot_envelope(envelope).axes[0].get_title()
     axes = plot_gaits(walks).axes
     assert [line.get_ydata()[0] for line in axes[0].get_lines()[:2]] == [0.21, 0.19]

@@ -19,5 +19,10 @@ def test_a_planar_robot_has_five_panels_and_perfect_sensors_none():
     variances[[1, 3, 5, 6, 8]] = 0.01
     run.columns['covariance'] = np.tile(np.diag(variances), (rows, 1, 1))
     titles = [axis.get_title(loc='left') for axis in plot_estimate(run).axes if axis.axison]
-    assert titles == ['turn about y', 'velocity along x', 'velocity along z', 'place along x',
-                      'place along z']
+    assert titles == [
+        'turn about y',
+        'velocity along x',
+        'velocity along z',
+        'place along x',
+        'place along z',
+    ]

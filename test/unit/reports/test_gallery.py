@@ -10,8 +10,14 @@ from walking_control.lab.reports.gallery import MARKS
 
 
 def step(name, ok=True, what='', value=None, limit=None, **figures):
-    return {'name': name, 'ok': ok, 'what': what, 'value': value, 'limit': limit,
-            'figures': figures}
+    return {
+        'name': name,
+        'ok': ok,
+        'what': what,
+        'value': value,
+        'limit': limit,
+        'figures': figures,
+    }
 
 
 @pytest.fixture
@@ -21,17 +27,33 @@ def folder(tmp_path):
     up = tmp_path / 'bot' / 'up'
     up.mkdir(parents=True)
     images.new('RGB', (1100, 760), 'white').save(up.parent / 'my_bot.png')
-    (up.parent / 'adoption.json').write_text(json.dumps(
-        {'robot': 'my_bot', 'command': ['adopt', 'my bot.urdf', '--out', 'bot']}))
-    (up / 'summary.json').write_text(json.dumps({
-        'robot': 'bot/my_bot.yaml', 'command': ['bring-up', 'bot/my_bot.yaml', '--out', 'bot/up'],
-        'steps': [step('check', mass=12.34), step('stand', what='still, leaning 0.1 rad'),
-                  step('gait', what='0.4 m/s'),
-                  step('walk (rigid)', what='walks', duration=20.0, speed=0.4321, peak_effort=7.0,
-                       cost_of_transport_positive=0.2),
-                  step('walk (MuJoCo)', False, 'fell | hard', 3.2, 's of 20 s', speed=0.1),
-                  step('margins', delay='0.004 s and more'),
-                  {**step('speed'), 'value': 0.312}]}))
+    (up.parent / 'adoption.json').write_text(
+        json.dumps({'robot': 'my_bot', 'command': ['adopt', 'my bot.urdf', '--out', 'bot']})
+    )
+    (up / 'summary.json').write_text(
+        json.dumps(
+            {
+                'robot': 'bot/my_bot.yaml',
+                'command': ['bring-up', 'bot/my_bot.yaml', '--out', 'bot/up'],
+                'steps': [
+                    step('check', mass=12.34),
+                    step('stand', what='still, leaning 0.1 rad'),
+                    step('gait', what='0.4 m/s'),
+                    step(
+                        'walk (rigid)',
+                        what='walks',
+                        duration=20.0,
+                        speed=0.4321,
+                        peak_effort=7.0,
+                        cost_of_transport_positive=0.2,
+                    ),
+                    step('walk (MuJoCo)', False, 'fell | hard', 3.2, 's of 20 s', speed=0.1),
+                    step('margins', delay='0.004 s and more'),
+                    {**step('speed'), 'value': 0.312},
+                ],
+            }
+        )
+    )
     return up
 
 
@@ -45,8 +67,16 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
     text = page.read_text()
     row = next(line for line in text.splitlines() if 'robots/my_bot.png' in line)
     assert [cell.strip() for cell in row.split('|')][2:-1] == [
-        'my bot', '12.3', 'still, leaning 0.1 rad', '20 s in rigid', '0.432', '7', '0.2',
-        'delay 0.004 s (no more tried)', '0.312']
+        'my bot',
+        '12.3',
+        'still, leaning 0.1 rad',
+        '20 s in rigid',
+        '0.432',
+        '7',
+        '0.2',
+        'delay 0.004 s (no more tried)',
+        '0.312',
+    ]
     assert 'walk (MuJoCo) did not pass: fell \\| hard, 3.2 s of 20 s.' in text
     assert "$ walking_control adopt 'my bot.urdf' --out bot\n$ walking_control bring-up" in text
 
@@ -62,11 +92,14 @@ def test_words_of_the_writer_stay(folder, tmp_path):
     assert 'old' not in text and text.count('my bot |') == 1
 
 
-@pytest.mark.parametrize('spoil, words', [
-    (lambda folder, page: page.write_text('# Mine\n'), 'without the two marks'),
-    (lambda folder, page: (folder / 'summary.json').unlink(), 'no summary of a bring-up'),
-    (lambda folder, page: (folder / 'summary.json').write_text('{'), 'cannot be read'),
-])
+@pytest.mark.parametrize(
+    'spoil, words',
+    [
+        (lambda folder, page: page.write_text('# Mine\n'), 'without the two marks'),
+        (lambda folder, page: (folder / 'summary.json').unlink(), 'no summary of a bring-up'),
+        (lambda folder, page: (folder / 'summary.json').write_text('{'), 'cannot be read'),
+    ],
+)
 def test_bad_input_is_one_line(folder, tmp_path, capsys, spoil, words):
     """A page that is something else would be overwritten, or an empty folder shown as a robot."""
     page = tmp_path / 'robots.md'

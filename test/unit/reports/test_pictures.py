@@ -36,10 +36,18 @@ def four_motor_run(compass_run):
     motor = compass_run.robot.actuators['hip']
     wave = np.sin(8.0 * compass_run.time)
     peak = np.where(np.arange(len(wave)) == rows_around(compass_run, 1, 4).start + 20, 300.0, 0.0)
-    telemetry = {f'{part}_{joint}': (i + 1.0) * wave + (peak if part == 'applied' else 0.0)
-                 for i, joint in enumerate(MOTORS) for part in PARTS}
-    return replace(compass_run, telemetry=telemetry, robot=replace(
-        compass_run.robot, actuators=dict.fromkeys(MOTORS, motor), ground_torque=None))
+    telemetry = {
+        f'{part}_{joint}': (i + 1.0) * wave + (peak if part == 'applied' else 0.0)
+        for i, joint in enumerate(MOTORS)
+        for part in PARTS
+    }
+    return replace(
+        compass_run,
+        telemetry=telemetry,
+        robot=replace(
+            compass_run.robot, actuators=dict.fromkeys(MOTORS, motor), ground_torque=None
+        ),
+    )
 
 
 def boxes_of_words(figure):
@@ -50,7 +58,8 @@ def boxes_of_words(figure):
         texts += [axis._left_title, axis._right_title, axis.xaxis.label, axis.yaxis.label]
     legends = [*figure.legends, *(axis.get_legend() for axis in figure.axes)]
     return [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()] + [
-        ('legend', legend.get_window_extent()) for legend in legends if legend is not None]
+        ('legend', legend.get_window_extent()) for legend in legends if legend is not None
+    ]
 
 
 def check_readable(figure):
@@ -58,7 +67,7 @@ def check_readable(figure):
     words, whole = boxes_of_words(figure), figure.bbox
     for i, (text, box) in enumerate(words):
         assert box.x0 >= whole.x0 and box.x1 <= whole.x1, f'{text} leaves the figure'
-        for other, another in words[i + 1:]:
+        for other, another in words[i + 1 :]:
             assert not box.overlaps(another), f'{text} over {other}'
         for axis in figure.axes:
             inside = axis.get_window_extent().shrunk(0.98, 0.96)
@@ -76,6 +85,7 @@ def test_effort_parts_of_four_motors(four_motor_run):
 
 def test_gait_motion_of_five_coordinates():
     """The legend of the coordinates lay over them."""
+
     class Motion:
         period = 0.5
         phases = (SimpleNamespace(duration=0.2), SimpleNamespace(duration=0.3))
@@ -83,21 +93,31 @@ def test_gait_motion_of_five_coordinates():
         def motion(self, time):
             q = np.array([np.sin(6.0 * time + i) for i in range(5)]).T
             return q, q, q
+
     time = np.linspace(0.0, 0.5, 50)
-    judgement = SimpleNamespace(time=time, effort=np.ones((50, 5)), foot=np.ones((50, 2)),
-                                force=np.ones((50, 2)), cost=1.0)
+    judgement = SimpleNamespace(
+        time=time, effort=np.ones((50, 5)), foot=np.ones((50, 2)), force=np.ones((50, 2)), cost=1.0
+    )
     names = ['stance_tibia', 'stance_femur', 'torso', 'swing_femur', 'swing_tibia']
     found = SimpleNamespace(
         result=SimpleNamespace(gait=Motion(), judgement=judgement),
-        robot_file=SimpleNamespace(robot=SimpleNamespace(coordinates=names)))
+        robot_file=SimpleNamespace(robot=SimpleNamespace(coordinates=names)),
+    )
     check_readable(plot_motion(found))
 
 
 def test_cycle_portrait_says_what_it_shows(compass_run):
     """A portrait had no title, and nothing closed the cycle: the impact was not to be seen."""
-    figure = plot_cycle(compass_run, {
-        'period': 0.734, 'step_length': 0.53, 'speed': 0.72, 'stable': True,
-        'eigenvalues': [0.19 + 0.41j, 0.19 - 0.41j, -0.02]})
+    figure = plot_cycle(
+        compass_run,
+        {
+            'period': 0.734,
+            'step_length': 0.53,
+            'speed': 0.72,
+            'stable': True,
+            'eigenvalues': [0.19 + 0.41j, 0.19 - 0.41j, -0.02],
+        },
+    )
     check_readable(figure)
     title = figure.get_suptitle()
     assert 'compass' in title and 'stable cycle' in title and '3° downhill' in title

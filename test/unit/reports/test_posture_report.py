@@ -34,8 +34,13 @@ def report(tmp_path_factory):
 def test_all_files_are_written(report):
     """A figure of the report would be missing."""
     _, _, files = report
-    assert set(files) == {'report.html', 'summary.json', 'run.csv', 'animation.gif',
-                          *(f'{name}.png' for name, _, _ in POSTURE.figures[:5])}
+    assert set(files) == {
+        'report.html',
+        'summary.json',
+        'run.csv',
+        'animation.gif',
+        *(f'{name}.png' for name, _, _ in POSTURE.figures[:5]),
+    }
     assert all(path.stat().st_size > 0 for path in files.values())
 
 
@@ -58,9 +63,12 @@ def test_table_names_base_and_joints_in_space(report):
     column = dict(zip(header, np.array(rows, dtype=float).T, strict=True))
     assert len(column) == len(header)
     knee = run.robot.joint_index('left_knee')
-    for name, values in (('y [m]', run.q[:, 1]), ('quaternion_w [1]', run.q[:, 6]),
-                         ('left_knee [rad]', run.q[:, 7 + knee]),
-                         ('right_sole_force_z [N]', run.foot_force[:, 1, 2])):
+    for name, values in (
+        ('y [m]', run.q[:, 1]),
+        ('quaternion_w [1]', run.q[:, 6]),
+        ('left_knee [rad]', run.q[:, 7 + knee]),
+        ('right_sole_force_z [N]', run.foot_force[:, 1, 2]),
+    ):
         assert column[name] == pytest.approx(values, rel=1e-8), name
     assert 'angular_velocity_z [rad/s]' in column and 'left_knee_rate [rad/s]' in column
 
@@ -147,5 +155,5 @@ def test_check_finds_a_posture_that_falls_over():
 def test_check_finds_soles_that_do_not_lie_on_the_floor():
     """Statics would be judged for soles that touch the floor with an edge only."""
     overrides = [(f'start.posture.{side}_ankle_pitch', 0.0) for side in ('left', 'right')]
-    problem, = check_robot('humanoid', overrides)['problems']
+    (problem,) = check_robot('humanoid', overrides)['problems']
     assert problem['limit'].startswith('no sole lies flat')

@@ -52,8 +52,9 @@ def test_page_needs_nothing_else(report):
     text = files['report.html'].read_text(encoding='utf-8')
     sources = re.findall(r'src="([^"]*)"', text)
     assert len(sources) == 1 + len(WALK.figures[:6])
-    assert all(re.match(r'data:image/(png|gif);base64,[A-Za-z0-9+/=]+$', source)
-               for source in sources)
+    assert all(
+        re.match(r'data:image/(png|gif);base64,[A-Za-z0-9+/=]+$', source) for source in sources
+    )
     bare = re.sub(r'base64,[A-Za-z0-9+/=]+', '', text)
     for outside in ('http', 'href', '<link', '<script', 'url(', '.png', '.gif', '.csv'):
         assert outside not in bare
@@ -63,10 +64,14 @@ def test_page_opens_with_the_numbers(report):
     """Speed, clearance and cost of transport would not stand in the page's table."""
     _, summary, files = report
     text = files['report.html'].read_text(encoding='utf-8')
-    table = text[text.index('<table>'):text.index('</table>')]
+    table = text[text.index('<table>') : text.index('</table>')]
     steady = summary['steady']
-    for value in (steady['speed'], steady['cost_of_transport'], steady['foot_clearance'],
-                  summary['speed']):
+    for value in (
+        steady['speed'],
+        steady['cost_of_transport'],
+        steady['foot_clearance'],
+        summary['speed'],
+    ):
         assert f'<td>{value:#.3g}</td>' in table
     assert text.index('<table>') < text.index('image/png')
 
@@ -104,7 +109,8 @@ def test_table_reads_back_with_units(report):
     assert column['q3 [rad]'] == pytest.approx(run.coordinates[:, 0], rel=1e-8)
     assert column['inner_foot_force_z [N]'] == pytest.approx(run.foot_force[:, 1, 2], rel=1e-8)
     assert column['hip_current [A]'] * 74.0 * 0.0302 == pytest.approx(
-        column['hip_effort [N m]'], rel=1e-7)
+        column['hip_effort [N m]'], rel=1e-7
+    )
 
 
 def test_current_is_not_listed_without_a_motor():

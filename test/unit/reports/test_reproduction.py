@@ -30,24 +30,41 @@ def test_page_has_every_row_once():
     """If it failed, a row would be on no page, or a page would hold a row that nobody computes."""
     ids = [row.id for row in ROWS]
     assert len(set(ids)) == len(ids)
-    lines = [line.split('|')[1].strip() for line in PAGE.read_text().splitlines()
-             if line.startswith('| ')][1:]
+    lines = [
+        line.split('|')[1].strip()
+        for line in PAGE.read_text().splitlines()
+        if line.startswith('| ')
+    ][1:]
     assert lines == ids
     assert 'unexplained' not in PAGE.read_text()
 
 
 def row(published, compute, **others):
     """Return a row of one number."""
-    return Row('x', 'DS09', '1', 'a number', '1', published, compute,
-               others.pop('tolerance', 0.05), **others)
+    return Row(
+        'x',
+        'DS09',
+        '1',
+        'a number',
+        '1',
+        published,
+        compute,
+        others.pop('tolerance', 0.05),
+        **others,
+    )
 
 
-@pytest.mark.parametrize('it, status', [
-    (row(1.0, lambda: 1.04), 'reproduced'), (row(1.0, lambda: 1.06, note='because'), 'differs'),
-    (row(1.0, lambda: 1.06, note='because', own=False), 'not from its own equations'),
-    (row(1.0, lambda: 1.06), 'unexplained'),
-    (row('up', lambda: 'up', tolerance=None), 'reproduced'),
-    (row('up', lambda: 'down', tolerance=None), 'unexplained')])
+@pytest.mark.parametrize(
+    'it, status',
+    [
+        (row(1.0, lambda: 1.04), 'reproduced'),
+        (row(1.0, lambda: 1.06, note='because'), 'differs'),
+        (row(1.0, lambda: 1.06, note='because', own=False), 'not from its own equations'),
+        (row(1.0, lambda: 1.06), 'unexplained'),
+        (row('up', lambda: 'up', tolerance=None), 'reproduced'),
+        (row('up', lambda: 'down', tolerance=None), 'unexplained'),
+    ],
+)
 def test_verdicts(it, status):
     """If it failed, a number that differs would pass for reproduced, or the other way round."""
     assert judge(it)['status'] == status
@@ -55,8 +72,10 @@ def test_verdicts(it, status):
 
 def test_a_number_that_cannot_be_computed_is_no_agreement():
     """If it failed, a computation that breaks would take all other rows along, or count."""
+
     def fails():
         raise NotAchieved('gait')
+
     judged = judge(row(1.0, fails))
     assert judged['status'] == 'unexplained' and judged['ours'] == 'none: gait'
 
@@ -70,8 +89,9 @@ def test_verb(tmp_path, capsys, monkeypatch):
     assert main(['reproduce', '--only', 'nothing']) == 2
     with pytest.raises(InvalidInput, match='longer than --quick'):
         reproduce(['ds09-table-4.2'], quick=True)
-    monkeypatch.setattr('walking_control.lab.reports.reproduction.table.ROWS',
-                        (row(1.0, lambda: 2.0),))
+    monkeypatch.setattr(
+        'walking_control.lab.reports.reproduction.table.ROWS', (row(1.0, lambda: 2.0),)
+    )
     capsys.readouterr()
     assert main(['reproduce']) == 1 and 'unexplained: x' in capsys.readouterr().err
 
@@ -80,7 +100,8 @@ def test_verb(tmp_path, capsys, monkeypatch):
 def test_light_legs_cost_less_than_the_printed_ones():
     """If it failed, the printed masses of Table 5.2 might be the best, and the erratum wrong."""
     from walking_control.lab.reports.reproduction.gaits import compass
-    assert compass(1.0, [], 'cost', 0.57) > 5.0 * 0.012   # printed mass and cost at 1 m/s
+
+    assert compass(1.0, [], 'cost', 0.57) > 5.0 * 0.012  # printed mass and cost at 1 m/s
     assert compass(1.0, [], 'cost', 0.1) < 0.012
 
 

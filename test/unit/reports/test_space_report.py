@@ -14,8 +14,12 @@ from walking_control.simulation.disturbance import parse_disturbance
 pytest.importorskip('matplotlib', reason='reports need matplotlib')
 Image = pytest.importorskip('PIL.Image', reason='reports need Pillow')
 
-ROUTE = Route((Segment('ahead & on', 0.0, 2.0, (0.5, -0.1, 0.2), False, 0.0, 0.0, 0.0),
-               Segment('pushed', 2.0, 4.0, (0.1, 0.0, 0.0), False, 0.5, 2.5, 90.0)))
+ROUTE = Route(
+    (
+        Segment('ahead & on', 0.0, 2.0, (0.5, -0.1, 0.2), False, 0.0, 0.0, 0.0),
+        Segment('pushed', 2.0, 4.0, (0.1, 0.0, 0.0), False, 0.5, 2.5, 90.0),
+    )
+)
 
 
 def test_report_shows_route_and_walk(tmp_path):
@@ -30,20 +34,31 @@ def test_report_shows_route_and_walk(tmp_path):
     assert '<td>0.50 (0.50)</td><td>-0.10 (-0.10)</td><td>0.20 (0.20)</td>' in page
     with Image.open(tmp_path / 'animation.gif') as film:
         assert film.size == (720, 400) and film.n_frames > 40
-        film.seek(32)   # 2.56 s: the push
+        film.seek(32)  # 2.56 s: the push
         pushed = np.asarray(film.convert('RGB')).astype(int)
         film.seek(20)
-        red = [np.sum((np.abs(frame - (164, 19, 76)) < 12).all(axis=2))
-               for frame in (pushed, np.asarray(film.convert('RGB')).astype(int))]
+        red = [
+            np.sum((np.abs(frame - (164, 19, 76)) < 12).all(axis=2))
+            for frame in (pushed, np.asarray(film.convert('RGB')).astype(int))
+        ]
     assert red[0] > 100 > red[1], 'the push is drawn while it lasts'
 
 
 def test_pushes_of_every_kind_are_found():
     """A film would not show what hit the robot at a touchdown, within a step or at a time."""
     run = synthetic_space_walk(rows=401)
-    run.disturbances = tuple(map(parse_disturbance, (
-        'push=0.5@3', 'push=0.5@4.5:direction=180', 'side_push=0.2@2.5s', 'push=1@9s',
-        'step_up=0.01@5')))
+    run.disturbances = tuple(
+        map(
+            parse_disturbance,
+            (
+                'push=0.5@3',
+                'push=0.5@4.5:direction=180',
+                'side_push=0.2@2.5s',
+                'push=1@9s',
+                'step_up=0.01@5',
+            ),
+        )
+    )
     found = pushes(run)
     assert [run.time[push.row] for push in found] == pytest.approx([1.2, 1.8, 2.5])
     turns = [np.arctan2(*push.way[::-1]) - yaw(run)[push.row] for push in found]

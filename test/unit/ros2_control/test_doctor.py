@@ -49,19 +49,31 @@ def test_a_healthy_system_has_nothing_wrong(robot, pace):
 
 
 @pytest.mark.parametrize('robot', ['dribbel', 'walker3d'])
-@pytest.mark.parametrize(('pace', 'change', 'words'), [
-    (1.0, stopped, 'must advance'),
-    (1.0, wall_time, 'use_sim_time'),
-    (None, lambda seen: seen.parameters[names.CONTROLLER].update(use_sim_time=True), 'start the'),
-    (None, lambda seen: seen.mismatches.append('cmd_vel of x cannot be heard by y'), 'quality of'),
-    (None, limiter, 'margin in the URDF')])
+@pytest.mark.parametrize(
+    ('pace', 'change', 'words'),
+    [
+        (1.0, stopped, 'must advance'),
+        (1.0, wall_time, 'use_sim_time'),
+        (
+            None,
+            lambda seen: seen.parameters[names.CONTROLLER].update(use_sim_time=True),
+            'start the',
+        ),
+        (
+            None,
+            lambda seen: seen.mismatches.append('cmd_vel of x cannot be heard by y'),
+            'quality of',
+        ),
+        (None, limiter, 'margin in the URDF'),
+    ],
+)
 def test_what_is_wrong_is_a_problem_with_its_remedy(robot, pace, change, words):
     """If it failed, a system that cannot work would be called usable."""
     robot_file, seen = load_robot(robot), running(pace=pace)
     change(seen)
     limits = [robot_file.robot.limits[joint] for joint in robot_file.robot.joints]
     position = np.array([max(limit.lower, -9.0) for limit in limits])
-    problem, = diagnose(robot_file, seen, position).problems
+    (problem,) = diagnose(robot_file, seen, position).problems
     assert words in str(problem) and problem.remedy
 
 
@@ -70,13 +82,13 @@ def test_a_start_that_begins_with_an_effort_is_judged():
     seen = running()
     seen.commands = [(when, True) for when, _ in seen.commands]
     assert 'first second' not in diagnose(load_robot('dribbel'), seen, None).facts
-    seen.alone = True   # nobody commanded before
+    seen.alone = True  # nobody commanded before
     assert 'first second' in diagnose(load_robot('dribbel'), seen, None).facts
 
 
 def test_a_slow_sensor_is_a_problem():
     """If it failed, the controller would wait for ever and `check` would not say why."""
-    problem, = diagnose(load_robot('dribbel'), running(rate=20.0), None).problems
+    (problem,) = diagnose(load_robot('dribbel'), running(rate=20.0), None).problems
     assert problem.what == names.JOINT_STATES and '20 Hz' in str(problem)
 
 
@@ -90,13 +102,26 @@ def stalls(seen):
     seen.commands = [each for each in seen.commands if not 0.6 < each[0] - first < 0.75]
 
 
-@pytest.mark.parametrize(('change', 'words'), [
-    (silent, 'was not heard for 30'), (stalls, 'in the first second'),
-    (lambda seen: seen.commands.clear(), 'was not heard: begin one'),
-    (lambda seen: setattr(seen, 'priority', 0), 'rtprio'),
-    (lambda seen: seen.statuses.update(watchdog=(1, 'hears nobody')), 'says: hears nobody'),
-    (lambda seen: seen.arrivals.update({names.JOINT_STATES: [
-        (when, stamp - 100.0) for when, stamp in seen.arrivals[names.JOINT_STATES]]}), 'chrony')])
+@pytest.mark.parametrize(
+    ('change', 'words'),
+    [
+        (silent, 'was not heard for 30'),
+        (stalls, 'in the first second'),
+        (lambda seen: seen.commands.clear(), 'was not heard: begin one'),
+        (lambda seen: setattr(seen, 'priority', 0), 'rtprio'),
+        (lambda seen: seen.statuses.update(watchdog=(1, 'hears nobody')), 'says: hears nobody'),
+        (
+            lambda seen: seen.arrivals.update(
+                {
+                    names.JOINT_STATES: [
+                        (when, stamp - 100.0) for when, stamp in seen.arrivals[names.JOINT_STATES]
+                    ]
+                }
+            ),
+            'chrony',
+        ),
+    ],
+)
 def test_what_may_be_the_listener_is_a_remark(change, words):
     """If it failed, a busy listener would call a good robot unusable, or say nothing of a stall."""
     seen = running()

@@ -43,12 +43,19 @@ from walking_control.ros.ros2_control.launching import (
 from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
 from walking_control.ros.ros2_control.wiring import state_interfaces, wire
 
-PLANS = {GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS), MUJOCO: (plan_mujoco, MUJOCO_ARGUMENTS),
-         HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS)}
+PLANS = {
+    GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS),
+    MUJOCO: (plan_mujoco, MUJOCO_ARGUMENTS),
+    HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS),
+}
 FILES = {GAZEBO: 'gazebo', MUJOCO: 'mujoco_ros2_control', HARDWARE: 'hardware'}
 ROBOTS = ('dribbel', 'humanoid', 'walker3d', 'walker3d_points')
-TABLES = {'simulation': SIMULATION, 'monitor': MONITOR, 'teleop': TELEOP,
-          **{FILES[target]: arguments for target, (_, arguments) in PLANS.items()}}
+TABLES = {
+    'simulation': SIMULATION,
+    'monitor': MONITOR,
+    'teleop': TELEOP,
+    **{FILES[target]: arguments for target, (_, arguments) in PLANS.items()},
+}
 
 
 def steps_of(target, **arguments):
@@ -60,8 +67,16 @@ def steps_of(target, **arguments):
     return {step.key: step for step in steps}, place
 
 
-@pytest.fixture(scope='module', params=[(target, robot) for target in PLANS for robot in ROBOTS
-                                        if (target, robot) != (GAZEBO, 'dribbel')], ids='-'.join)
+@pytest.fixture(
+    scope='module',
+    params=[
+        (target, robot)
+        for target in PLANS
+        for robot in ROBOTS
+        if (target, robot) != (GAZEBO, 'dribbel')
+    ],
+    ids='-'.join,
+)
 def launched(request):
     """Return target, key -> step and place of a launch of a shipped robot."""
     target, robot = request.param
@@ -76,15 +91,27 @@ def spawned(step):
 
 def test_every_launch_file_has_its_table():
     """If it failed, a launch file would have arguments that nothing here looks at."""
-    files = {path.name.removesuffix('.launch.py')
-             for path in (share_directory() / 'launch').glob('*.launch.py')}
+    files = {
+        path.name.removesuffix('.launch.py')
+        for path in (share_directory() / 'launch').glob('*.launch.py')
+    }
     assert set(TABLES) <= files
     for table in TABLES.values():
-        for argument in table:   # one name, one meaning
-            assert argument in [other for each in TABLES.values() for other in each
-                                if other.name == argument.name]
-            assert len({other.default for each in TABLES.values() for other in each
-                        if other.name == argument.name}) == 1
+        for argument in table:  # one name, one meaning
+            assert argument in [
+                other for each in TABLES.values() for other in each if other.name == argument.name
+            ]
+            assert (
+                len(
+                    {
+                        other.default
+                        for each in TABLES.values()
+                        for other in each
+                        if other.name == argument.name
+                    }
+                )
+                == 1
+            )
         assert read_arguments({}, table)
 
 
@@ -110,10 +137,18 @@ def test_our_nodes_declare_what_they_are_given(launched):
     _, steps, _ = launched
     for step in steps.values():
         if isinstance(step, Process) and step.package == US:
-            source = (Path(__file__).parents[3] / 'walking_control' / 'ros' / 'nodes'
-                      / f'{step.executable}.py').read_text()   # not every machine can import it
-            declared = {'use_sim_time', *re.findall(r'^    (\w+): \S+ = parameter\(', source, re.M),
-                        *(f'estimator.{name}' for name in EstimatorParameters.rows)}
+            source = (
+                Path(__file__).parents[3]
+                / 'walking_control'
+                / 'ros'
+                / 'nodes'
+                / f'{step.executable}.py'
+            ).read_text()  # not every machine can import it
+            declared = {
+                'use_sim_time',
+                *re.findall(r'^    (\w+): \S+ = parameter\(', source, re.M),
+                *(f'estimator.{name}' for name in EstimatorParameters.rows),
+            }
             for parameters in step.parameters:
                 assert set(parameters) <= declared
 
@@ -137,8 +172,9 @@ def test_spawners_start_the_controllers_of_their_file(launched):
     target, steps, place = launched
     path = place.path(CONTROLLERS[target])
     # all sensors in one message are asked for
-    expected = [name for name in controllers_of(place.wiring, target)
-                if name != names.STATE_BROADCASTER]
+    expected = [
+        name for name in controllers_of(place.wiring, target) if name != names.STATE_BROADCASTER
+    ]
     loaded = []
     for step in steps.values():
         if isinstance(step, Process) and step.executable == 'spawner':
@@ -164,8 +200,11 @@ class Manager:
         """Carry out steps as they wait for one another."""
         done, waiting = {''}, list(steps.values())
         while waiting:
-            ready = [step for step in waiting if done >= {
-                getattr(step, 'after', ''), getattr(step, 'activate_after', '')}]
+            ready = [
+                step
+                for step in waiting
+                if done >= {getattr(step, 'after', ''), getattr(step, 'activate_after', '')}
+            ]
             assert ready, waiting
             for step in ready:
                 self._do(step)
@@ -179,8 +218,9 @@ class Manager:
             self.configured.update(controllers)
             self.active |= set() if '--inactive' in options else set(controllers)
         elif isinstance(step, Call) and 'switch_controller' in ' '.join(step.command):
-            request = re.search(r'--activate (.*)|activate_controllers: .([^]]*)',
-                                ' '.join(step.command))
+            request = re.search(
+                r'--activate (.*)|activate_controllers: .([^]]*)', ' '.join(step.command)
+            )
             controllers = set(re.split('[, ]+', request.group(1) or request.group(2)))
             assert controllers <= set(self.configured) - self.active
             self.active |= controllers
@@ -205,7 +245,7 @@ def test_what_moves_the_robot_comes_last(launched):
         go = steps[manager.order[-1]]
         assert steps[go.after] is controller
         if target == GAZEBO and place.wiring.robot.name != 'walker3d_points':
-            assert set(go.command) >= moving   # held until then
+            assert set(go.command) >= moving  # held until then
         else:
             assert ('pause: false' if target == GAZEBO else 'paused: false') in str(go)
     parameters = controller.parameters[-1]
@@ -217,21 +257,29 @@ def test_topics_of_controllers_are_those_of_our_nodes(launched):
     """If it failed, both sides would run and hear nothing of each other."""
     target, steps, place = launched
     wiring = place.wiring
-    published = {'joint_state_broadcaster': names.JOINT_STATES,
-                 'imu_broadcaster': names.IMU, 'lock_broadcaster': names.LOCK_STATES,
-                 **{names.wrench_broadcaster(foot): names.foot_wrench(foot)
-                    for foot in wiring.robot.feet}}
-    heard = {'effort_controller': names.EFFORT_COMMANDS, 'lock_controller': names.LOCK_COMMANDS,
-             'lock_effort_controller': names.LOCK_EFFORT_COMMANDS}
+    published = {
+        'joint_state_broadcaster': names.JOINT_STATES,
+        'imu_broadcaster': names.IMU,
+        'lock_broadcaster': names.LOCK_STATES,
+        **{names.wrench_broadcaster(foot): names.foot_wrench(foot) for foot in wiring.robot.feet},
+    }
+    heard = {
+        'effort_controller': names.EFFORT_COMMANDS,
+        'lock_controller': names.LOCK_COMMANDS,
+        'lock_effort_controller': names.LOCK_EFFORT_COMMANDS,
+    }
     for name, (plugin, parameters) in controllers_of(wiring, target).items():
         if name == names.STATE_BROADCASTER:
             assert parameters['interfaces'] == state_interfaces(wiring.robot)
             assert names.STATES == f'{name}/values' and names.STATE_NAMES == f'{name}/names'
             continue
         local = name + '/' if parameters.get('use_local_topics', True) else ''
-        kinds = {'JointStateBroadcaster': 'joint_states', 'IMUSensorBroadcaster': f'{name}/imu',
-                 'ForceTorqueSensorBroadcaster': f'{name}/wrench',
-                 'ForwardCommandController': f'{name}/commands'}
+        kinds = {
+            'JointStateBroadcaster': 'joint_states',
+            'IMUSensorBroadcaster': f'{name}/imu',
+            'ForceTorqueSensorBroadcaster': f'{name}/wrench',
+            'ForwardCommandController': f'{name}/commands',
+        }
         topic = kinds[plugin.rpartition('/')[2]]
         if topic == 'joint_states' and name != 'joint_state_broadcaster':
             topic = local + topic
@@ -246,7 +294,7 @@ def test_descriptions_and_worlds_fit_together(launched):
     """If it failed, a simulator would load another plugin, model or world than it is told of."""
     target, steps, place = launched
     if target == HARDWARE:
-        assert 'description' not in steps   # whoever started the controller manager tells it
+        assert 'description' not in steps  # whoever started the controller manager tells it
         return
     description = parse(steps['description'].parameters[0]['robot_description'])
     hardware = description.find('ros2_control/hardware')
@@ -254,16 +302,19 @@ def test_descriptions_and_worlds_fit_together(launched):
     if target == MUJOCO:
         model = hardware.find('param[@name="mujoco_model"]').text
         root = ElementTree.parse(model).getroot()
-        assert hardware.find('param[@name="initial_keyframe"]').text == \
-            root.find('keyframe/key').get('name')
+        assert hardware.find('param[@name="initial_keyframe"]').text == root.find(
+            'keyframe/key'
+        ).get('name')
         sensors = {sensor.get('name') for sensor in root.find('sensor')}
         for sensor in description.findall('ros2_control/sensor'):
             name = sensor.find('param[@name="mujoco_sensor_name"]').text
             kind = sensor.find('param[@name="mujoco_type"]').text
-            assert {f'{name}_{end}' for end in {
-                'imu': ('quat', 'gyro', 'accel'), 'fts': ('force', 'torque')}[kind]} <= sensors
+            assert {
+                f'{name}_{end}'
+                for end in {'imu': ('quat', 'gyro', 'accel'), 'fts': ('force', 'torque')}[kind]
+            } <= sensors
         return
-    path, = shlex.split(steps['gazebo'].arguments['gz_args'])
+    (path,) = shlex.split(steps['gazebo'].arguments['gz_args'])
     world = ElementTree.parse(path).getroot().find('world')
     create = dict(zip(steps['spawn'].arguments[::2], steps['spawn'].arguments[1::2]))
     assert create['-world'] == world.get('name')
@@ -271,18 +322,18 @@ def test_descriptions_and_worlds_fit_together(launched):
     model = ElementTree.parse(create['-file']).getroot()
     own = {plugin.find('parameters').text for plugin in model.findall('gazebo/plugin')}
     assert own == {place.path(CONTROLLERS[GAZEBO])}
-    measured = {sensor.get('name'): sensor.get('type')
-                for sensor in model.findall('gazebo/sensor')}
+    measured = {sensor.get('name'): sensor.get('type') for sensor in model.findall('gazebo/sensor')}
     tagged = {sensor.get('name') for sensor in description.findall('ros2_control/sensor')}
     assert set(measured) == tagged
     systems = {plugin.get('name').rpartition('::')[2] for plugin in world.findall('plugin')}
     assert {'imu': 'Imu', 'force_torque': 'ForceTorque'}.keys() == set(measured.values())
     assert {'Imu', 'ForceTorque', 'Physics', 'UserCommands'} <= systems
-    bridged, = yaml.safe_load(Path(steps['bridge'].parameters[0]['config_file']).read_text())
+    (bridged,) = yaml.safe_load(Path(steps['bridge'].parameters[0]['config_file']).read_text())
     assert bridged['ros_topic_name'] == names.CLOCK
     step = float(world.find('physics/max_step_size').text)
     manager = yaml.safe_load(Path(place.path(CONTROLLERS[GAZEBO])).read_text())[
-        '/**/controller_manager']['ros__parameters']
+        '/**/controller_manager'
+    ]['ros__parameters']
     assert manager['update_rate'] * step == pytest.approx(1.0)
 
 
@@ -301,8 +352,9 @@ def test_dry_run_reaches_nothing_that_moves():
     moving = set(commanding(place.wiring, HARDWARE))
     for step in steps.values():
         assert not moving & set(getattr(step, 'arguments', ()))
-    shadows = {(topic, f'dry_run/{topic}') for topic in (names.EFFORT_COMMANDS,
-                                                        names.LOCK_COMMANDS)}
+    shadows = {
+        (topic, f'dry_run/{topic}') for topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS)
+    }
     for key in ('controller', 'watchdog'):
         assert set(steps[key].remappings) == shadows
     assert steps['controller'].activate
@@ -310,10 +362,15 @@ def test_dry_run_reaches_nothing_that_moves():
 
 def test_arming_at_once_is_asked_for():
     """If it failed, a robot would be armed that nobody armed, or our controller stay inactive."""
-    steps, place = steps_of(HARDWARE, robot='humanoid', arm='true', watchdog='false',
-                            namespace='left')
-    assert list(steps['arm'].command[3:]) == ['--controller-manager', '/left/controller_manager',
-                                              '--activate', *commanding(place.wiring, HARDWARE)]
+    steps, place = steps_of(
+        HARDWARE, robot='humanoid', arm='true', watchdog='false', namespace='left'
+    )
+    assert list(steps['arm'].command[3:]) == [
+        '--controller-manager',
+        '/left/controller_manager',
+        '--activate',
+        *commanding(place.wiring, HARDWARE),
+    ]
     assert steps['controller'].activate and steps['arm'].after == 'controller'
     assert 'watchdog' not in steps
     assert steps['controller'].parameters[-1]['require_watchdog'] is False
@@ -356,7 +413,7 @@ def test_launch_files_are_thin(name):
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert functions[0].name == 'generate_launch_description'
     if name != 'simulation':
-        assert len(functions) == 1 and len(functions[0].body) == 2   # docstring, return
+        assert len(functions) == 1 and len(functions[0].body) == 2  # docstring, return
 
 
 def test_simulators_at_another_speed():
@@ -367,8 +424,9 @@ def test_simulators_at_another_speed():
             world = Path(shlex.split(steps['gazebo'].arguments['gz_args'])[0]).read_text()
             assert '<real_time_factor>0.3</real_time_factor>' in world
         else:
-            assert '"sim_speed_factor">0.3<' in steps['description'].parameters[0][
-                'robot_description']
+            assert (
+                '"sim_speed_factor">0.3<' in steps['description'].parameters[0]['robot_description']
+            )
         assert steps['watchdog'].parameters[0] == {'use_sim_time': True, 'timeout': 0.2}
         with pytest.raises(InvalidInput, match='speed'):
             steps_of(target, speed='0')

@@ -29,22 +29,24 @@ def changed(tmp_path, robot, change):
     return path
 
 
-@pytest.mark.parametrize('robot', ['compass', 'dribbel', 'humanoid', 'walker3d',
-                                   'walker3d_points'])
+@pytest.mark.parametrize('robot', ['compass', 'dribbel', 'humanoid', 'walker3d', 'walker3d_points'])
 def test_shipped_files_fit_their_robots(robot):
     """If it failed, good files would be called bad."""
     assert check_ros2_control(load_robot(robot), shipped_folder(robot)) == []
 
 
-@pytest.mark.parametrize('change, words', [
-    (lambda told: told['effort_controller']['joints'].reverse(), 'another order'),
-    (lambda told: told['effort_controller'].update(joints=['elbow']), 'another robot'),
-    (lambda told: told['joint_state_broadcaster']['joints'].pop(), 'lack right_elbow'),
-    (lambda told: told['imu_broadcaster'].update(frame_id='torso'), 'must be imu_link'),
-    (lambda told: told['left_sole_broadcaster'].update(sensor_name='toe'), 'toe/force.z'),
-    (lambda told: told['controller_manager'].update(update_rate=100), '500 Hz or more'),
-    (lambda told: told['controller_manager'].pop('imu_broadcaster'), 'not declared'),
-])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (lambda told: told['effort_controller']['joints'].reverse(), 'another order'),
+        (lambda told: told['effort_controller'].update(joints=['elbow']), 'another robot'),
+        (lambda told: told['joint_state_broadcaster']['joints'].pop(), 'lack right_elbow'),
+        (lambda told: told['imu_broadcaster'].update(frame_id='torso'), 'must be imu_link'),
+        (lambda told: told['left_sole_broadcaster'].update(sensor_name='toe'), 'toe/force.z'),
+        (lambda told: told['controller_manager'].update(update_rate=100), '500 Hz or more'),
+        (lambda told: told['controller_manager'].pop('imu_broadcaster'), 'not declared'),
+    ],
+)
 def test_slips_in_a_file_are_found(tmp_path, change, words):
     """If it failed, efforts would go to other joints, or frames be mixed up, without a word."""
     found = check_ros2_control(load_robot('humanoid'), changed(tmp_path, 'humanoid', change))
@@ -72,13 +74,21 @@ def standing(robot='humanoid', rows=50):
         record.time.append(0.01 * i)
         record.position.append(np.array([start[f'{joint}/position'] for joint in names]))
         record.velocity.append(np.zeros(len(names)))
-        record.orientation.append(np.array([start[f'{wiring.imu}/orientation.{axis}']
-                                            for axis in 'xyzw']))
+        record.orientation.append(
+            np.array([start[f'{wiring.imu}/orientation.{axis}'] for axis in 'xyzw'])
+        )
         record.angular_velocity.append(np.zeros(3))
-        record.acceleration.append(np.array([start[f'{wiring.imu}/linear_acceleration.{axis}']
-                                             for axis in 'xyz']))
-        record.force.append(np.array([[start[f'{sensor}/force.{axis}'] for axis in 'xyz']
-                                      for sensor in wiring.forces.values()]))
+        record.acceleration.append(
+            np.array([start[f'{wiring.imu}/linear_acceleration.{axis}'] for axis in 'xyz'])
+        )
+        record.force.append(
+            np.array(
+                [
+                    [start[f'{sensor}/force.{axis}'] for axis in 'xyz']
+                    for sensor in wiring.forces.values()
+                ]
+            )
+        )
     return robot_file, record
 
 
@@ -101,9 +111,11 @@ def moving():
 
 def scale(name, factor, index=slice(None)):
     """Return what multiplies a column of a record."""
+
     def change(record):
         for values in getattr(record, name):
             values[..., index] *= factor
+
     return change
 
 
@@ -115,6 +127,7 @@ def swap(one, other):
     def change(record):
         for values in record.position:
             values[[i, j]] = values[[j, i]]
+
     return change
 
 
@@ -127,16 +140,19 @@ def test_robots_as_they_are_pass():
     assert any('moves' in sentence for sentence in left_out)
 
 
-@pytest.mark.parametrize('change, words', [
-    (scale('force', -1.0), 'multiplier to -1'),
-    (scale('force', 1.0 / 9.80665), 'kilograms'),
-    (scale('acceleration', -1.0), 'sign is the other one'),
-    (scale('acceleration', 1.0 / G), 'g instead of'),
-    (scale('orientation', 0.5), 'length 1'),
-    (scale('position', 57.29578), 'degrees'),
-    (swap('left_hip_pitch', 'left_knee'), 'position of joint left_knee'),
-    (swap('left_hip_pitch', 'left_hip_yaw'), 'another order'),
-])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (scale('force', -1.0), 'multiplier to -1'),
+        (scale('force', 1.0 / 9.80665), 'kilograms'),
+        (scale('acceleration', -1.0), 'sign is the other one'),
+        (scale('acceleration', 1.0 / G), 'g instead of'),
+        (scale('orientation', 0.5), 'length 1'),
+        (scale('position', 57.29578), 'degrees'),
+        (swap('left_hip_pitch', 'left_knee'), 'position of joint left_knee'),
+        (swap('left_hip_pitch', 'left_hip_yaw'), 'another order'),
+    ],
+)
 def test_gravity_finds(change, words):
     """If it failed, a robot would be let go with sensors of another sign, unit or order."""
     robot_file, record = standing('walker3d')
@@ -153,13 +169,16 @@ def test_gravity_finds_an_imu_on_its_side():
     assert 'degrees from upward' in str(judge_record(robot_file, record)[0][0])
 
 
-@pytest.mark.parametrize('change, words', [
-    (scale('velocity', -1.0, 0), 'velocity of joint hip'),
-    (scale('velocity', 57.29578), 'degrees instead'),
-    (scale('velocity', 0.0), 'must be 1 times'),
-    (scale('angular_velocity', -1.0), 'about y'),
-    (scale('angular_velocity', 57.29578), 'degrees instead'),
-])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (scale('velocity', -1.0, 0), 'velocity of joint hip'),
+        (scale('velocity', 57.29578), 'degrees instead'),
+        (scale('velocity', 0.0), 'must be 1 times'),
+        (scale('angular_velocity', -1.0), 'about y'),
+        (scale('angular_velocity', 57.29578), 'degrees instead'),
+    ],
+)
 def test_motion_finds(change, words):
     """If it failed, rates of another sign or unit would drive the robot's damping."""
     robot_file, record = moving()

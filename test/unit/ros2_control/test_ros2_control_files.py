@@ -37,7 +37,7 @@ from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUG
 from walking_control.ros.ros2_control.wiring import wire
 
 ROBOTS = [name for name in robot_names() if name != 'walker3d_point']
-SOLID = {'compass': [('leg_inertia', 0.05), ('hip_mass', 5.0)]}   # simulators refuse point masses
+SOLID = {'compass': [('leg_inertia', 0.05), ('hip_mass', 5.0)]}  # simulators refuse point masses
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
@@ -54,7 +54,7 @@ def lines(element):
 
 def own_tags(urdf):
     """Return the one ros2_control element of a URDF."""
-    element, = parse(urdf).findall('ros2_control')
+    (element,) = parse(urdf).findall('ros2_control')
     return element
 
 
@@ -65,8 +65,9 @@ def test_shipped_files_are_what_the_generator_writes(wired):
     texts = ros2_control_files(robot_file, wiring)
     assert {path.name for path in folder.iterdir()} == set(texts)
     for name, text in texts.items():
-        assert (folder / name).read_text(encoding='utf-8') == text, \
+        assert (folder / name).read_text(encoding='utf-8') == text, (
             f'run walking_control ros2_control {wiring.robot.name} --out {folder}'
+        )
 
 
 def test_urdfs_carry_their_tags(wired):
@@ -84,8 +85,10 @@ def test_gazebo_switch_drops_locks(wired):
     """If it failed, gz_ros2_control would hold a joint with a lock at zero velocity for ever."""
     robot_file, wiring = wired
     section = 'robot.xacro_args'
-    switched = load_robot(robot_file.path, [(f'{section}.gazebo', 'true'), (
-        f'{section}.hardware_plugin', PLUGINS[GAZEBO])]).robot.urdf
+    switched = load_robot(
+        robot_file.path,
+        [(f'{section}.gazebo', 'true'), (f'{section}.hardware_plugin', PLUGINS[GAZEBO])],
+    ).robot.urdf
     own = own_tags(switched)
     assert lines(own) == lines(own_tags(gazebo_description(wiring)))
     assert not [state for state in own.iter() if state.get('name') == 'lock']
@@ -112,24 +115,33 @@ def test_mock_sensors_begin_as_the_robot_does(wired):
 def test_controllers_claim_what_the_tags_offer(wired):
     """If it failed, a controller could not be activated, or would move a joint nobody named."""
     _, wiring = wired
-    descriptions = {HARDWARE: wiring.robot.urdf, GAZEBO: gazebo_description(wiring),
-                    MUJOCO: mujoco_description(wiring, '/model.xml')}
+    descriptions = {
+        HARDWARE: wiring.robot.urdf,
+        GAZEBO: gazebo_description(wiring),
+        MUJOCO: mujoco_description(wiring, '/model.xml'),
+    }
     for target, description in descriptions.items():
         offered = {'command': set(), 'state': set()}
         for component in own_tags(description):
             for kind, names in offered.items():
-                names |= {f'{component.get("name")}/{interface.get("name")}' for interface in
-                          component.findall(f'{kind}_interface')}
+                names |= {
+                    f'{component.get("name")}/{interface.get("name")}'
+                    for interface in component.findall(f'{kind}_interface')
+                }
         claimed = []
         for plugin, parameters in controllers_of(wiring, target).values():
             if 'interface_name' in parameters:
-                claimed += [f'{joint}/{parameters["interface_name"]}'
-                            for joint in parameters['joints']]
+                claimed += [
+                    f'{joint}/{parameters["interface_name"]}' for joint in parameters['joints']
+                ]
             elif 'joints' not in parameters and 'interfaces' in parameters:
                 assert set(parameters['interfaces']) <= offered['state']
             elif 'interfaces' in parameters:
-                assert {f'{joint}/{name}' for joint in parameters['joints']
-                        for name in parameters['interfaces']} <= offered['state']
+                assert {
+                    f'{joint}/{name}'
+                    for joint in parameters['joints']
+                    for name in parameters['interfaces']
+                } <= offered['state']
             else:
                 word = 'force.z' if 'force_torque' in plugin else 'orientation.w'
                 assert f'{parameters["sensor_name"]}/{word}' in offered['state']
@@ -145,11 +157,13 @@ def test_every_controller_is_declared_and_configured(wired):
         manager = told.pop('controller_manager')
         expected = controllers_of(wiring, target)
         assert {name: manager[name]['type'] for name in expected} == {
-            name: plugin for name, (plugin, _) in expected.items()}
+            name: plugin for name, (plugin, _) in expected.items()
+        }
         assert told == {name: parameters for name, (_, parameters) in expected.items()}
         assert told['effort_controller'] == {
             'joints': [name for name in wiring.robot.efforts if name in wiring.robot.joints],
-            'interface_name': 'effort'}
+            'interface_name': 'effort',
+        }
 
 
 def test_gazebo_model_keeps_its_feet_and_its_plane(wired):
@@ -157,22 +171,26 @@ def test_gazebo_model_keeps_its_feet_and_its_plane(wired):
     _, wiring = wired
     robot, root = wiring.robot, parse(gazebo_model(wiring, '/c.yaml', 'left'))
     for foot, sensor in wiring.forces.items():
-        link, = root.findall(f'link[@name="{foot}"]')
+        (link,) = root.findall(f'link[@name="{foot}"]')
         assert float(link.find('inertial/mass').get('value')) >= 1e-3
-        joint, = (joint for joint in root.findall('joint')
-                  if joint.find('child').get('link') == foot)
-        above, = root.findall(f'gazebo[@reference="{joint.get("name")}"]')
+        (joint,) = (
+            joint for joint in root.findall('joint') if joint.find('child').get('link') == foot
+        )
+        (above,) = root.findall(f'gazebo[@reference="{joint.get("name")}"]')
         assert joint.get('type') != 'fixed' or above.find('preserveFixedJoint').text == 'true'
         assert above.find('sensor').get('name') == sensor
         assert above.find('sensor/force_torque/measure_direction').text == 'child_to_parent'
-    rails = [joint.get('name') for joint in root.findall('joint')
-             if joint.get('name').startswith('rail_')]
+    rails = [
+        joint.get('name')
+        for joint in root.findall('joint')
+        if joint.get('name').startswith('rail_')
+    ]
     assert rails == ([] if robot.base is Base.FREE else ['rail_x', 'rail_z', 'rail_pitch'])
     plugin = root.find('gazebo/plugin')
     assert plugin.find('parameters').text == '/c.yaml'
     assert plugin.find('ros/namespace').text == 'left'
     assert plugin.find('hold_joints').text == 'true'
-    imu, = root.findall(f'gazebo/sensor[@name="{wiring.imu}"]')
+    (imu,) = root.findall(f'gazebo/sensor[@name="{wiring.imu}"]')
     assert imu.find('imu/orientation_reference_frame/localization').text == 'ENU'
 
 
@@ -184,8 +202,12 @@ def test_gazebo_has_the_friction_of_the_robot_file(wired):
     told = [mu.text for mu in world.findall('.//collision/surface/friction/ode/*')]
     root = parse(gazebo_model(wiring, '/c.yaml'))
     for foot in wiring.robot.feet:
-        told += [mu.text for part in root.findall(f'gazebo[@reference="{foot}"]')
-                 for mu in part if mu.tag.startswith('mu')]
+        told += [
+            mu.text
+            for part in root.findall(f'gazebo[@reference="{foot}"]')
+            for mu in part
+            if mu.tag.startswith('mu')
+        ]
     assert len(told) == 2 + 2 * len(wiring.robot.feet)
     assert set(map(float, told)) == {friction}
 
@@ -195,8 +217,9 @@ def felt(urdf, wiring, rotors=0.0):
     model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
     joints = [model.joints[model.getJointId(joint)] for joint in wiring.robot.joints]
     q = pin.neutral(model)
-    q[[joint.idx_q for joint in joints]] = [wiring.start[f'{joint}/position']
-                                            for joint in wiring.robot.joints]
+    q[[joint.idx_q for joint in joints]] = [
+        wiring.start[f'{joint}/position'] for joint in wiring.robot.joints
+    ]
     rows = [joint.idx_v for joint in joints]
     inertia = np.triu(pin.crba(model, model.createData(), q))
     inertia += np.triu(inertia, 1).T
@@ -214,8 +237,9 @@ def test_rotors_weigh_in_gazebo():
     assert 0.7 < (felt(told, wiring) / exact).min() and (felt(told, wiring) / exact).max() < 1.7
     for link in parse(told).findall('link/inertial/inertia'):
         value = {name: float(text) for name, text in link.items()}
-        moments = np.linalg.eigvalsh([[value['i' + ''.join(sorted(a + b))] for b in 'xyz']
-                                      for a in 'xyz'])
+        moments = np.linalg.eigvalsh(
+            [[value['i' + ''.join(sorted(a + b))] for b in 'xyz'] for a in 'xyz']
+        )
         assert moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9)
 
 
@@ -225,8 +249,7 @@ def test_descriptions_are_the_robot_itself(wired):
     for description in (gazebo_description(wiring), mujoco_description(wiring, '/model.xml')):
         assert differences(wiring.robot.urdf, description) == []
     if wiring.locks:
-        limit = parse(gazebo_description(wiring)).find(
-            f'joint[@name="{wiring.locks[0]}"]/limit')
+        limit = parse(gazebo_description(wiring)).find(f'joint[@name="{wiring.locks[0]}"]/limit')
         assert float(limit.get('effort')) > 0.0
 
 
@@ -234,8 +257,9 @@ def test_robots_are_spawned_where_they_start():
     """If it failed, a robot would fall onto the floor or grow out of it, on slopes too."""
     pose = spawn_pose(wire(load_robot('dribbel')))
     assert (pose['P'], pose['R'], pose['y']) == (pytest.approx(-0.15), 0.0, 0.0)
-    level, sloped = (spawn_pose(wire(load_robot('humanoid', [('world.slope', slope)])))
-                     for slope in (0.0, 0.1))
+    level, sloped = (
+        spawn_pose(wire(load_robot('humanoid', [('world.slope', slope)]))) for slope in (0.0, 0.1)
+    )
     assert level['P'] == 0.0 and sloped['P'] == pytest.approx(0.1)
     assert sloped['z'] == pytest.approx(math.cos(0.1) * level['z'])
 
@@ -248,43 +272,54 @@ def test_mjcf_senses_as_the_robot_does(name):
     model = mujoco.MjModel.from_xml_string(write_mjcf(robot_file, wiring))
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(KEYFRAME).id)
-    data.qpos[1 if robot_file.robot.base is Base.PLANAR else 2] -= 2e-4   # onto the floor
+    data.qpos[1 if robot_file.robot.base is Base.PLANAR else 2] -= 2e-4  # onto the floor
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
-    sign = controllers_of(wiring, MUJOCO)[wrench_broadcaster(robot_file.robot.feet[0])][1][
-        'multiplier']['force']['z'] * HANDED_ON
-    told = {foot: sign * data.sensor(f'{sensor}_force').data[2]
-            for foot, sensor in wiring.forces.items()}
+    sign = (
+        controllers_of(wiring, MUJOCO)[wrench_broadcaster(robot_file.robot.feet[0])][1][
+            'multiplier'
+        ]['force']['z']
+        * HANDED_ON
+    )
+    told = {
+        foot: sign * data.sensor(f'{sensor}_force').data[2]
+        for foot, sensor in wiring.forces.items()
+    }
     pressed, force = dict.fromkeys(told, False), np.zeros(6)
     for i in range(data.ncon):
         body = model.body(model.geom_bodyid[data.contact.geom2[i]]).name
         mujoco.mj_contactForce(model, data, i, force)
-        pressed[body] |= bool(force[0] > 1.0)   # a foot may touch the floor as it leaves it
+        pressed[body] |= bool(force[0] > 1.0)  # a foot may touch the floor as it leaves it
     assert any(pressed.values())
     assert all((told[foot] > 1.0) == pressed[foot] for foot in told)
     attitude = data.sensor(f'{wiring.imu}_quat').data[[1, 2, 3, 0]]
     expected = [wiring.start[f'{wiring.imu}/orientation.{axis}'] for axis in 'xyzw']
     np.testing.assert_allclose(attitude, expected, atol=1e-6)
     for joint in wiring.robot.joints:
-        assert data.joint(joint).qpos[0] == pytest.approx(wiring.start[f'{joint}/position'],
-                                                          abs=1e-6)
+        assert data.joint(joint).qpos[0] == pytest.approx(
+            wiring.start[f'{joint}/position'], abs=1e-6
+        )
     assert [model.actuator(i).name for i in range(model.nu)] == [
-        joint for joint in wiring.robot.joints if joint in (*wiring.motors, *wiring.locks)]
+        joint for joint in wiring.robot.joints if joint in (*wiring.motors, *wiring.locks)
+    ]
 
 
 def test_a_robot_from_outside_gets_its_files(tmp_path, capsys):
     """If it failed, only our own robots could be brought up."""
-    sensors = ('<ros2_control name="mine" type="system"><hardware><plugin>mine/Arms</plugin>'
-               '</hardware><sensor name="torso_unit"><state_interface name="orientation.x"/>'
-               '</sensor><sensor name="left_foot_load"><state_interface name="force.z"/></sensor>'
-               '</ros2_control></robot>')
+    sensors = (
+        '<ros2_control name="mine" type="system"><hardware><plugin>mine/Arms</plugin>'
+        '</hardware><sensor name="torso_unit"><state_interface name="orientation.x"/>'
+        '</sensor><sensor name="left_foot_load"><state_interface name="force.z"/></sensor>'
+        '</ros2_control></robot>'
+    )
     path = write_rabbit(tmp_path, change_urdf=lambda urdf: urdf.replace('</robot>', sensors))
     out = tmp_path / 'out'
-    assert main(['ros2_control', str(path), '--out', str(out), '--force-sign', '-1',
-                 '--json']) == 0
+    assert main(['ros2_control', str(path), '--out', str(out), '--force-sign', '-1', '--json']) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result['imu'], result['forces']) == (
-        'torso_unit', {'left_foot': 'left_foot_load', 'right_foot': 'right_foot_sensor'})
+        'torso_unit',
+        {'left_foot': 'left_foot_load', 'right_foot': 'right_foot_sensor'},
+    )
     assert {str(path) for path in out.iterdir()} == set(result['files'])
     tree = yaml.safe_load((out / 'controllers.yaml').read_text())
     assert tree['/**/left_foot_broadcaster']['ros__parameters']['multiplier']['force']['z'] == -1.0
@@ -304,8 +339,10 @@ def test_a_robot_without_motors_is_refused(capsys):
 def test_motes_and_emulated_locks_are_no_other_robot():
     """If it failed, real differences of mass and limit would pass, or those of simulators not."""
     urdf = load_robot('dribbel').robot.urdf
-    heavier = urdf.replace('<link name="outer_foot">', '<link name="outer_foot"><inertial>'
-                           '<mass value="0.001"/></inertial>')
+    heavier = urdf.replace(
+        '<link name="outer_foot">',
+        '<link name="outer_foot"><inertial><mass value="0.001"/></inertial>',
+    )
     assert heavier != urdf and differences(urdf, heavier) == []
     assert differences(urdf, heavier.replace('"0.001"', '"0.1"'))
     assert differences(urdf, urdf.replace('effort="22.0"', 'effort="21.0"'))

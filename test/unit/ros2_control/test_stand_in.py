@@ -61,7 +61,7 @@ def test_a_wrong_length_deactivates(tree):
     stand_in.receive('effort_controller', [1.0, 1.0])
     assert stand_in.update() == ['effort_controller']
     stand_in.receive('effort_controller', [0.0])
-    assert stand_in.update() == [] and written(stand_in)[0] == [2.0]   # nobody takes it away
+    assert stand_in.update() == [] and written(stand_in)[0] == [2.0]  # nobody takes it away
     stand_in.receive('lock_controller', [1.0, 0.0])
     assert stand_in.update() == [] and written(stand_in)[1] == [True, False]
 
@@ -99,10 +99,21 @@ def test_limits_are_enforced_where_the_file_says_so(tree):
         assert written(stand_in)[0] == [expected]
 
 
-@pytest.mark.parametrize('position, velocity, asked, given', [
-    (0.0, 0.0, 5.0, 5.0), (1.5, 0.0, 5.0, 0.0), (1.6, 0.1, 5.0, 0.0), (1.5, -0.1, 5.0, 5.0),
-    (1.5, 0.0, -5.0, -5.0), (-1.5, 0.0, -5.0, 0.0), (-1.5, 0.1, -5.0, -5.0),
-    (0.0, 11.0, 5.0, 0.0), (0.0, 11.0, -5.0, -5.0), (0.0, -11.0, -5.0, 0.0)])
+@pytest.mark.parametrize(
+    'position, velocity, asked, given',
+    [
+        (0.0, 0.0, 5.0, 5.0),
+        (1.5, 0.0, 5.0, 0.0),
+        (1.6, 0.1, 5.0, 0.0),
+        (1.5, -0.1, 5.0, 5.0),
+        (1.5, 0.0, -5.0, -5.0),
+        (-1.5, 0.0, -5.0, 0.0),
+        (-1.5, 0.1, -5.0, -5.0),
+        (0.0, 11.0, 5.0, 0.0),
+        (0.0, 11.0, -5.0, -5.0),
+        (0.0, -11.0, -5.0, 0.0),
+    ],
+)
 def test_efforts_past_a_limit_are_taken_to_zero(tree, position, velocity, asked, given):
     """If it failed, a spring that holds a joint at its limit would hold here and not on a robot."""
     tree['controller_manager']['enforce_command_limits'] = True
@@ -141,7 +152,7 @@ def test_dribbel_walks_on_gazebos_samples(force_time, quiet):
     flicker = 0
     for _ in place.habits.first:
         place.spoil(measurement)
-    for _ in range(1500):   # ticks of 1 ms, as there
+    for _ in range(1500):  # ticks of 1 ms, as there
         command = loop.tick(place.spoil(measurement))
         flicker = max(flicker, loop.state.flicker)
         plant.step(command, 0.001)
@@ -150,15 +161,22 @@ def test_dribbel_walks_on_gazebos_samples(force_time, quiet):
     assert loop.state.steps >= 2 or not quiet
 
 
-@pytest.mark.parametrize('change, words', [
-    (lambda tree: tree['effort_controller'].update(joints=['outer_knee']), 'outer_knee/effort'),
-    (lambda tree: tree['effort_controller'].update(joints=['left_knee']), 'left_knee/effort'),
-    (lambda tree: tree['controller_manager'].pop('imu_broadcaster'), 'imu_broadcaster'),
-    (lambda tree: tree['controller_manager']['effort_controller'].update(
-        type='effort_controllers/JointGroupEffortController'), 'ForwardCommandController'),
-    (lambda tree: tree['outer_foot_broadcaster'].update(sensor_name='toe'), 'toe/force.z'),
-    (lambda tree: tree['joint_state_broadcaster'].update(joints=['toe']), 'toe'),
-])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        (lambda tree: tree['effort_controller'].update(joints=['outer_knee']), 'outer_knee/effort'),
+        (lambda tree: tree['effort_controller'].update(joints=['left_knee']), 'left_knee/effort'),
+        (lambda tree: tree['controller_manager'].pop('imu_broadcaster'), 'imu_broadcaster'),
+        (
+            lambda tree: tree['controller_manager']['effort_controller'].update(
+                type='effort_controllers/JointGroupEffortController'
+            ),
+            'ForwardCommandController',
+        ),
+        (lambda tree: tree['outer_foot_broadcaster'].update(sensor_name='toe'), 'toe/force.z'),
+        (lambda tree: tree['joint_state_broadcaster'].update(joints=['toe']), 'toe'),
+    ],
+)
 def test_what_could_not_be_activated_is_refused(tree, change, words):
     """If it failed, files would pass here that a controller manager cannot start."""
     change(tree)

@@ -10,7 +10,7 @@ from walking_control.models.resources import share_directory
 from walking_control.ros.launch_arguments import read_arguments, TELEOP
 from walking_control.ros.ros2_control.teleop import plan_teleop
 
-HOLD = 0.5   # s: default of cmd_vel_timeout
+HOLD = 0.5  # s: default of cmd_vel_timeout
 
 
 def steps_of(**arguments):
@@ -33,8 +33,10 @@ def test_sticks_ask_for_what_the_robot_can_do():
     assert steps['joystick'].parameters[0] == steps['teleop'].parameters[0]
     with open(steps['teleop'].parameters[0]) as file:
         given = yaml.safe_load(file)['/**']['ros__parameters']
-    limits = {name: SteppingParameters.rows[f'{name}_limit'].default
-              for name in ('speed', 'sideways', 'turn')}
+    limits = {
+        name: SteppingParameters.rows[f'{name}_limit'].default
+        for name in ('speed', 'sideways', 'turn')
+    }
     for turbo in ('', '_turbo'):
         linear, angular = given[f'scale_linear{turbo}'], given[f'scale_angular{turbo}']
         assert 0.0 < linear['x'] <= limits['speed'] and 0.0 < linear['y'] <= limits['sideways']
@@ -52,11 +54,14 @@ def test_own_buttons(tmp_path):
     assert steps_of(buttons=str(path))['teleop'].parameters[0] == str(path)
 
 
-@pytest.mark.parametrize('arguments, words', [
-    ({'input': 'joypad'}, 'joystick or keyboard'),
-    ({'buttons': '/nowhere/buttons.yaml'}, 'no such file'),
-    ({'stamped': 'maybe'}, 'true or false'),
-])
+@pytest.mark.parametrize(
+    'arguments, words',
+    [
+        ({'input': 'joypad'}, 'joystick or keyboard'),
+        ({'buttons': '/nowhere/buttons.yaml'}, 'no such file'),
+        ({'stamped': 'maybe'}, 'true or false'),
+    ],
+)
 def test_bad_arguments_are_refused_in_one_line(arguments, words):
     """A typing error must not end in a traceback, nor start another input."""
     with pytest.raises(InvalidInput) as caught:

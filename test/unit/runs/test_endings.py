@@ -17,7 +17,7 @@ from walking_control.safety.faults import Fault, KINDS, read_fault
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
-SLOW = ['--set', 'safety.velocity_limit_factor=0.3']   # a hip that may not swing is a fault
+SLOW = ['--set', 'safety.velocity_limit_factor=0.3']  # a hip that may not swing is a fault
 
 
 @pytest.mark.parametrize('code', KINDS)
@@ -32,8 +32,9 @@ def test_a_fault_survives_its_text(code):
 def test_a_fault_is_said_everywhere(capsys, tmp_path):
     """A robot stopped by a fault was said to have fallen, or to walk; nobody learnt when."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    status = main(['simulate', 'dribbel', '--duration', '2', '--json', '--out', str(tmp_path),
-                   *SLOW])
+    status = main(
+        ['simulate', 'dribbel', '--duration', '2', '--json', '--out', str(tmp_path), *SLOW]
+    )
     captured = capsys.readouterr()
     result = json.loads(captured.out)
     assert status == 1
@@ -71,6 +72,7 @@ def test_a_robot_in_space_says_its_fault(tmp_path, standing_run):
 def standing_run():
     """Return a run of the humanoid, all columns at rest."""
     from synthetic_posture_run import synthetic_posture_run
+
     return synthetic_posture_run()
 
 
@@ -79,20 +81,28 @@ def test_what_happened_after_a_fault(standing_run):
     standing_run.fault = Fault('stale_imu', 'nothing heard', 0.25)
     standing_run.fell, standing_run.fall_reason = True, 'the base leans'
     text = failure(ending(standing_run))
-    assert text == 'was stopped at 0.25 s by the fault stale_imu: nothing heard; then it fell: ' \
+    assert (
+        text == 'was stopped at 0.25 s by the fault stale_imu: nothing heard; then it fell: '
         'the base leans'
+    )
     standing_run.fault = Fault('not_finite', 'x', float('nan'))
-    assert ending(standing_run)['fault_time'] is None and 'nan' not in failure(
-        ending(standing_run))
+    assert ending(standing_run)['fault_time'] is None and 'nan' not in failure(ending(standing_run))
 
 
-@pytest.mark.parametrize('error', [NotAchieved('posture', limit='out of reach'),
-                                   ZeroDivisionError('division'),
-                                   np.linalg.LinAlgError('singular')])
+@pytest.mark.parametrize(
+    'error',
+    [
+        NotAchieved('posture', limit='out of reach'),
+        ZeroDivisionError('division'),
+        np.linalg.LinAlgError('singular'),
+    ],
+)
 def test_a_law_without_an_answer_is_a_fault(dribbel, monkeypatch, error):
     """In a script the error of a law ended the run without a record, in a node with one."""
+
     def update(*_):
         raise error
+
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     loop = ControlLoop(dribbel)
     monkeypatch.setattr(loop.controller, 'update', update)
@@ -106,7 +116,7 @@ def test_a_record_grows_as_it_goes(dribbel):
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     plant = make_plant(dribbel)
     loop = ControlLoop(dribbel)
-    recorder = Recorder(dribbel.robot, 'none', plant, capacity=10 ** 11)
+    recorder = Recorder(dribbel.robot, 'none', plant, capacity=10**11)
     rows = 2 * FIRST_CAPACITY + 7
     for row in range(rows):
         loop.state.steps = row

@@ -20,8 +20,12 @@ def recorded(errors, covariance=None, seed=0):
     q[:, :3], q[:, 3:7] = rng.standard_normal((rows, 3)), rng.standard_normal((rows, 4))
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
     run = Run(robot, 'none', 'mujoco', robot_file.values(World))
-    run.columns = {'time': 0.01 * np.arange(rows), 'q': q, 'v': v,
-                   'support': np.zeros(rows, dtype=int)}
+    run.columns = {
+        'time': 0.01 * np.arange(rows),
+        'q': q,
+        'v': v,
+        'support': np.zeros(rows, dtype=int),
+    }
     dynamics, truth = Dynamics(robot), run.base
     dynamics.place(q[0])
     origin, estimate = np.array(dynamics.foot_position('left_sole')), np.zeros((rows, 13))
@@ -75,7 +79,7 @@ def test_what_a_robot_cannot_do_does_not_count():
     """Of a planar robot four entries are exact for ever: they would make any estimator honest."""
     own, rng = [1, 3, 5, 6, 8], np.random.default_rng(3)
     errors, P = np.zeros((2000, 9)), np.zeros((9, 9))
-    errors[:, own], P[own, own] = 0.02 * rng.standard_normal((2000, 5)), 0.01 ** 2
+    errors[:, own], P[own, own] = 0.02 * rng.standard_normal((2000, 5)), 0.01**2
     found = estimation_measures(recorded(errors, P))
     assert found['nees'] == pytest.approx(4.0, rel=0.05)
     assert found['within_3_sigma'] == pytest.approx(0.866, abs=0.01)

@@ -64,8 +64,9 @@ def test_dribbel_has_four_limbs_in_leg_colours():
     for segment in skeleton.segments:
         length = np.linalg.norm(points[segment.end] - points[segment.start])
         lengths.setdefault(segment.foot, []).append(round(float(length), 9))
-    drawn = {foot: sorted(value for value in values if value > 0.0)
-             for foot, values in lengths.items()}
+    drawn = {
+        foot: sorted(value for value in values if value > 0.0) for foot, values in lengths.items()
+    }
     assert drawn == {0: [0.43, 0.47], 1: [0.43, 0.47]}
 
 
@@ -76,8 +77,13 @@ def test_bent_dribbel_is_drawn_where_trigonometry_says():
     points = skeleton.points(np.array([1.0, 0.9, pitch, hip, 0.0, knee]))
     thigh, shank = hip - pitch, hip - pitch + knee  # from straight down, forward positive
     foot = points[skeleton.feet[1]]
-    assert foot == pytest.approx([1.0 + 0.47 * np.sin(thigh) + 0.43 * np.sin(shank), 0.0,
-                                  0.9 - 0.47 * np.cos(thigh) - 0.43 * np.cos(shank)])
+    assert foot == pytest.approx(
+        [
+            1.0 + 0.47 * np.sin(thigh) + 0.43 * np.sin(shank),
+            0.0,
+            0.9 - 0.47 * np.cos(thigh) - 0.43 * np.cos(shank),
+        ]
+    )
     assert points[skeleton.base] == pytest.approx([1.0, 0.0, 0.9])
 
 

@@ -39,12 +39,14 @@ def test_whole_run_matches_hand_calculation():
     assert summary['energy_injected'] == pytest.approx(POWER * 11 * STEP_TIME)
     assert summary['cost_of_transport'] == pytest.approx(POWER / (WEIGHT * SPEED))
     assert summary['cost_of_transport_electrical'] == pytest.approx(
-        TERMINAL_POWER / (WEIGHT * SPEED))
-    assert summary['squared_effort_per_step'] == pytest.approx(EFFORT ** 2 * STEP_TIME)
+        TERMINAL_POWER / (WEIGHT * SPEED)
+    )
+    assert summary['squared_effort_per_step'] == pytest.approx(EFFORT**2 * STEP_TIME)
     assert summary['peak_effort'] == EFFORT
     motor = run.robot.actuators['hip']
     assert summary['peak_current'] == pytest.approx(
-        EFFORT / (motor.reduction * motor.torque_constant))
+        EFFORT / (motor.reduction * motor.torque_constant)
+    )
 
 
 def test_steady_state_leaves_out_the_start():

@@ -30,8 +30,12 @@ def test_keys_of_the_contract_are_there():
     """A script that reads the summary of any robot would fail on one in space."""
     spatial = summarize(synthetic_posture_run())
     assert set(summarize(synthetic_run(steps=2))) <= set(spatial)
-    for name in ('cost_of_transport', 'cost_of_transport_electrical', 'squared_effort_per_step',
-                 'steady'):
+    for name in (
+        'cost_of_transport',
+        'cost_of_transport_electrical',
+        'squared_effort_per_step',
+        'steady',
+    ):
         assert spatial[name] is None, name
     json.dumps(spatial, allow_nan=False)
 
@@ -48,8 +52,10 @@ def test_posture_matches_hand_calculation():
     assert posture['joint_drift'] == pytest.approx(KNEE)
     assert posture['joint_drift_joint'] == 'left_knee'
     assert posture['final_joint_drift'] == pytest.approx(0.0, abs=1e-12)
-    assert posture['load_share'] == {'left_sole': pytest.approx([0.5, 1.0]),
-                                     'right_sole': pytest.approx([0.0, 0.5])}
+    assert posture['load_share'] == {
+        'left_sole': pytest.approx([0.5, 1.0]),
+        'right_sole': pytest.approx([0.0, 0.5]),
+    }
     assert posture['peak_effort_share'] == pytest.approx(EFFORT / 90.0)
     assert posture['peak_effort_joint'] == 'left_knee'
     assert summary['peak_effort'] == EFFORT
@@ -63,9 +69,13 @@ def test_contacts_match_hand_calculation():
     assert posture['contact_changes'] == {'left_sole': 0, 'right_sole': 2}
     assert posture['support_time'] == {
         'left_sole': pytest.approx(alone),
-        'left_sole + right_sole': pytest.approx((ROWS - 1) * TICK - alone)}
-    assert support_intervals(run) == [(0, ALONE.start, (0, 1)), (ALONE.start, ALONE.stop, (0,)),
-                                      (ALONE.stop, ROWS, (0, 1))]
+        'left_sole + right_sole': pytest.approx((ROWS - 1) * TICK - alone),
+    }
+    assert support_intervals(run) == [
+        (0, ALONE.start, (0, 1)),
+        (ALONE.start, ALONE.stop, (0,)),
+        (ALONE.stop, ROWS, (0, 1)),
+    ]
 
 
 def test_friction_counts_both_directions_along_the_floor():
@@ -100,12 +110,11 @@ def test_tilt_counts_from_the_vertical_on_a_slope():
 def test_lean_to_the_left_is_positive():
     """A picture would show the lean to the wrong side."""
     run = synthetic_posture_run()
-    run.columns['q'][:, 3:7] = np.sin(-0.05), 0.0, 0.0, np.cos(0.05)   # about x, left side down
+    run.columns['q'][:, 3:7] = np.sin(-0.05), 0.0, 0.0, np.cos(0.05)  # about x, left side down
     tilt, forward, left = base_lean(run)
     assert left == pytest.approx(np.full(ROWS, 0.1)) and tilt == pytest.approx(left)
     assert np.abs(forward).max() < 1e-12
-    assert run.base.rotation[0] @ [0.0, 0.0, 1.0] == pytest.approx([0.0, np.sin(0.1),
-                                                                       np.cos(0.1)])
+    assert run.base.rotation[0] @ [0.0, 0.0, 1.0] == pytest.approx([0.0, np.sin(0.1), np.cos(0.1)])
 
 
 def test_soles_stand_on_the_floor_at_the_start():

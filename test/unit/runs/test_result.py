@@ -27,5 +27,12 @@ def test_entries_are_attributes_and_json():
     assert found.inner is inner and inner.speed is None and inner.path == [1, 2]
     read = json.loads(json.dumps(found, allow_nan=False))
     for other in (read, pickle.loads(pickle.dumps(found))):
-        assert other == found == {'speed': 0.5, 'path': [0.0, 1.0],
-                                  'inner': {'speed': None, 'path': [1, 2], 'inner': None}}
+        assert (
+            other
+            == found
+            == {
+                'speed': 0.5,
+                'path': [0.0, 1.0],
+                'inner': {'speed': None, 'path': [1, 2], 'inner': None},
+            }
+        )

@@ -48,7 +48,7 @@ def test_a_short_or_broken_walk_has_no_steady_state():
 
 def test_a_kept_route_is_told_as_kept():
     """Everything else here is an exception from this."""
-    verdict, = judge_route(synthetic_space_walk(Route((segment(2.0, 12.0),))))
+    (verdict,) = judge_route(synthetic_space_walk(Route((segment(2.0, 12.0),))))
     assert verdict['kept'] and verdict['reason'] is None
     assert verdict['speed'] == pytest.approx(AHEAD, rel=2e-3)
     assert verdict['heading_error'] == pytest.approx(OFF, abs=1e-9)
@@ -60,8 +60,9 @@ def test_another_velocity_than_asked_is_told(part, name):
     asked = list(ARC)
     asked[part] += 0.05
     for push in (0.0, 0.3):
-        verdict, = judge_route(synthetic_space_walk(Route((segment(2.0, 12.0, tuple(asked),
-                                                                   push=push),))))
+        (verdict,) = judge_route(
+            synthetic_space_walk(Route((segment(2.0, 12.0, tuple(asked), push=push),)))
+        )
         if push:
             assert verdict['kept'] and verdict['push'] == push, 'it is caught, not kept pace with'
         else:
@@ -73,7 +74,7 @@ def test_a_heading_that_is_lost_is_told():
     """A robot that drifts off looks as fast as one that goes where it shall."""
     run = synthetic_space_walk(Route((segment(2.0, 12.0),)))
     run.telemetry['heading'] = run.telemetry['heading'] - math.radians(5.0)
-    verdict, = judge_route(run)
+    (verdict,) = judge_route(run)
     assert not verdict['kept'] and 'heading off by 6.7 deg' in verdict['reason']
 
 
@@ -81,11 +82,14 @@ def test_a_stop_counts_its_steps_and_looks_whether_it_stands():
     """Who does not stand within a few steps has not stopped."""
     time = TICK * np.arange(ROWS)
     route = Route((segment(2.0, 10.0, (0.0, 0.0, 0.0), stop=True),))
-    for until, kept, words in ((3.5, True, ''), (6.0, False, '10 steps to a stand, allowed 5'),
-                               (16.0, False, 'does not stand')):
+    for until, kept, words in (
+        (3.5, True, ''),
+        (6.0, False, '10 steps to a stand, allowed 5'),
+        (16.0, False, 'does not stand'),
+    ):
         run = synthetic_space_walk(route, walking=(time < until).astype(float))
         run.q[time > until] = run.q[np.searchsorted(time, min(until, time[-1]))]
-        verdict, = judge_route(run)
+        (verdict,) = judge_route(run)
         assert verdict['kept'] is kept and words in (verdict['reason'] or ''), verdict
 
 
@@ -109,21 +113,24 @@ def test_shipped_routes_are_read(name):
     load_robot(name, route.overrides)
 
 
-@pytest.mark.parametrize('text, words', [
-    ('segments: []', 'must hold segments'),
-    ('- 3', 'must hold segments'),
-    ('{segments: [{ahead: 0.4}], speed: 3}', 'must hold segments'),
-    ('{segments: [{ahed: 0.4}]}', 'did you mean ahead'),
-    ('{segments: [{ahead: .nan}]}', 'must be finite'),
-    ('{segments: [{duration: 0.0}]}', 'from 0.1 to 3600 s'),
-    ('{segments: [{push: 0.4, push_at: 1.95}]}', 'before the segment'),
-    ('{segments: [{stop: true, ahead: 0.1}]}', 'has no velocity'),
-    ('{segments: [{}], noise: 3}', 'noise of route'),
-    ('{segments: [{}], controller: [1]}', 'controller of route'),
-    ('{segments: [{}], posture: [1.0]}', 'name: value pairs'),
-    ('{segments: [{}], posture: {left_knee: .inf}}', 'must be a finite number'),
-    ('segments: [', 'cannot be read'),
-])
+@pytest.mark.parametrize(
+    'text, words',
+    [
+        ('segments: []', 'must hold segments'),
+        ('- 3', 'must hold segments'),
+        ('{segments: [{ahead: 0.4}], speed: 3}', 'must hold segments'),
+        ('{segments: [{ahed: 0.4}]}', 'did you mean ahead'),
+        ('{segments: [{ahead: .nan}]}', 'must be finite'),
+        ('{segments: [{duration: 0.0}]}', 'from 0.1 to 3600 s'),
+        ('{segments: [{push: 0.4, push_at: 1.95}]}', 'before the segment'),
+        ('{segments: [{stop: true, ahead: 0.1}]}', 'has no velocity'),
+        ('{segments: [{}], noise: 3}', 'noise of route'),
+        ('{segments: [{}], controller: [1]}', 'controller of route'),
+        ('{segments: [{}], posture: [1.0]}', 'name: value pairs'),
+        ('{segments: [{}], posture: {left_knee: .inf}}', 'must be a finite number'),
+        ('segments: [', 'cannot be read'),
+    ],
+)
 def test_bad_routes_are_refused_in_one_line(tmp_path, text, words):
     """A route with a mistake must say which, before a robot walks it."""
     path = tmp_path / 'route.yaml'

@@ -32,8 +32,9 @@ def test_only_a_request_leaves_a_fault():
 
 def test_only_sensors_start_the_law():
     """If it failed, a service or a transition alone could set a robot in motion."""
-    assert {(state, event) for (state, event), after in NEXT.items()
-            if after is State.WALKING} == {(State.WAITING, Event.SENSORS)}
+    assert {(state, event) for (state, event), after in NEXT.items() if after is State.WALKING} == {
+        (State.WAITING, Event.SENSORS)
+    }
 
 
 def test_every_fault_ends_what_the_law_does():

@@ -45,14 +45,14 @@ def feel(check, force, angle=0.0, ticks=11, age=0.01, load=90.0):
 @pytest.mark.parametrize('force', [(0.0, 0.0, -G), (1.2 * G, 0.0, 0.0), (0.0, -G, -0.1)])
 def test_gravity_elsewhere_is_said_soon(check, force):
     """If it failed, a robot with its IMU upside down, or on its side, would be let go."""
-    assert feel(check, force, ticks=19) is None   # 0.2 s outlast an impact
+    assert feel(check, force, ticks=19) is None  # 0.2 s outlast an impact
     assert 'away from gravity' in feel(check, force, ticks=2)
 
 
 def test_a_start_in_free_fall_is_no_fault(check):
     """If it failed, a robot let go before its controller answers would be told a broken IMU."""
     assert feel(check, (0.3, 0.0, -0.2), ticks=200, age=0.001, load=0.0) is None
-    assert feel(check, (0.0, 0.0, G + 150.0), ticks=5, age=0.001) is None   # 0.75 m/s, landing
+    assert feel(check, (0.0, 0.0, G + 150.0), ticks=5, age=0.001) is None  # 0.75 m/s, landing
     assert feel(check, (0.0, 0.0, G), ticks=500, age=0.001) is None
 
 
@@ -66,8 +66,8 @@ def test_motion_and_free_fall_are_no_fault(check, force, angle):
 def test_an_impact_is_no_fault_once_it_walks(check):
     """If it failed, each hard step would stop the robot."""
     assert feel(check, (0.0, 0.0, G)) is None
-    assert feel(check, (0.0, 0.0, 20.0 * G), ticks=1) is None   # 2 m/s within a tick
-    assert feel(check, (0.0, 0.0, -G), ticks=100) is not None   # and then it hangs upside down
+    assert feel(check, (0.0, 0.0, 20.0 * G), ticks=1) is None  # 2 m/s within a tick
+    assert feel(check, (0.0, 0.0, -G), ticks=100) is not None  # and then it hangs upside down
 
 
 def test_an_imu_without_accelerometer_is_left_alone(check):
@@ -78,24 +78,29 @@ def test_an_imu_without_accelerometer_is_left_alone(check):
 def test_a_frozen_imu_is_seen_once_the_joints_move(check):
     """If it failed, a driver that repeats its last message would walk the robot blindly."""
     still, moving = Measurement(ROBOT), Measurement(ROBOT)
-    for tick in range(100):   # a robot that stands still proves nothing
+    for tick in range(100):  # a robot that stands still proves nothing
         still.stamp = 0.01 * tick
         assert check.stand_still(still) is None
     moving.position[0], moving.stamp = 0.25, 1.0
     assert '0.25 rad' in check.stand_still(moving)
-    moving.linear_acceleration[1] = 1e-9   # it lives
+    moving.linear_acceleration[1] = 1e-9  # it lives
     assert check.stand_still(moving) is None
 
 
-@pytest.mark.parametrize('robot, controller, duration', [
-    ('dribbel', None, 3.0),
-    pytest.param('compass', 'curve_tracking', 1.0, marks=pytest.mark.long),
-    ('humanoid', None, 1.0)])
+@pytest.mark.parametrize(
+    'robot, controller, duration',
+    [
+        ('dribbel', None, 3.0),
+        pytest.param('compass', 'curve_tracking', 1.0, marks=pytest.mark.long),
+        ('humanoid', None, 1.0),
+    ],
+)
 def test_good_sensors_never_look_broken(robot, controller, duration):
     """If it failed, walking itself would stop a robot, or noise would."""
     robot_file = load_robot(robot, noise_overrides('lab'))
-    run = run_plant(make_plant(robot_file), ControlLoop(robot_file, controller), robot_file.start,
-                    duration)
+    run = run_plant(
+        make_plant(robot_file), ControlLoop(robot_file, controller), robot_file.start, duration
+    )
     assert run.fault is None or not run.fault.code.startswith('imu'), run.fault
 
 

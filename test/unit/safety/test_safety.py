@@ -27,24 +27,29 @@ def loop(dribbel):
 
 def spoil(name, index, value):
     """Return a function that writes a value into a measurement."""
+
     def write(measurement):
         getattr(measurement, name)[index] = value
+
     return write
 
 
-@pytest.mark.parametrize('write, code, words', [
-    (spoil('position', 1, math.nan), 'not_finite', 'outer_knee'),
-    (spoil('velocity', 0, math.inf), 'not_finite', 'hip'),
-    (spoil('orientation', 0, math.nan), 'not_finite', 'IMU orientation'),
-    (spoil('angular_velocity', 1, -math.inf), 'not_finite', 'angular velocity'),
-    (spoil('angular_velocity', 1, 1e6), 'gyroscope', 'angular velocity is 1e+06 rad/s'),
-    (spoil('linear_acceleration', 2, 1e300), 'accelerometer', 'acceleration is 1e+300'),
-    (spoil('foot_force', 0, math.nan), 'not_finite', 'foot force of outer_foot'),
-    (spoil('foot_force', 1, 1e300), 'foot_force', 'foot force of inner_foot is 1e+300 N'),
-    (spoil('position', 1, 1e300), 'joint_limit', 'outer_knee is 1e+300'),
-    (spoil('orientation', 3, 0.5), 'orientation', 'norm'),
-    (spoil('velocity', 2, 1e3), 'velocity_limit', 'inner_knee'),
-])
+@pytest.mark.parametrize(
+    'write, code, words',
+    [
+        (spoil('position', 1, math.nan), 'not_finite', 'outer_knee'),
+        (spoil('velocity', 0, math.inf), 'not_finite', 'hip'),
+        (spoil('orientation', 0, math.nan), 'not_finite', 'IMU orientation'),
+        (spoil('angular_velocity', 1, -math.inf), 'not_finite', 'angular velocity'),
+        (spoil('angular_velocity', 1, 1e6), 'gyroscope', 'angular velocity is 1e+06 rad/s'),
+        (spoil('linear_acceleration', 2, 1e300), 'accelerometer', 'acceleration is 1e+300'),
+        (spoil('foot_force', 0, math.nan), 'not_finite', 'foot force of outer_foot'),
+        (spoil('foot_force', 1, 1e300), 'foot_force', 'foot force of inner_foot is 1e+300 N'),
+        (spoil('position', 1, 1e300), 'joint_limit', 'outer_knee is 1e+300'),
+        (spoil('orientation', 3, 0.5), 'orientation', 'norm'),
+        (spoil('velocity', 2, 1e3), 'velocity_limit', 'inner_knee'),
+    ],
+)
 def test_bad_measurement_stops_the_law(loop, write, code, words):
     """A NaN that reached the law would come out as torque."""
     loop, measurement = loop
@@ -64,7 +69,7 @@ def test_a_bridged_velocity_is_that_of_the_position(dribbel):
     measurement = Measurement(dribbel.robot)
     measurement.orientation[3] = 1.0
     measurement.velocity[0] = 3.0
-    for k, velocity in enumerate((3.0, 3.0, math.nan, math.nan)):   # stopped by an impact at 2
+    for k, velocity in enumerate((3.0, 3.0, math.nan, math.nan)):  # stopped by an impact at 2
         measurement.stamp, measurement.velocity[0] = 0.002 * k, velocity
         measurement.position[0] = 0.006 * min(k, 1) + 0.001 * max(k - 1, 0)
         told = plausibility.judge(measurement)
@@ -95,7 +100,7 @@ def test_fall_damps_then_lets_go(loop):
 def test_fault_stays_until_cleared(loop):
     """A fault that clears itself would let the robot start up in somebody's hands."""
     loop, measurement = loop
-    measurement.position[1] = math.nan   # there is nothing yet to bridge it with
+    measurement.position[1] = math.nan  # there is nothing yet to bridge it with
     loop.tick(measurement)
     measurement.position[1] = 0.0
     measurement.stamp = 0.01

@@ -14,16 +14,32 @@ from walking_control.simulation.engine import Engine, Feature
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
 
-PAIRS = [('compass', 'rigid'), ('walker3d_point', 'rigid'), ('compass', 'compliant'),
-         ('walker3d', 'compliant'), ('dribbel', 'mujoco'), ('walker3d', 'mujoco'),
-         ('dribbel', 'dart'), ('walker3d', 'dart')]
-SHIN = {'compass': 'right_leg', 'dribbel': 'outer_shank', 'walker3d': 'left_shank',
-        'walker3d_point': 'left_leg'}
-TEXTS = {Feature.STEPS: 'step_up=0.002@1', Feature.TILTS: 'slope_change=0.02@1',
-         Feature.EDGES: 'step_up=0.002@0.05m', Feature.BENDS: 'slope_change=0.02@0.05m',
-         Feature.SIDEWAYS: 'side_push=0.2@0.01s',
-         Feature.LINKS: 'push=0.2@0.01s:link=%s:duration=0.02',
-         Feature.FORCES: 'push=0.2@0.01s:duration=0.02', Feature.UNEVEN: ''}
+PAIRS = [
+    ('compass', 'rigid'),
+    ('walker3d_point', 'rigid'),
+    ('compass', 'compliant'),
+    ('walker3d', 'compliant'),
+    ('dribbel', 'mujoco'),
+    ('walker3d', 'mujoco'),
+    ('dribbel', 'dart'),
+    ('walker3d', 'dart'),
+]
+SHIN = {
+    'compass': 'right_leg',
+    'dribbel': 'outer_shank',
+    'walker3d': 'left_shank',
+    'walker3d_point': 'left_leg',
+}
+TEXTS = {
+    Feature.STEPS: 'step_up=0.002@1',
+    Feature.TILTS: 'slope_change=0.02@1',
+    Feature.EDGES: 'step_up=0.002@0.05m',
+    Feature.BENDS: 'slope_change=0.02@0.05m',
+    Feature.SIDEWAYS: 'side_push=0.2@0.01s',
+    Feature.LINKS: 'push=0.2@0.01s:link=%s:duration=0.02',
+    Feature.FORCES: 'push=0.2@0.01s:duration=0.02',
+    Feature.UNEVEN: '',
+}
 BUMP = {'world.floor_places': (-1.0, 0.0, 0.05, 1.0), 'world.floor_heights': (0.0, 0.0, 0.002, 0.0)}
 
 
@@ -42,7 +58,7 @@ def test_what_is_lacking_is_refused_with_the_reason(robot, name):
     """A walk would go on undisturbed where the command line promised a disturbance."""
     lacks = make_plant(load_robot(robot), name).engine.lacks
     for feature, reason in lacks.items():
-        if feature is Feature.FORCES:   # given as impulses
+        if feature is Feature.FORCES:  # given as impulses
             continue
         with pytest.raises(IncompatiblePlant) as found:
             planned(robot, name, feature)
@@ -94,7 +110,7 @@ def test_links_are_pushed_alike(link):
     assert largest > 0.05
     rigid, compliant, other = changes
     assert rigid == pytest.approx(other, abs=0.02 * largest)
-    assert compliant == pytest.approx(other, abs=0.3 * largest)   # its floor gives way
+    assert compliant == pytest.approx(other, abs=0.3 * largest)  # its floor gives way
 
 
 def test_an_engine_is_five_methods():
@@ -109,7 +125,7 @@ def test_floors_lean_from_a_touchdown_on():
         robot_file = load_robot('dribbel')
         run = simulate(robot_file, plant=name, duration=1.9, disturb=['slope_change=0.03@2'])
         feet = foot_positions(Dynamics(run.robot), run.q)
-        down = np.flatnonzero(np.diff(run.steps)) + 6   # stopped by then
+        down = np.flatnonzero(np.diff(run.steps)) + 6  # stopped by then
         places = np.array([feet[row, run.support[row]][::2] for row in down])
         assert len(places) == 3, name
         level = places[0, 1] - np.tan(0.03) * (places[:, 0] - places[0, 0])

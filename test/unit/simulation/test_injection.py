@@ -20,7 +20,7 @@ BY_THE_NODE = {'joint_state', 'stale_joint_state', 'stale_imu', 'stale_contact',
 def test_a_provoked_fault_is_latched_under_its_name(kind, robot):
     """A lesson about falls that shows another fault teaches the wrong thing."""
     if kind == 'lock' and robot == 'compass':
-        return   # has none
+        return  # has none
     robot_file = load_robot(robot)
     plant, loop = make_plant(robot_file, 'rigid'), ControlLoop(robot_file)
     plant.reset(robot_file.start)

@@ -102,7 +102,7 @@ def test_a_lost_measurement_leaves_the_last_one():
     stamps, held = drive(4000, lost_measurements=0.2)
     lost = 1.0 - len(set(stamps)) / len(stamps)
     assert lost == pytest.approx(0.2, abs=0.02) and stamps[0] == 0.0
-    assert len({effort for _, effort in held}) == len(set(stamps))   # each answered once
+    assert len({effort for _, effort in held}) == len(set(stamps))  # each answered once
 
 
 def test_a_lost_command_leaves_the_last_one():
@@ -157,9 +157,15 @@ class Veiled:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('robot, controller, noise', [
-    ('dribbel', 'hip_switching', 'none'), ('dribbel', 'curve_tracking', 'lab'),
-    ('humanoid', 'static_torque', 'lab'), ('compass', 'curve_tracking', 'none')])
+@pytest.mark.parametrize(
+    'robot, controller, noise',
+    [
+        ('dribbel', 'hip_switching', 'none'),
+        ('dribbel', 'curve_tracking', 'lab'),
+        ('humanoid', 'static_torque', 'lab'),
+        ('compass', 'curve_tracking', 'none'),
+    ],
+)
 def test_controllers_see_the_estimator_and_never_the_truth(robot, controller, noise):
     """While the loop ticks, the plant's truth is NaN: a law that peeks would differ."""
     robot_file = load_robot(robot, noise_overrides(noise))

@@ -21,8 +21,9 @@ def standing():
     dynamics = Dynamics(file.robot)
     points = {foot: Contact(foot, 0.0, 0.0, 0.7) for foot in FEET}
     soles = {foot: Contact(foot, 0.2, 0.1, 0.7) for foot in FEET}
-    start = joint_positions(dict(zip(file.robot.joints, file.start.posture)),
-                            dynamics.joints, 'walker')
+    start = joint_positions(
+        dict(zip(file.robot.joints, file.start.posture)), dynamics.joints, 'walker'
+    )
     posture = search_posture(dynamics, start, soles, dict.fromkeys(FEET, 0.5))
     return dynamics, points, posture
 
@@ -41,7 +42,7 @@ def test_two_points_below_the_centre_of_mass(standing, objective):
     assert (wrenches[:, 3:] == 0.0).all() and solution.base_residual < 1e-3
     # torques by the principle of virtual work, from the forces alone
     g = dynamics.gravity_efforts(q)
-    J = [dynamics.foot_twist_jacobian(q, foot) for foot in FEET]   # along the floor's axes
+    J = [dynamics.foot_twist_jacobian(q, foot) for foot in FEET]  # along the floor's axes
     rest = g - sum(j.T @ w for j, w in zip(J, wrenches))
     np.testing.assert_allclose(rest[6:], solution.torque, atol=1e-8)
 
@@ -50,15 +51,15 @@ def test_objective_chooses_the_force_along_the_line(standing):
     """The one force two points leave free would not be chosen by what it costs."""
     dynamics, points, posture = standing
     apart = joint_positions(dict(zip(dynamics.joints, posture)), dynamics.joints, 'walker')
-    for side, sign in (('left', 1.0), ('right', -1.0)):   # legs apart, soles level
+    for side, sign in (('left', 1.0), ('right', -1.0)):  # legs apart, soles level
         apart[dynamics.joints.index(f'{side}_hip_roll')] = 0.2 * sign
         apart[dynamics.joints.index(f'{side}_ankle_roll')] = -0.2 * sign
     q = dynamics.configuration(apart)
-    torque, force = (StaticTorque(dynamics, points, name).solve(q)
-                     for name in ('torque', 'force'))
+    torque, force = (StaticTorque(dynamics, points, name).solve(q) for name in ('torque', 'force'))
     assert np.linalg.norm(torque.torque) < np.linalg.norm(force.torque)
-    assert sum(np.linalg.norm(w) for w in force.wrenches.values()) \
-        < sum(np.linalg.norm(w) for w in torque.wrenches.values())
+    assert sum(np.linalg.norm(w) for w in force.wrenches.values()) < sum(
+        np.linalg.norm(w) for w in torque.wrenches.values()
+    )
 
 
 def test_centre_of_mass_beside_the_line(standing):
@@ -66,7 +67,8 @@ def test_centre_of_mass_beside_the_line(standing):
     dynamics, points, posture = standing
     lean = np.sin(0.05), np.cos(0.05)
     solution = StaticTorque(dynamics, points).solve(
-        dynamics.configuration(posture, (0.0, lean[0], 0.0, lean[1])))
+        dynamics.configuration(posture, (0.0, lean[0], 0.0, lean[1]))
+    )
     assert not solution.feasible and solution.torque is None
     assert 'base_equilibrium: left_sole and right_sole cannot balance' in solution.reason
 

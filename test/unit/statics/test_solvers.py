@@ -22,7 +22,7 @@ def is_certificate(problem, multipliers, tolerance=1e-6):
     y = np.array(multipliers)
     if not np.isfinite(y).all():
         return False
-    y[problem.equalities:] = np.maximum(y[problem.equalities:], 0.0)
+    y[problem.equalities :] = np.maximum(y[problem.equalities :], 0.0)
     strength = problem.bound @ y
     leak = abs(problem.rows.T @ y).sum() * problem.scale
     return bool(strength > 0.0 and leak <= tolerance * strength)
@@ -35,8 +35,9 @@ def random_problem(rng, n=12, equalities=6, inequalities=40):
     inside = rng.normal(size=n)
     bound = rows @ inside
     bound[equalities:] -= rng.uniform(0.0, 2.0, inequalities)
-    return solvers.Problem(root @ root.T + np.eye(n), 10.0 * rng.normal(size=n), rows, bound,
-                           equalities)
+    return solvers.Problem(
+        root @ root.T + np.eye(n), 10.0 * rng.normal(size=n), rows, bound, equalities
+    )
 
 
 @pytest.fixture(params=solvers.available())
@@ -48,8 +49,9 @@ def solve(request):
 def test_box_projection(solve):
     """The nearest point of a box would be wrong: a bound or a sign is read the other way round."""
     target = np.array([2.0, -3.0, 0.25])
-    problem = solvers.Problem(np.eye(3), -target, np.vstack((np.eye(3), -np.eye(3))),
-                              -np.ones(6), 0)
+    problem = solvers.Problem(
+        np.eye(3), -target, np.vstack((np.eye(3), -np.eye(3))), -np.ones(6), 0
+    )
     assert solve(problem).x == pytest.approx([1.0, -1.0, 0.25], abs=TOLERANCE)
 
 
@@ -102,8 +104,11 @@ def test_polishing_repairs_a_loose_answer():
     for _ in range(30):
         problem = random_problem(rng)
         solution = exact(problem)
-        loose = solvers.Solution(solution.x + 1e-3 * rng.normal(size=12),
-                                 solution.multipliers + 1e-3 * rng.normal(size=46), 'loose')
+        loose = solvers.Solution(
+            solution.x + 1e-3 * rng.normal(size=12),
+            solution.multipliers + 1e-3 * rng.normal(size=46),
+            'loose',
+        )
         assert solvers.polish(problem, loose).x == pytest.approx(solution.x, abs=1e-8)
 
 
@@ -150,14 +155,16 @@ def test_verdicts_are_proven():
         if program.judge(forces)[1] is not None:
             continue
         least = program.violation
-        multipliers = solvers.load()(least).multipliers[:-1]   # the last is the violation's own
+        multipliers = solvers.load()(least).multipliers[:-1]  # the last is the violation's own
         hard = solvers.Problem(np.eye(12), np.zeros(12), least.rows[:-1, :-1], least.bound[:-1], 6)
         assert is_certificate(hard, multipliers, 1e-3)
         proven += 1
 
 
-@pytest.mark.parametrize('length, short, taken', [(1.0, 0.9e-9, True), (1.0, 2e-9, False),
-                                                  (10.0, 5e-9, True), (10.0, 2e-8, False)])
+@pytest.mark.parametrize(
+    'length, short, taken',
+    [(1.0, 0.9e-9, True), (1.0, 2e-9, False), (10.0, 5e-9, True), (10.0, 2e-8, False)],
+)
 def test_exact_answer_is_judged_by_its_distance(length, short, taken):
     """A row's length would send a good answer to HiGHS, 30 times as slow, or pass a bad one."""
     problem = solvers.Problem(1e-6 * np.eye(1), np.ones(1), np.array([[length]]), np.zeros(1), 0)

@@ -59,8 +59,9 @@ def test_wrong_number_of_joints(model):
         model[0].configuration(np.zeros(18))
 
 
-@pytest.mark.parametrize('quaternion', [(0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.01),
-                                        (0.0, 0.0, 0.0, math.nan)])
+@pytest.mark.parametrize(
+    'quaternion', [(0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.01), (0.0, 0.0, 0.0, math.nan)]
+)
 def test_non_unit_quaternion(model, quaternion):
     """An orientation that is no rotation would scale gravity."""
     with pytest.raises(MeasurementError, match='must be a unit quaternion'):
@@ -75,8 +76,9 @@ def test_rounded_quaternion_is_made_unit(model):
 
 def test_unknown_frame(model):
     """A misspelt sole would end in Pinocchio's universe frame."""
-    with pytest.raises(InvalidInput, match='frame left_sol: is not a frame.*left_sole.*known:.*'
-                                           'right_sole'):
+    with pytest.raises(
+        InvalidInput, match='frame left_sol: is not a frame.*left_sole.*known:.*right_sole'
+    ):
         StaticTorque(model[0], {'left': Contact('left_sol', 0.2, 0.1)})
 
 
@@ -91,12 +93,22 @@ def test_no_contact(model):
     """A robot in the air would be held by nothing."""
     with pytest.raises(InvalidInput, match='needs a contact'):
         StaticTorque(model[0], {'point': Contact('left_sole')}).solve(
-            model[0].configuration(model[2]), [])
+            model[0].configuration(model[2]), []
+        )
 
 
-@pytest.mark.parametrize('values', [{'friction': -0.1}, {'length': 0.2}, {'width': math.nan},
-                                    {'min_force': -1.0}, {'min_force': 20.0, 'max_force': 10.0},
-                                    {'friction': math.inf}, {'rotation': (0.0, 0.0, 0.0, 2.0)}])
+@pytest.mark.parametrize(
+    'values',
+    [
+        {'friction': -0.1},
+        {'length': 0.2},
+        {'width': math.nan},
+        {'min_force': -1.0},
+        {'min_force': 20.0, 'max_force': 10.0},
+        {'friction': math.inf},
+        {'rotation': (0.0, 0.0, 0.0, 2.0)},
+    ],
+)
 def test_contact_of_no_sole(values):
     """A sole of impossible size, friction or force would be taken."""
     with pytest.raises(InvalidInput, match='sole'):
@@ -122,17 +134,22 @@ def test_joint_beyond_its_stops(model, support):
     distributor = StaticTorque(dynamics, contacts)
     q = dynamics.configuration(posture)
     q[dynamics.base.nq + knee] = -0.3
-    with pytest.raises(InvalidInput, match='joint left_knee is -0.3: must be within its limits, 0 '
-                                           'to 2.4'):
+    with pytest.raises(
+        InvalidInput, match='joint left_knee is -0.3: must be within its limits, 0 to 2.4'
+    ):
         distributor.solve(q, support)
-    q[dynamics.base.nq + knee] = -0.003   # an encoder's error is no reason to fall
+    q[dynamics.base.nq + knee] = -0.003  # an encoder's error is no reason to fall
     assert distributor.solve(q, ('left', 'right'), measured=True).feasible
 
 
-@pytest.mark.parametrize('caps, message', [
-    ({'rigth': 10.0}, 'cap of rigth is 10.0: is no contact of the support: left, right'),
-    ({'right': -5.0}, 'cap of right is -5.0: must be a force of at least'),
-    ({'right': math.nan}, 'cap of right is nan: must be a force')])
+@pytest.mark.parametrize(
+    'caps, message',
+    [
+        ({'rigth': 10.0}, 'cap of rigth is 10.0: is no contact of the support: left, right'),
+        ({'right': -5.0}, 'cap of right is -5.0: must be a force of at least'),
+        ({'right': math.nan}, 'cap of right is nan: must be a force'),
+    ],
+)
 def test_caps_of_nothing(model, caps, message):
     """A misspelt or negative load cap would be passed over in silence."""
     with pytest.raises(InvalidInput, match=message):
@@ -143,8 +160,10 @@ def test_contacts_in_a_sequence(model):
     """A list of contacts would end in a TypeError, two of one frame be one, a number be a sole."""
     dynamics, contacts, posture = model
     listed = StaticTorque(dynamics, list(contacts.values()))
-    assert set(listed.solve(dynamics.configuration(posture)).wrenches) == {'left_sole',
-                                                                           'right_sole'}
+    assert set(listed.solve(dynamics.configuration(posture)).wrenches) == {
+        'left_sole',
+        'right_sole',
+    }
     with pytest.raises(InvalidInput, match='several share a frame'):
         StaticTorque(dynamics, [contacts['left'], contacts['left']])
     with pytest.raises(InvalidInput, match='must be a Contact'):
@@ -162,14 +181,21 @@ def test_no_hidden_cap(model):
     """Feet that press with many weights against slippery walls would break a cap nobody gave, or a
     contact's rotation be passed over."""
     dynamics, _, posture = model
-    walls = {side: Contact(f'{side}_sole', 0.2, 0.1, 0.05,
-                           rotation=(sign * math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)))
-             for side, sign in (('left', 1.0), ('right', -1.0))}   # z towards the robot
+    walls = {
+        side: Contact(
+            f'{side}_sole',
+            0.2,
+            0.1,
+            0.05,
+            rotation=(sign * math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)),
+        )
+        for side, sign in (('left', 1.0), ('right', -1.0))
+    }  # z towards the robot
     strong = dict.fromkeys(dynamics.joints, math.inf)
     q = dynamics.configuration(posture)
     held = StaticTorque(dynamics, walls, effort_limits=strong).solve(q)
     assert held.feasible, held.reason
-    for wrench in held.wrenches.values():   # half the weight by friction alone
+    for wrench in held.wrenches.values():  # half the weight by friction alone
         assert wrench[2] >= 0.5 * dynamics.weight / walls['left'].pyramid - 1e-3
     weak = StaticTorque(dynamics, walls).solve(q)
     assert 'load_cap' not in {shortfall.limit for shortfall in weak.shortfalls}
@@ -185,20 +211,25 @@ def test_unknown_objective(model):
 
 def test_joint_of_several_axes():
     """A ball or planar joint in a URDF would be taken for a revolute one."""
-    urdf = humanoid_file().robot.urdf.replace('<joint name="waist_yaw" type="revolute">',
-                                              '<joint name="waist_yaw" type="planar">')
+    urdf = humanoid_file().robot.urdf.replace(
+        '<joint name="waist_yaw" type="revolute">', '<joint name="waist_yaw" type="planar">'
+    )
     with pytest.raises(UrdfError, match='waist_yaw of robot is .planar.: must be fixed'):
         Dynamics(bare_robot(urdf))
 
 
-def impossible(model, posture=None, orientation=(0.0, 0.0, 0.0, 1.0), support=None, contact=None,
-               **distributor):
+def impossible(
+    model, posture=None, orientation=(0.0, 0.0, 0.0, 1.0), support=None, contact=None, **distributor
+):
     """Return the first shortfall of a posture that cannot be held."""
     dynamics = model[0]
-    contacts = {side: Contact(f'{side}_sole', **{'length': 0.2, 'width': 0.1, **(contact or {})})
-                for side in ('left', 'right')}
+    contacts = {
+        side: Contact(f'{side}_sole', **{'length': 0.2, 'width': 0.1, **(contact or {})})
+        for side in ('left', 'right')
+    }
     solution = StaticTorque(dynamics, contacts, **distributor).solve(
-        dynamics.configuration(model[2] if posture is None else posture, orientation), support)
+        dynamics.configuration(model[2] if posture is None else posture, orientation), support
+    )
     assert not solution.feasible and solution.torque is None
     assert solution.reason.startswith(solution.shortfalls[0].limit)
     return solution.shortfalls[0]
@@ -237,8 +268,9 @@ def test_centre_of_mass_outside_the_polygon(model):
 
 def test_friction_too_small(model):
     """A floor too slippery for a tilted stance would pass, or be called something else."""
-    shortfall = impossible(model, orientation=(math.sin(0.02), 0.0, 0.0, math.cos(0.02)),
-                           contact={'friction': 0.03})
+    shortfall = impossible(
+        model, orientation=(math.sin(0.02), 0.0, 0.0, math.cos(0.02)), contact={'friction': 0.03}
+    )
     assert shortfall.limit == 'friction'
     weight = model[0].weight
     assert shortfall.amount <= weight * math.sin(0.04) - 0.03 / math.sqrt(2) * weight * 0.99 + 0.1
@@ -249,8 +281,12 @@ def test_friction_too_small_on_one_leg(model):
     """The missing tangential force on one leg would be wrong."""
     dynamics, _, posture = model
     tilt = (math.sin(0.05), 0.0, 0.0, math.cos(0.05))
-    shortfall = impossible(model, orientation=tilt, support=['left'],
-                           contact={'friction': 0.05, 'width': 2.0, 'length': 2.0})
+    shortfall = impossible(
+        model,
+        orientation=tilt,
+        support=['left'],
+        contact={'friction': 0.05, 'width': 2.0, 'length': 2.0},
+    )
     expected = dynamics.weight * (math.sin(0.1) - 0.05 / math.sqrt(2.0) * math.cos(0.1))
     assert (shortfall.limit, shortfall.amount) == ('friction', pytest.approx(expected, rel=1e-9))
 
@@ -259,8 +295,9 @@ def test_friction_too_small_on_one_leg(model):
 def test_weak_joint(model, support):
     """A motor that cannot hold the posture would be sent its torque, or not be named."""
     knees = {'left_knee': 0.5, 'right_knee': 0.5}
-    shortfall = impossible(model, support=support, effort_limits=knees,
-                           contact={'width': 1.0, 'friction': 5.0})
+    shortfall = impossible(
+        model, support=support, effort_limits=knees, contact={'width': 1.0, 'friction': 5.0}
+    )
     assert shortfall.limit == 'joint_torque' and 'knee' in shortfall.where
     assert shortfall.amount > 0.1
 
@@ -269,8 +306,9 @@ def test_weak_arm(model):
     """A joint that no contact loads would be left out of the limits."""
     posture = model[2].copy()
     posture[model[0].joints.index('left_shoulder_pitch')] = -1.5
-    shortfall = impossible(model, posture, effort_limits={'left_shoulder_pitch': 0.5},
-                           contact={'length': 0.5})
+    shortfall = impossible(
+        model, posture, effort_limits={'left_shoulder_pitch': 0.5}, contact={'length': 0.5}
+    )
     assert (shortfall.limit, shortfall.where) == ('joint_torque', 'left_shoulder_pitch')
 
 
@@ -287,8 +325,9 @@ def test_hanging_from_the_ceiling(model, support):
 def test_foot_that_must_carry(model):
     """A load cap that the balance cannot meet would be named as something else."""
     dynamics, contacts, posture = model
-    solution = StaticTorque(dynamics, contacts).solve(dynamics.configuration(posture),
-                                                      caps={'right': 10.0})
+    solution = StaticTorque(dynamics, contacts).solve(
+        dynamics.configuration(posture), caps={'right': 10.0}
+    )
     shortfall = solution.shortfalls[0]
     assert (shortfall.limit, shortfall.where) == ('load_cap', 'right')
     # the centre of mass is 0.09 m from each sole: the right one carries at least the share that
@@ -313,7 +352,9 @@ def test_zero_effort_limit():
     dynamics = Dynamics(bare_robot(urdf))
     distributor = StaticTorque(dynamics, contacts)
     assert [problem.what for problem in distributor.problems] == [
-        'effort limit of joint left_knee', 'effort limit of joint right_knee']
+        'effort limit of joint left_knee',
+        'effort limit of joint right_knee',
+    ]
     assert 'gives its motor no torque' in str(distributor.problems[0])
     solution = distributor.solve(dynamics.configuration(posture))
     assert solution.shortfalls[0].limit == 'joint_torque' and 'knee' in solution.reason

@@ -40,8 +40,9 @@ def closing_rate(field: Field, q: np.ndarray, v: np.ndarray) -> float:
     return float(fastest)
 
 
-def loop_rates(values: CurveTrackingParameters, speed: np.ndarray, closing: float,
-               n: int) -> dict[str, tuple[float, str, float]]:
+def loop_rates(
+    values: CurveTrackingParameters, speed: np.ndarray, closing: float, n: int
+) -> dict[str, tuple[float, str, float]]:
     """Return the rates of all loops, each with the parameter to blame and its largest value.
 
     `values`: validated values of the parameter table. `speed`: in the kinetic metric along the
@@ -54,21 +55,26 @@ def loop_rates(values: CurveTrackingParameters, speed: np.ndarray, closing: floa
         name = 'damping_rate' if values.damping_rate <= values.bandwidth else 'bandwidth'
     else:
         decay, name = values.bandwidth, 'bandwidth'
-        slowest = min(values.transfer_gain / values.transfer_threshold * slow ** 2, decay)
+        slowest = min(values.transfer_gain / values.transfer_threshold * slow**2, decay)
     most = allowed - closing
     if closing > decay:
         # of a surface the attraction is what it was fitted to: in proportion, then, about
         name, most = 'attraction', values.attraction * (allowed - decay) / closing
-    return {'direction': (decay + closing, name, most),
-            'energy': (values.energy_gain * fast, 'energy_gain', allowed / fast),
-            'integral': ((values.integral_gain * fast) ** 0.5, 'integral_gain',
-                         allowed ** 2 / fast),
-            'free matrix': (values.freedom_rate ** 2 / slowest if n > 2 else 0.0, 'freedom_rate',
-                            (slowest * allowed) ** 0.5)}
+    return {
+        'direction': (decay + closing, name, most),
+        'energy': (values.energy_gain * fast, 'energy_gain', allowed / fast),
+        'integral': ((values.integral_gain * fast) ** 0.5, 'integral_gain', allowed**2 / fast),
+        'free matrix': (
+            values.freedom_rate**2 / slowest if n > 2 else 0.0,
+            'freedom_rate',
+            (slowest * allowed) ** 0.5,
+        ),
+    }
 
 
-def check_period(values: CurveTrackingParameters, speed: np.ndarray, field: Field, q: np.ndarray,
-                 v: np.ndarray) -> None:
+def check_period(
+    values: CurveTrackingParameters, speed: np.ndarray, field: Field, q: np.ndarray, v: np.ndarray
+) -> None:
     """Refuse a control period too long for the gains.
 
     `values`: validated values of the parameter table. `speed`: in the kinetic metric along the
@@ -81,7 +87,9 @@ def check_period(values: CurveTrackingParameters, speed: np.ndarray, field: Fiel
     if rate > values.rate:
         bound = f'must be at most {most:.4g}' if most > 0.0 else 'is too fast'
         raise ParameterError(
-            f'parameter curve_tracking.{name}', value=getattr(values, name),
+            f'parameter curve_tracking.{name}',
+            value=getattr(values, name),
             limit=f'{bound} at a rate of {values.rate:g} Hz: the {loop} loop closes at '
             f'{rate:.4g} 1/s, for which the largest stable period is {1e3 / rate:.4g} ms',
-            remedy=f'lower it or set rate to {np.ceil(rate):.0f} Hz or more')
+            remedy=f'lower it or set rate to {np.ceil(rate):.0f} Hz or more',
+        )

@@ -41,15 +41,17 @@ from walking_control.models.support.dynamics import SupportDynamics
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 
 
-RESERVE = 2.0    # supply of the tank over what the gait takes
-NOBODY = -1.0   # no foot has stood yet
+RESERVE = 2.0  # supply of the tank over what the gait takes
+NOBODY = -1.0  # no foot has stood yet
 
 
 def require_walker(robot: Robot, controller: str) -> None:
     """Refuse (`IncompatibleController`) all but planar walkers on two feet with a motor."""
     if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
-        raise IncompatibleController(f'controller {controller} on {robot.name}',
-                                     limit='needs a planar walker on two feet with a motor')
+        raise IncompatibleController(
+            f'controller {controller} on {robot.name}',
+            limit='needs a planar walker on two feet with a motor',
+        )
 
 
 def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
@@ -60,13 +62,22 @@ def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
 def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
     """Return the metric of distances; `ParameterError` unless each coordinate has a weight."""
     if weights and len(weights) != n:
-        raise ParameterError('parameter curve_tracking.metric', value=list(weights),
-                             limit=f'must hold {n} weights, one per coordinate, or none')
+        raise ParameterError(
+            'parameter curve_tracking.metric',
+            value=list(weights),
+            limit=f'must hold {n} weights, one per coordinate, or none',
+        )
     return np.diag(weights) if weights else np.eye(n)
 
 
-def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, gait: GaitSamples,
-                  parameters: np.ndarray | None = None, piece: int = 0) -> tracker.TrackerData:
+def build_tracker(
+    robot: Robot,
+    values: CurveTrackingParameters,
+    world: World,
+    gait: GaitSamples,
+    parameters: np.ndarray | None = None,
+    piece: int = 0,
+) -> tracker.TrackerData:
     """Return the `TrackerData` of a robot and one piece of a gait.
 
     `robot`: the `Robot`; planar, two feet. `world`: `World`: slope and gravity the law counts on.
@@ -75,9 +86,11 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
     `ParameterError`: a gain too fast for the rate, see `control_period`.
     """
     if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
-        raise IncompatibleController(f'controller curve_tracking on {robot.name}',
-                                     value=sorted(robot.springs),
-                                     limit='does not know the energy of joint springs yet')
+        raise IncompatibleController(
+            f'controller curve_tracking on {robot.name}',
+            value=sorted(robot.springs),
+            limit='does not know the energy of joint springs yet',
+        )
     part = gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
@@ -92,24 +105,49 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
         energy, drive = np.full(len(energy), energy[proper].mean()), np.zeros(len(energy))
     check_period(values, speed[proper], field, q[proper], v[proper])
     gains = tracker.Gains(
-        values.energy_gain, values.integral_gain, values.integral_limit, values.transfer_gain,
-        values.transfer_threshold, values.bandwidth, values.damping_rate, values.potential_share,
-        values.freedom_rate, values.impact_time, values.lead_lacking, values.lead_excess,
-        values.lead_limit, values.along)
+        values.energy_gain,
+        values.integral_gain,
+        values.integral_limit,
+        values.transfer_gain,
+        values.transfer_threshold,
+        values.bandwidth,
+        values.damping_rate,
+        values.potential_share,
+        values.freedom_rate,
+        values.impact_time,
+        values.lead_lacking,
+        values.lead_excess,
+        values.lead_limit,
+        values.along,
+    )
     limits = make_limits(support, values)
     reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(
-        free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
-        np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
-        drive[inside], gains, METHOD[values.method],
-        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply
-                     if values.tank_supply >= 0.0
-                     else RESERVE * power_taken(support, gravity, spin, gait)),
-        make_compensation(support, values))
+        free,
+        limits.inputs,
+        field,
+        np.array(gravity if parameters is None else parameters),
+        np.array([support.relabel(foot) for foot in range(2)]),
+        spin,
+        reduced,
+        energy[inside],
+        drive[inside],
+        gains,
+        METHOD[values.method],
+        tracker.Tank(
+            values.tank_initial,
+            values.tank_capacity,
+            values.tank_supply
+            if values.tank_supply >= 0.0
+            else RESERVE * power_taken(support, gravity, spin, gait),
+        ),
+        make_compensation(support, values),
+    )
 
 
-def make_gait_field(support: SupportDynamics, values: CurveTrackingParameters, gait: GaitSamples,
-                    piece: int) -> tuple[Field, Piece, np.ndarray]:
+def make_gait_field(
+    support: SupportDynamics, values: CurveTrackingParameters, gait: GaitSamples, piece: int
+) -> tuple[Field, Piece, np.ndarray]:
     """Return `Field` and `Piece`, as it goes on there, of a piece of a gait, and what is used."""
     robot, part = support.robot, gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
@@ -117,24 +155,37 @@ def make_gait_field(support: SupportDynamics, values: CurveTrackingParameters, g
     leads = np.zeros(len(robot.coordinates))
     if values.lead_lacking or values.lead_excess:
         leads[find_hip(robot, 'curve_tracking')[1]] = 1.0
-    reaches = values.continuation == 'reach' and values.field == 'closest' \
+    reaches = (
+        values.continuation == 'reach'
+        and values.field == 'closest'
         and piece == len(gait.pieces) - 1
+    )
     path = part
     if reaches:
-        path = reach_on(part, support, find_hip(robot, 'curve_tracking')[1], values.reach,
-                        values.reach_blend)
+        path = reach_on(
+            part, support, find_hip(robot, 'curve_tracking')[1], values.reach, values.reach_blend
+        )
     inside = np.ones(len(path.time), bool) if values.field == 'closest' else path.inside
-    field = make_field(values.field, path.time[inside], path.q[inside][:, free],
-                       path.v[inside][:, free], metric, values.attraction, values.surface_offset,
-                       leads[free], path.end)
+    field = make_field(
+        values.field,
+        path.time[inside],
+        path.q[inside][:, free],
+        path.v[inside][:, free],
+        metric,
+        values.attraction,
+        values.surface_offset,
+        leads[free],
+        path.end,
+    )
     if reaches:
         without = make_curve(part.time, part.q[:, free], part.v[:, free], metric)
         field = field._replace(curve=join_curves(without, field.curve, part.end))
     return field, path, inside
 
 
-def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
-              piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+def _energies(
+    support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray, piece: Piece
+) -> tuple[np.ndarray, np.ndarray]:
     """Return energy, J, and speed in the kinetic metric, J^0.5, along a piece of a gait."""
     energy, speed = np.zeros(len(piece.time)), np.zeros(len(piece.time))
     for i, (q, v) in enumerate(zip(piece.q, piece.v, strict=True)):
@@ -145,8 +196,9 @@ def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
     return energy, speed
 
 
-def power_taken(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
-                gait: GaitSamples) -> float:
+def power_taken(
+    support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray, gait: GaitSamples
+) -> float:
     """Return the power a gait takes from the motors, W: what energy rises by between its jumps.
 
     Friction of joints comes on top. A gait that lives on gravity alone takes none.
@@ -154,33 +206,47 @@ def power_taken(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
     gained = 0.0
     for piece in gait.pieces:
         ends = np.flatnonzero(piece.inside)[[0, -1]]
-        energy, _ = _energies(support, gravity, spin, replace(piece, time=piece.time[ends],
-                                                              q=piece.q[ends], v=piece.v[ends]))
+        energy, _ = _energies(
+            support,
+            gravity,
+            spin,
+            replace(piece, time=piece.time[ends], q=piece.q[ends], v=piece.v[ends]),
+        )
         gained += energy[1] - energy[0]
     return max(gained / gait.period, 0.0)
 
 
-def build_pieces(robot: Robot, values: CurveTrackingParameters, world: World, gait: GaitSamples,
-                 parameters: np.ndarray | None = None,
-                 ) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
+def build_pieces(
+    robot: Robot,
+    values: CurveTrackingParameters,
+    world: World,
+    gait: GaitSamples,
+    parameters: np.ndarray | None = None,
+) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
     """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
 
     Arguments as for `build_tracker`. Raises `IncompatibleController`: a locked joint is not a
     coordinate of its own.
     """
-    pieces = tuple(build_tracker(robot, values, world, gait, parameters, i)
-                   for i in range(len(gait.pieces)))
+    pieces = tuple(
+        build_tracker(robot, values, world, gait, parameters, i) for i in range(len(gait.pieces))
+    )
     masks = np.array([sum(1 << i for i in piece.held) for piece in gait.pieces])
     held = np.zeros((len(robot.feet), len(robot.locks)), dtype=np.int64)
     for i, foot in enumerate(robot.feet):
         for k, lock in enumerate(robot.locks):
             rows = robot.supports[foot]
-            alone = [row for row in np.flatnonzero(rows[:, 1 + robot.joint_index(lock.joint)])
-                     if np.count_nonzero(rows[row]) == 1]
+            alone = [
+                row
+                for row in np.flatnonzero(rows[:, 1 + robot.joint_index(lock.joint)])
+                if np.count_nonzero(rows[row]) == 1
+            ]
             if len(alone) != 1:
                 raise IncompatibleController(
-                    f'controller curve_tracking on {robot.name}', value=lock.joint,
-                    limit='a locked joint must be a minimal coordinate')
+                    f'controller curve_tracking on {robot.name}',
+                    value=lock.joint,
+                    limit='a locked joint must be a minimal coordinate',
+                )
             held[i, k] = alone[0]
     return pieces, masks, held
 
@@ -193,6 +259,7 @@ class CurveTracking(Controller):
     planar walker on two feet with something to drive. `InvalidInput`: the gait does not fit, or a
     gain is too fast for the rate.
     """
+
     name = 'curve_tracking'
     parameters = CurveTrackingParameters
 
@@ -225,25 +292,39 @@ class CurveTracking(Controller):
         grounded = bool(state.contact[state.support]) or not state.contact.any()
         period = min(dt, 1.0 / self.values.rate)
         self._locks.update(state, command)
-        self._follow(self._terms, *self._pieces, self._memory, state.support, self._locks.held,
-                     grounded, fresh, state.coordinates, state.rates, period,
-                     command.effort, self.report, self.parts)
+        self._follow(
+            self._terms,
+            *self._pieces,
+            self._memory,
+            state.support,
+            self._locks.held,
+            grounded,
+            fresh,
+            state.coordinates,
+            state.rates,
+            period,
+            command.effort,
+            self.report,
+            self.parts,
+        )
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
         law = tracker.TrackerLaw(*self._pieces, 1.0 / self.values.rate)
         memory = tracker.make_memory(self.data)
-        return ArrayLaw(tracker.tracking_law, law, np.concatenate((*memory, [NOBODY])),
-                        self.values.knee_flexed)
+        return ArrayLaw(
+            tracker.tracking_law, law, np.concatenate((*memory, [NOBODY])), self.values.knee_flexed
+        )
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say the report, then the parts of the efforts."""
-        out[:len(self.report)] = self.report
-        out[len(self.report):] = self.parts.ravel()
+        out[: len(self.report)] = self.report
+        out[len(self.report) :] = self.parts.ravel()
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick on a robot."""
-        torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
-                   for effort in robot.efforts)
+        torques = (
+            (f'{part}_{effort}', 'N m') for part in tracker.PARTS for effort in robot.efforts
+        )
         return (*tracker.TELEMETRY, *torques)

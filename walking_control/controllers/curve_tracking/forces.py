@@ -19,8 +19,9 @@ DAMPING, TRANSFER = 0, 1
 
 
 @array_function
-def split_velocity(M: np.ndarray, w: np.ndarray, v: np.ndarray, e: np.ndarray, m: np.ndarray,
-                   r: np.ndarray) -> tuple[float, float, float]:
+def split_velocity(
+    M: np.ndarray, w: np.ndarray, v: np.ndarray, e: np.ndarray, m: np.ndarray, r: np.ndarray
+) -> tuple[float, float, float]:
     """Fill desired direction e, momentum direction m = M e and rest r; return speeds.
 
     `M`: mass matrix, ``(n, n)``. `w`: desired field, ``(n,)``, not zero. `v`: rates, ``(n,)``. `e`:
@@ -44,8 +45,9 @@ def split_velocity(M: np.ndarray, w: np.ndarray, v: np.ndarray, e: np.ndarray, m
 
 
 @array_function
-def turn_of(turning: np.ndarray, length: float, e: np.ndarray, m: np.ndarray,
-            out: np.ndarray) -> None:
+def turn_of(
+    turning: np.ndarray, length: float, e: np.ndarray, m: np.ndarray, out: np.ndarray
+) -> None:
     """Fill ``M b``: the part of ``M D_v w / |w|`` that is orthogonal to e.
 
     `turning`: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``. `length`:
@@ -58,8 +60,9 @@ def turn_of(turning: np.ndarray, length: float, e: np.ndarray, m: np.ndarray,
 
 
 @array_function
-def nominal_force(turn: np.ndarray, m: np.ndarray, nu: float, r: np.ndarray,
-                  out: np.ndarray) -> None:
+def nominal_force(
+    turn: np.ndarray, m: np.ndarray, nu: float, r: np.ndarray, out: np.ndarray
+) -> None:
     """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart."""
     bent = inner(turn, r)
     for i in range(m.shape[0]):
@@ -82,8 +85,17 @@ def convergence(nu: float, rho: float, a0: float, a1: float, bandwidth: float) -
 
 
 @array_function
-def asymptotic_force(M: np.ndarray, m: np.ndarray, r: np.ndarray, nu: float, rho: float,
-                     method: int, a: float, rate: float, out: np.ndarray) -> float:
+def asymptotic_force(
+    M: np.ndarray,
+    m: np.ndarray,
+    r: np.ndarray,
+    nu: float,
+    rho: float,
+    method: int,
+    a: float,
+    rate: float,
+    out: np.ndarray,
+) -> float:
     """Fill the effort that drives r to zero.
 
     TRANSFER moves its energy irreversibly into the desired motion (5.18); power-continuous.
@@ -105,8 +117,16 @@ def asymptotic_force(M: np.ndarray, m: np.ndarray, r: np.ndarray, nu: float, rho
 
 
 @array_function
-def relieve(total: np.ndarray, direction_of: np.ndarray, m: np.ndarray, e: np.ndarray,
-            r: np.ndarray, rho: float, most: float, out: np.ndarray) -> None:
+def relieve(
+    total: np.ndarray,
+    direction_of: np.ndarray,
+    m: np.ndarray,
+    e: np.ndarray,
+    r: np.ndarray,
+    rho: float,
+    most: float,
+    out: np.ndarray,
+) -> None:
     """Fill the best effort of the free skew matrix Z of (5.12): it lessens the total effort.
 
     ``Z Mbar^-1 alpha2`` may be any momentum orthogonal to both e and r. Among these the one
@@ -134,8 +154,14 @@ def integrate_error(integral: float, error: float, dt: float, limit: float) -> f
 
 
 @array_function
-def energy_force(error: float, integral: float, proportional: float, integral_gain: float,
-                 m: np.ndarray, out: np.ndarray) -> None:
+def energy_force(
+    error: float,
+    integral: float,
+    proportional: float,
+    integral_gain: float,
+    m: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Fill the effort that brings the energy to its desired value.
 
     `error`: desired minus present energy, J. `integral`: integral of the error, J s.

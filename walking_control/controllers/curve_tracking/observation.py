@@ -26,30 +26,32 @@ if TYPE_CHECKING:
 
 class Motion(NamedTuple):
     """A state as the law sees it, in the free coordinates of a piece."""
-    v: np.ndarray   # rates, ``(m,)``
-    M: np.ndarray   # mass matrix, ``(m, m)``
-    L: np.ndarray   # its Cholesky factor
-    M_f: np.ndarray   # rows of the mass matrix of the foot's directions x, z, ``(2, m)``
-    h: np.ndarray   # bias, ``(m,)``
-    h_f: np.ndarray   # bias of the foot's directions, ``(2,)``
-    gradient: np.ndarray   # of the potential energy, ``(m,)``
-    e: np.ndarray   # desired direction, of unit length in M
-    m: np.ndarray   # desired momentum direction M e
-    r: np.ndarray   # undesired rates
-    turn: np.ndarray   # M times the covariant rate of e, see `curve_law.turn_of`
-    nu: float   # speed along e, J^0.5
-    rho: float   # size of r, J^0.5
-    potential: float   # potential energy, J
-    wanted: float   # desired energy, J
-    drive: float   # force along e that the gait takes by itself, J^0.5/s
-    s: float   # parameter on the gait, s
-    distance: float   # from the gait, rad
-    margin: float   # see `vector_field.apply_field`
+
+    v: np.ndarray  # rates, ``(m,)``
+    M: np.ndarray  # mass matrix, ``(m, m)``
+    L: np.ndarray  # its Cholesky factor
+    M_f: np.ndarray  # rows of the mass matrix of the foot's directions x, z, ``(2, m)``
+    h: np.ndarray  # bias, ``(m,)``
+    h_f: np.ndarray  # bias of the foot's directions, ``(2,)``
+    gradient: np.ndarray  # of the potential energy, ``(m,)``
+    e: np.ndarray  # desired direction, of unit length in M
+    m: np.ndarray  # desired momentum direction M e
+    r: np.ndarray  # undesired rates
+    turn: np.ndarray  # M times the covariant rate of e, see `curve_law.turn_of`
+    nu: float  # speed along e, J^0.5
+    rho: float  # size of r, J^0.5
+    potential: float  # potential energy, J
+    wanted: float  # desired energy, J
+    drive: float  # force along e that the gait takes by itself, J^0.5/s
+    s: float  # parameter on the gait, s
+    distance: float  # from the gait, rad
+    margin: float  # see `vector_field.apply_field`
 
 
 @array_function
-def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarray,
-            v: np.ndarray) -> Motion:
+def observe(
+    terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarray, v: np.ndarray
+) -> Motion:
     """Return the `Motion` of a state.
 
     `terms`: function (support, q, v, parameters, out) of the support terms. `support`: index of the
@@ -66,10 +68,17 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     for i in range(n):
         place[i], rate[i] = q[free[i]], v[free[i]]
     margin, distance, height, wanted = 0.0, 0.0, 0.0, 0.0
-    for call in range(4):   # one call site keeps the compiled code small
+    for call in range(4):  # one call site keeps the compiled code small
         for i in range(n):
-            rates[free[i]] = rate[i] if call == 0 else 0.0 if call == 1 else \
-                rate[i] + w[i] if call == 2 else rate[i] - w[i]
+            rates[free[i]] = (
+                rate[i]
+                if call == 0
+                else 0.0
+                if call == 1
+                else rate[i] + w[i]
+                if call == 2
+                else rate[i] - w[i]
+            )
         terms(support, q, rates, data.parameters, buffer)
         unpack_terms(buffer, free, M, rows, biases[call], spare if call else h_f)
         if call == 0:
@@ -78,8 +87,14 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
                 s = nearest_knot(data.field.curve, place)
             wanted = interpolate(data.field.curve.knots, data.energy, s)
             s, margin, distance = apply_field(
-                data.field, place, rate, s, w, dw,
-                lead_of(data, wanted - height - 0.5 * squared_length(M, rate)))
+                data.field,
+                place,
+                rate,
+                s,
+                w,
+                dw,
+                lead_of(data, wanted - height - 0.5 * squared_length(M, rate)),
+            )
     plus, minus = biases[2], biases[3]
     factorise_spd(M, L)
     nu, rho, length = split_velocity(M, w, rate, e, m, r)
@@ -91,9 +106,27 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     for i in range(2):
         for j in range(n):
             M_f[i, j] = rows[i, free[j]]
-    return Motion(rate, M, L, M_f, biases[0], h_f, biases[1], e, m, r, turn, nu, rho, height,
-                  interpolate(data.field.curve.knots, data.energy, s),
-                  interpolate(data.field.curve.knots, data.drive, s), s, distance, margin)
+    return Motion(
+        rate,
+        M,
+        L,
+        M_f,
+        biases[0],
+        h_f,
+        biases[1],
+        e,
+        m,
+        r,
+        turn,
+        nu,
+        rho,
+        height,
+        interpolate(data.field.curve.knots, data.energy, s),
+        interpolate(data.field.curve.knots, data.drive, s),
+        s,
+        distance,
+        margin,
+    )
 
 
 @array_function

@@ -30,44 +30,76 @@ from walking_control.models.array_functions import array_function, inner, multip
 
 # places in TrackerMemory.scalars
 PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)
-NOWHERE = -1.0   # no piece of the gait has the knees held as they are
+NOWHERE = -1.0  # no piece of the gait has the knees held as they are
 
 # Telemetry: name and unit of each entry of the report; torques by effort follow.
 TELEMETRY = (
-    ('potential_energy', 'J'), ('kinetic_energy_desired', 'J'), ('kinetic_energy_undesired', 'J'),
-    ('energy', 'J'), ('desired_energy', 'J'), ('tank_level', 'J'), ('energy_injected', 'J'),
-    ('energy_absorbed', 'J'), ('gait_phase', 's'), ('gait_distance', 'rad'), ('trust', '1'),
-    ('convergence_rate', '1/s'), ('power', 'W'), ('normal_force', 'N'), ('friction_ratio', '1'),
-    ('foot_length', 'm'), ('effort_share', '1'))
-(POTENTIAL, DESIRED, UNDESIRED, ENERGY, WANTED, LEVEL, GIVEN, TAKEN, WHERE, DISTANCE, TRUST, RATE,
- POWER, NORMAL, FRICTION, FOOT, SHARE) = range(len(TELEMETRY))
+    ('potential_energy', 'J'),
+    ('kinetic_energy_desired', 'J'),
+    ('kinetic_energy_undesired', 'J'),
+    ('energy', 'J'),
+    ('desired_energy', 'J'),
+    ('tank_level', 'J'),
+    ('energy_injected', 'J'),
+    ('energy_absorbed', 'J'),
+    ('gait_phase', 's'),
+    ('gait_distance', 'rad'),
+    ('trust', '1'),
+    ('convergence_rate', '1/s'),
+    ('power', 'W'),
+    ('normal_force', 'N'),
+    ('friction_ratio', '1'),
+    ('foot_length', 'm'),
+    ('effort_share', '1'),
+)
+(
+    POTENTIAL,
+    DESIRED,
+    UNDESIRED,
+    ENERGY,
+    WANTED,
+    LEVEL,
+    GIVEN,
+    TAKEN,
+    WHERE,
+    DISTANCE,
+    TRUST,
+    RATE,
+    POWER,
+    NORMAL,
+    FRICTION,
+    FOOT,
+    SHARE,
+) = range(len(TELEMETRY))
 PARTS = ('nominal', 'potential', 'asymptotic', 'energy', 'freedom', 'wanted', 'applied')
 NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len(PARTS))
 
 
 class Gains(NamedTuple):
     """Gains of the law; their parameters and units are those of the table `curve_tracking`."""
-    energy: float   # kp of (5.27)
-    integral: float   # ki
-    integral_limit: float   # largest contribution of the integral, J
-    transfer: float   # a0 of (5.21)
-    threshold: float   # a1 of (5.21)
-    bandwidth: float   # fastest decay asked for, 1/s
-    damping: float   # decay of undesired momentum under method DAMPING, 1/s
-    potential: float   # share of (5.25)
-    freedom: float   # fastest turning of the free matrix Z, 1/s
-    impact_time: float   # how long no effort is given after an impact, s
-    lead_lacking: float   # how far the swing leg runs ahead per energy that is lacking, s/J
-    lead_excess: float   # and per energy in excess
-    lead_limit: float   # how far it may, s
-    along: float   # how much errors of the acceleration along the gait count
+
+    energy: float  # kp of (5.27)
+    integral: float  # ki
+    integral_limit: float  # largest contribution of the integral, J
+    transfer: float  # a0 of (5.21)
+    threshold: float  # a1 of (5.21)
+    bandwidth: float  # fastest decay asked for, 1/s
+    damping: float  # decay of undesired momentum under method DAMPING, 1/s
+    potential: float  # share of (5.25)
+    freedom: float  # fastest turning of the free matrix Z, 1/s
+    impact_time: float  # how long no effort is given after an impact, s
+    lead_lacking: float  # how far the swing leg runs ahead per energy that is lacking, s/J
+    lead_excess: float  # and per energy in excess
+    lead_limit: float  # how far it may, s
+    along: float  # how much errors of the acceleration along the gait count
 
 
 class Tank(NamedTuple):
     """The energy that the law may inject."""
-    initial: float   # J
-    capacity: float   # J
-    supply: float   # W
+
+    initial: float  # J
+    capacity: float  # J
+    supply: float  # W
 
 
 class TrackerData(NamedTuple):
@@ -76,31 +108,33 @@ class TrackerData(NamedTuple):
     A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
     all ``n`` are free in a piece, and field, forces and limits are in these.
     """
-    free: np.ndarray   # indices of the free coordinates, ``(m,)``
+
+    free: np.ndarray  # indices of the free coordinates, ``(m,)``
     inputs: np.ndarray  # generalised force on all coordinates per effort, by support, ``(2, n, k)``
     field: Field
-    parameters: np.ndarray   # of the support terms; gravity along x and z first
+    parameters: np.ndarray  # of the support terms; gravity along x and z first
     # q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``
     relabel: np.ndarray
     # rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``
     spin: np.ndarray
-    limits: Limits   # `Limits`, with inputs ``(2, m, k)``
-    energy: np.ndarray   # desired energy at the knots of the gait, J
+    limits: Limits  # `Limits`, with inputs ``(2, m, k)``
+    energy: np.ndarray  # desired energy at the knots of the gait, J
     # its rate over the speed along the gait, there: what the motors of the gait itself do, J^0.5/s
     drive: np.ndarray
     gains: Gains
-    method: int   # how r decays, DAMPING or TRANSFER
+    method: int  # how r decays, DAMPING or TRANSFER
     tank: Tank
     losses: Compensation
 
 
 class TrackerMemory(NamedTuple):
     """What the law remembers from tick to tick."""
+
     # parameter on the gait, integral of the energy error, tank, energies so far, piece of the gait,
     # time since the last impact
     scalars: np.ndarray
-    q: np.ndarray   # coordinates at the last tick
-    effort: np.ndarray   # held since
+    q: np.ndarray  # coordinates at the last tick
+    effort: np.ndarray  # held since
 
 
 def make_memory(data: TrackerData) -> TrackerMemory:
@@ -124,8 +158,9 @@ def make_report(data: TrackerData) -> tuple[np.ndarray, np.ndarray]:
 
 
 @array_function
-def settle(data: TrackerData, memory: TrackerMemory, support: int, fresh: bool, q: np.ndarray,
-           dt: float) -> None:
+def settle(
+    data: TrackerData, memory: TrackerMemory, support: int, fresh: bool, q: np.ndarray, dt: float
+) -> None:
     """Book the work the held effort did in the last dt seconds, and fill or drain the tank.
 
     Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
@@ -147,8 +182,14 @@ def settle(data: TrackerData, memory: TrackerMemory, support: int, fresh: bool, 
 
 
 @array_function
-def compose(data: TrackerData, motion: Motion, error: float, integral: float, trust: float,
-            forces: np.ndarray) -> float:
+def compose(
+    data: TrackerData,
+    motion: Motion,
+    error: float,
+    integral: float,
+    trust: float,
+    forces: np.ndarray,
+) -> float:
     """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
 
     `error`: energy the desired motion lacks, J. `integral`: its integral, J s. `trust`: how far the
@@ -160,8 +201,17 @@ def compose(data: TrackerData, motion: Motion, error: float, integral: float, tr
     a = convergence(nu, rho, gains.transfer, gains.threshold, gains.bandwidth)
     nominal_force(motion.turn, m, nu, r, forces[NOMINAL])
     potential_force(motion.gradient, e, m, forces[COMPENSATION])
-    rate = asymptotic_force(motion.M, m, r, nu, rho, data.method, a,
-                            min(gains.damping, gains.bandwidth), forces[ASYMPTOTIC])
+    rate = asymptotic_force(
+        motion.M,
+        m,
+        r,
+        nu,
+        rho,
+        data.method,
+        a,
+        min(gains.damping, gains.bandwidth),
+        forces[ASYMPTOTIC],
+    )
     energy_force(error, integral, gains.energy, gains.integral, m, forces[MANAGEMENT])
     for i in range(n):
         forces[COMPENSATION, i] *= gains.potential
@@ -181,9 +231,16 @@ def compose(data: TrackerData, motion: Motion, error: float, integral: float, tr
 
 
 @array_function
-def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: float,
-            forces: np.ndarray, effort: np.ndarray,
-            parts: np.ndarray) -> tuple[float, float, float]:
+def realise(
+    data: TrackerData,
+    motion: Motion,
+    support: int,
+    tank: float,
+    dt: float,
+    forces: np.ndarray,
+    effort: np.ndarray,
+    parts: np.ndarray,
+) -> tuple[float, float, float]:
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
     `support`: index of the stance foot. `tank`: energy at hand, J. `dt`: period the efforts are
@@ -194,23 +251,36 @@ def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: fl
     B, k = data.limits.inputs[support], effort.shape[0]
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     for part in range(6):
-        nearest_effort_across(motion.L, B, forces[part], motion.e, data.gains.along, H, LH,
-                              parts[part])
+        nearest_effort_across(
+            motion.L, B, forces[part], motion.e, data.gains.along, H, LH, parts[part]
+        )
     for j in range(k):
         effort[j] = parts[SUM, j]
         work[j] = inner(B[:, j], motion.v) * dt
     share = tank_share(tank, inner(work, effort))
     for j in range(k):
         effort[j] *= share
-    kept, fx, fz = keep_foot(data.limits, motion.M_f, motion.h_f, motion.L, motion.h, B, LH, work,
-                             tank, effort)
+    kept, fx, fz = keep_foot(
+        data.limits, motion.M_f, motion.h_f, motion.L, motion.h, B, LH, work, tank, effort
+    )
     return share * kept, fx, fz
 
 
 @array_function
-def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, grounded: bool,
-          fresh: bool, q: np.ndarray, v: np.ndarray, dt: float, effort: np.ndarray,
-          report: np.ndarray, parts: np.ndarray) -> None:
+def track(
+    terms: Terms,
+    data: TrackerData,
+    memory: TrackerMemory,
+    support: int,
+    grounded: bool,
+    fresh: bool,
+    q: np.ndarray,
+    v: np.ndarray,
+    dt: float,
+    effort: np.ndarray,
+    report: np.ndarray,
+    parts: np.ndarray,
+) -> None:
     """Fill the efforts of one tick on one piece of a gait.
 
     The books, memory and report are of torques at the joints; the efforts make up for what is lost
@@ -231,9 +301,9 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
     # walker round, while by the total energy of (5.27) an excess would drive it on backwards
     error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
     scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + dt
-    rigid = grounded and scalars[SINCE] >= data.gains.impact_time   # else an impact is under way
+    rigid = grounded and scalars[SINCE] >= data.gains.impact_time  # else an impact is under way
     trust = trust_of(motion.margin) if rigid else 0.0
-    if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
+    if nu > 0.0:  # backwards, an effort along e changes the energy the other way round
         scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains.integral_limit)
     forces = np.zeros((6, motion.e.shape[0]))
     rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
@@ -242,9 +312,11 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
         trust, share = 0.0, 0.0
         effort[:] = 0.0
         scalars[INTEGRAL] = integral
-    elif abs(scalars[INTEGRAL]) > abs(integral) \
-            and (share < 1.0 or scalars[TANK] <= 0.0
-                 or lacks(data.limits.inputs[support], motion.e, parts[SUM], effort, error)):
+    elif abs(scalars[INTEGRAL]) > abs(integral) and (
+        share < 1.0
+        or scalars[TANK] <= 0.0
+        or lacks(data.limits.inputs[support], motion.e, parts[SUM], effort, error)
+    ):
         scalars[INTEGRAL] = integral
     scalars[PHASE] = motion.s
     memory.q[:] = q
@@ -258,13 +330,15 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
     if data.limits.ankle >= 0 and fz > 0.0:
         report[FOOT] = abs(effort[data.limits.ankle]) / fz
     if data.losses.share > 0.0 and trust > 0.0:
-        make_up(data.losses, support, v, expected(data, motion, support, effort, v.shape[0]),
-                effort)
+        make_up(
+            data.losses, support, v, expected(data, motion, support, effort, v.shape[0]), effort
+        )
 
 
 @array_function
-def expected(data: TrackerData, motion: Motion, support: int, effort: np.ndarray,
-             n: int) -> np.ndarray:
+def expected(
+    data: TrackerData, motion: Motion, support: int, effort: np.ndarray, n: int
+) -> np.ndarray:
     """Return the accelerations of all n coordinates that torques at the joints are to cause."""
     force, free = motion.h * 0.0, motion.h * 0.0
     for i in range(force.shape[0]):
@@ -302,10 +376,23 @@ def held_mask(coordinate_of: np.ndarray, support: int, held: np.ndarray) -> int:
 
 
 @array_function
-def follow(terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
-           coordinate_of: np.ndarray, memory: TrackerMemory, support: int, held: np.ndarray,
-           grounded: bool, fresh: bool, q: np.ndarray, v: np.ndarray, dt: float,
-           effort: np.ndarray, report: np.ndarray, parts: np.ndarray) -> None:
+def follow(
+    terms: Terms,
+    pieces: tuple[TrackerData, ...],
+    masks: np.ndarray,
+    coordinate_of: np.ndarray,
+    memory: TrackerMemory,
+    support: int,
+    held: np.ndarray,
+    grounded: bool,
+    fresh: bool,
+    q: np.ndarray,
+    v: np.ndarray,
+    dt: float,
+    effort: np.ndarray,
+    report: np.ndarray,
+    parts: np.ndarray,
+) -> None:
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
     Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`, and:
@@ -318,11 +405,12 @@ def follow(terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
         if masks[i] == mask:
             found = i
     if found != int(scalars[PIECE]):
-        scalars[PHASE], scalars[SINCE] = np.nan, -dt   # a knee has struck or come free
+        scalars[PHASE], scalars[SINCE] = np.nan, -dt  # a knee has struck or come free
     scalars[PIECE] = found
     if found >= 0:
-        track(terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report,
-              parts)
+        track(
+            terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report, parts
+        )
         return
     settle(pieces[0], memory, support, fresh, q, dt)
     memory.q[:] = q
@@ -351,8 +439,9 @@ def is_finite(effort: np.ndarray, energy: float) -> bool:
 
 
 @array_function
-def lacks(B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray,
-          error: float) -> bool:
+def lacks(
+    B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray, error: float
+) -> bool:
     """Return whether limits withhold effort along e that would lessen the energy error.
 
     Integrating the error meanwhile would only store up an overshoot.
@@ -367,22 +456,47 @@ def lacks(B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray,
 
 class TrackerLaw(NamedTuple):
     """What the law knows in a compiled walk."""
+
     pieces: tuple[TrackerData, ...]
-    masks: np.ndarray   # coordinates held in each piece, see `held_mask`, ``(n_pieces,)``
-    coordinate_of: np.ndarray   # see `held_mask`
-    period: float   # control period, s
+    masks: np.ndarray  # coordinates held in each piece, see `held_mask`, ``(n_pieces,)``
+    coordinate_of: np.ndarray  # see `held_mask`
+    period: float  # control period, s
 
 
 @array_function
-def tracking_law(terms: Terms, law: TrackerLaw, memory: np.ndarray, support: int, held: np.ndarray,
-                 q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
-    """The law as an `ArrayLaw`; memory: scalars, q and effort of `TrackerMemory`, who stood last.
-    """
+def tracking_law(
+    terms: Terms,
+    law: TrackerLaw,
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
+    """The law as an `ArrayLaw`; memory: scalars, q and effort of `TrackerMemory`, who stood last."""
     n, k = q.shape[0], effort.shape[0]
     scalars = memory.shape[0] - n - k - 1
     last = memory.shape[0] - 1
-    kept = TrackerMemory(memory[:scalars], memory[scalars:scalars + n], memory[scalars + n:last])
+    kept = TrackerMemory(
+        memory[:scalars], memory[scalars : scalars + n], memory[scalars + n : last]
+    )
     fresh = support != memory[last]
     memory[last] = support
-    follow(terms, law.pieces, law.masks, law.coordinate_of, kept, support, held, True, fresh, q, v,
-           law.period, effort, np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), k)))
+    follow(
+        terms,
+        law.pieces,
+        law.masks,
+        law.coordinate_of,
+        kept,
+        support,
+        held,
+        True,
+        fresh,
+        q,
+        v,
+        law.period,
+        effort,
+        np.zeros(len(TELEMETRY)),
+        np.zeros((len(PARTS), k)),
+    )

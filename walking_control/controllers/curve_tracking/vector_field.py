@@ -33,25 +33,34 @@ if TYPE_CHECKING:
 
 
 CLOSEST, SURFACE = 0, 1
-STANDSTILL = 1e-9   # rad/s: a field this short has no direction
-FULL, NONE = 0.3, 0.1   # margin from which the law acts fully, and below which not at all
+STANDSTILL = 1e-9  # rad/s: a field this short has no direction
+FULL, NONE = 0.3, 0.1  # margin from which the law acts fully, and below which not at all
 
 
 class Field(NamedTuple):
     """A vector field as plain arrays."""
-    kind: int   # CLOSEST or SURFACE
-    curve: Curve   # `Curve` of the gait
-    attraction: float   # kappa, rate at which the gap to the gait is to close, 1/s
-    surface: np.ndarray   # coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``
-    middle: float   # middle of the trusted angles, rad
-    reach: float   # their half width, rad
-    leads: np.ndarray   # 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``
-    end: float   # parameter of the gait's end, s; from there on nothing runs ahead
+
+    kind: int  # CLOSEST or SURFACE
+    curve: Curve  # `Curve` of the gait
+    attraction: float  # kappa, rate at which the gap to the gait is to close, 1/s
+    surface: np.ndarray  # coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``
+    middle: float  # middle of the trusted angles, rad
+    reach: float  # their half width, rad
+    leads: np.ndarray  # 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``
+    end: float  # parameter of the gait's end, s; from there on nothing runs ahead
 
 
-def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray,
-               attraction: float, offset: float = 0.2, leads: np.ndarray | None = None,
-               end: float = math.inf) -> Field:
+def make_field(
+    kind: str,
+    time: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    metric: np.ndarray,
+    attraction: float,
+    offset: float = 0.2,
+    leads: np.ndarray | None = None,
+    end: float = math.inf,
+) -> Field:
     """Return the `Field` of a gait.
 
     `kind`: ``'closest'`` or ``'surface'``. `time`: of the samples, s, ``(k,)``. `q`: positions,
@@ -67,8 +76,12 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
     if kind != 'surface':
         raise InvalidInput('field', value=kind, limit='must be closest or surface')
     if curve.metric.shape[0] != 2:
-        raise InvalidInput('field surface', value=curve.metric.shape[0],
-                           limit='is defined for two coordinates', remedy='choose field closest')
+        raise InvalidInput(
+            'field surface',
+            value=curve.metric.shape[0],
+            limit='is defined for two coordinates',
+            remedy='choose field closest',
+        )
     coefficients, angles = fit_surface(curve, attraction, offset)
     middle, half = 0.5 * (angles.max() + angles.min()), 0.5 * np.ptp(angles)
     return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi, ahead, end)
@@ -77,13 +90,18 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
 def monomials(q: np.ndarray) -> np.ndarray:
     """Return the monomials of [DS09] eq. (5.28) at points ``(..., 2)``, shape ``(..., 15)``."""
     q = np.asarray(q)
-    return np.stack([q[..., 0] ** (i - j) * q[..., 1] ** j for i in range(5)
-                     for j in range(i + 1)], axis=-1)
+    return np.stack(
+        [q[..., 0] ** (i - j) * q[..., 1] ** j for i in range(5) for j in range(i + 1)], axis=-1
+    )
 
 
-def fit_surface(curve: Curve, attraction: float, offset: float,
-                stations: Sequence[float] = (0.1, 0.5, 0.9),
-                points: int = 61) -> tuple[np.ndarray, np.ndarray]:
+def fit_surface(
+    curve: Curve,
+    attraction: float,
+    offset: float,
+    stations: Sequence[float] = (0.1, 0.5, 0.9),
+    points: int = 61,
+) -> tuple[np.ndarray, np.ndarray]:
     """Fit the direction angle around a planar gait ([DS09] Fig. 5.9).
 
     Six reference curves, as in the book: the gait, one parallel curve on either side, and three
@@ -129,18 +147,25 @@ def surface_angle(a: np.ndarray, x: float, y: float, dx: float, dy: float) -> tu
     for i in range(5):
         for j in range(i + 1):
             power = i - j
-            value += a[k] * x ** power * y ** j
+            value += a[k] * x**power * y**j
             if power > 0:
-                rate += a[k] * power * x ** (power - 1) * y ** j * dx
+                rate += a[k] * power * x ** (power - 1) * y**j * dx
             if j > 0:
-                rate += a[k] * x ** power * j * y ** (j - 1) * dy
+                rate += a[k] * x**power * j * y ** (j - 1) * dy
             k += 1
     return value, rate
 
 
 @array_function
-def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndarray,
-                dw: np.ndarray, lead: float = 0.0) -> tuple[float, float, float]:
+def apply_field(
+    field: Field,
+    q: np.ndarray,
+    v: np.ndarray,
+    s: float,
+    w: np.ndarray,
+    dw: np.ndarray,
+    lead: float = 0.0,
+) -> tuple[float, float, float]:
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
     `q`: coordinates, ``(n,)``. `v`: their rates. `s`: parameter found last; not finite to search
@@ -180,8 +205,9 @@ def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndar
 
 
 @array_function
-def run_ahead(field: Field, s: float, rate: float, lead: float, w: np.ndarray,
-              dw: np.ndarray) -> None:
+def run_ahead(
+    field: Field, s: float, rate: float, lead: float, w: np.ndarray, dw: np.ndarray
+) -> None:
     """Draw the coordinates that may run ahead to where the gait will have them by then.
 
     The lead shrinks in proportion to what is left of the gait, so that all arrive together. `s`:
@@ -189,8 +215,13 @@ def run_ahead(field: Field, s: float, rate: float, lead: float, w: np.ndarray,
     gait, s. `w`: field without lead, changed, ``(n,)``. `dw`: its rate, changed.
     """
     n = w.shape[0]
-    here, there, first, ahead, spare = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), \
-        np.zeros(n)
+    here, there, first, ahead, spare = (
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+    )
     left = min(1.0 - s / field.end, 1.0)
     shrinks = lead / field.end if left < 1.0 else 0.0
     evaluate(field.curve, s, here, first, spare)
@@ -221,11 +252,12 @@ def trust_of(margin: float) -> float:
     return min((margin - NONE) / (FULL - NONE), 1.0) if margin > NONE else 0.0
 
 
-PRECISE = 1e-10   # tolerance of the integration
+PRECISE = 1e-10  # tolerance of the integration
 
 
-def reach_on(piece: Piece, support: SupportDynamics, hip: int, reach: float,
-             blend: float, after: float = 0.5) -> Piece:
+def reach_on(
+    piece: Piece, support: SupportDynamics, hip: int, reach: float, blend: float, after: float = 0.5
+) -> Piece:
     """Return a piece whose path, past its end, reaches for a floor that is late.
 
     The hip's rate turns, with a time constant, into a multiple of the rate at which the stance leg
@@ -252,17 +284,28 @@ def reach_on(piece: Piece, support: SupportDynamics, hip: int, reach: float,
         wanted = (reach * lean[leg] * x[n + leg] - x[n + hip]) / blend
         share = min(t / blend, 1.0) ** 3
         out[n + hip] = (1.0 - share) * free + share * wanted
-        out[n + others] = np.linalg.solve(mass[np.ix_(others, others)],
-                                          -bias[others] - mass[others, hip] * out[n + hip])
+        out[n + others] = np.linalg.solve(
+            mass[np.ix_(others, others)], -bias[others] - mass[others, hip] * out[n + hip]
+        )
         return out
 
     times = step * np.arange(1, int(after * (piece.end - piece.start) / step) + 1)
-    solution = solve_ivp(rates, (0.0, times[-1]),
-                         np.concatenate((piece.q[count - 1], piece.v[count - 1])), 'DOP853', times,
-                         rtol=PRECISE, atol=PRECISE)
+    solution = solve_ivp(
+        rates,
+        (0.0, times[-1]),
+        np.concatenate((piece.q[count - 1], piece.v[count - 1])),
+        'DOP853',
+        times,
+        rtol=PRECISE,
+        atol=PRECISE,
+    )
     q, v = solution.y[:n].T, solution.y[n:].T
-    return replace(piece, time=np.concatenate((piece.time[:count], piece.end + times[:len(q)])),
-                   q=np.concatenate((piece.q[:count], q)), v=np.concatenate((piece.v[:count], v)))
+    return replace(
+        piece,
+        time=np.concatenate((piece.time[:count], piece.end + times[: len(q)])),
+        q=np.concatenate((piece.q[:count], q)),
+        v=np.concatenate((piece.v[:count], v)),
+    )
 
 
 def join_curves(first: Curve, second: Curve, at: float) -> Curve:
@@ -274,5 +317,8 @@ def join_curves(first: Curve, second: Curve, at: float) -> Curve:
     of both.
     """
     joint = int(np.searchsorted(first.knots, at))
-    return Curve(second.knots, np.concatenate((first.coefficients[:joint],
-                                               second.coefficients[joint:])), second.metric)
+    return Curve(
+        second.knots,
+        np.concatenate((first.coefficients[:joint], second.coefficients[joint:])),
+        second.metric,
+    )

@@ -27,8 +27,8 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_where_possible
 
-NO_TERMS: Any = 0   # of support: the law has its own model
-FASTEST = 10.0   # m/s per sqrt(leg length in m): the end of any table of speeds
+NO_TERMS: Any = 0  # of support: the law has its own model
+FASTEST = 10.0  # m/s per sqrt(leg length in m): the end of any table of speeds
 
 
 class FootPlacement(Controller):
@@ -64,33 +64,66 @@ class FootPlacement(Controller):
         speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
         steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(8)))
         fill = compile_where_possible(fill_nominal_steps)
-        count = fill(steps, values.pitch, values.roll, values.longest_step,
-                     floor_gravity(gravity, 0.0), length)
+        count = fill(
+            steps,
+            values.pitch,
+            values.roll,
+            values.longest_step,
+            floor_gravity(gravity, 0.0),
+            length,
+        )
         if count < 2:
-            raise InvalidInput(f'steps of {self.name}', value=values.longest_step,
-                               limit='no cycle with this pitch, roll and longest_step',
-                               remedy='take a larger roll or a shorter longest_step')
+            raise InvalidInput(
+                f'steps of {self.name}',
+                value=values.longest_step,
+                limit='no cycle with this pitch, roll and longest_step',
+                remedy='take a larger roll or a shorter longest_step',
+            )
         return NominalSteps(*(column[:count].copy() for column in steps))
 
     def _make_data(self, values: WalkParameters) -> law.PlacementData:
         robot = self._robot
         order = [index for foot in self._feet for index in foot[:2]]
-        efforts = np.array([*order, robot.efforts.index('push_off')
-                            if robot.push_off is not None else -1])
+        efforts = np.array(
+            [*order, robot.efforts.index('push_off') if robot.push_off is not None else -1]
+        )
         limits = np.array([*(robot.effort_limits[i] for i in order), robot.push_off or 0.0])
-        feedback = np.array([getattr(values, name, (0.0, 0.0, 0.0)) for name in
-                             ('pitch_feedback', 'roll_feedback', 'push_feedback')])
+        feedback = np.array(
+            [
+                getattr(values, name, (0.0, 0.0, 0.0))
+                for name in ('pitch_feedback', 'roll_feedback', 'push_feedback')
+            ]
+        )
         return law.PlacementData(
-            1.0 / values.rate, self._length, self._gravity,
-            np.array([foot[2] for foot in self._feet]), efforts, limits,
-            self._steps, values.roll, self._lateral_gains(values), self._range(values),
-            getattr(values, 'pitch_gain', 0.0), values.leap, values.energy_gain,
-            values.push_off == 'energy', feedback, np.zeros(3))
+            1.0 / values.rate,
+            self._length,
+            self._gravity,
+            np.array([foot[2] for foot in self._feet]),
+            efforts,
+            limits,
+            self._steps,
+            values.roll,
+            self._lateral_gains(values),
+            self._range(values),
+            getattr(values, 'pitch_gain', 0.0),
+            values.leap,
+            values.energy_gain,
+            values.push_off == 'energy',
+            feedback,
+            np.zeros(3),
+        )
 
     @staticmethod
     def _lateral_gains(values: Any) -> np.ndarray:
-        return np.array([values.lateral_gain, values.position_gain, values.velocity_gain,
-                         values.largest_rate, float(values.leave_out_sway)])
+        return np.array(
+            [
+                values.lateral_gain,
+                values.position_gain,
+                values.velocity_gain,
+                values.largest_rate,
+                float(values.leave_out_sway),
+            ]
+        )
 
     @staticmethod
     def _range(values: Any) -> np.ndarray:
@@ -118,32 +151,64 @@ class FootPlacement(Controller):
             self._shifted += float(reference.velocity[1]) * dt
             self._turned += float(reference.velocity[2]) * dt
         self._wish(state.stamp - self._start, speed)
-        self._law(NO_TERMS, self.data, self.memory, state.support, self._held, state.coordinates,
-                  state.rates, command.effort)
+        self._law(
+            NO_TERMS,
+            self.data,
+            self.memory,
+            state.support,
+            self._held,
+            state.coordinates,
+            state.rates,
+            command.effort,
+        )
 
     def _wish(self, time: float, speed: float | None = None) -> None:
         """Write what is wanted at a time since the start."""
         values, wish = self.values, self.data.wish
-        asked = values.speed + _scheduled(values, values.speed_schedule, time) \
-            if speed is None else speed
+        asked = (
+            values.speed + _scheduled(values, values.speed_schedule, time)
+            if speed is None
+            else speed
+        )
         wish[law.SPEED] = min(max(asked, 0.0), self._steps.speed[-1])
-        wish[law.HEADING] = self._turned + values.heading \
-            + _scheduled(values, values.heading_schedule, time)
-        wish[law.LATERAL] = self._shifted + getattr(values, 'lateral', 0.0) \
+        wish[law.HEADING] = (
+            self._turned + values.heading + _scheduled(values, values.heading_schedule, time)
+        )
+        wish[law.LATERAL] = (
+            self._shifted
+            + getattr(values, 'lateral', 0.0)
             + _scheduled(values, values.lateral_schedule, time)
+        )
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
-        return (('wanted_pitch', 'rad'), ('wanted_roll', 'rad'), ('mid_roll_rate', 'rad/s'),
-                ('push_off', 'm/s'), ('energy', 'J/kg'), ('wanted_energy', 'J/kg'),
-                ('aside', 'm'), ('wanted_speed', 'm/s'), ('heading', 'rad'),
-                ('wanted_aside', 'm'))
+        return (
+            ('wanted_pitch', 'rad'),
+            ('wanted_roll', 'rad'),
+            ('mid_roll_rate', 'rad/s'),
+            ('push_off', 'm/s'),
+            ('energy', 'J/kg'),
+            ('wanted_energy', 'J/kg'),
+            ('aside', 'm'),
+            ('wanted_speed', 'm/s'),
+            ('heading', 'rad'),
+            ('wanted_aside', 'm'),
+        )
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say what the law aims at and what it knows."""
-        out[:7] = self.memory[[law.PITCH_WANTED, law.ROLL_WANTED, law.MID_RATE, law.PUSH,
-                               law.ENERGY, law.ENERGY_WANTED, law.ASIDE]]
+        out[:7] = self.memory[
+            [
+                law.PITCH_WANTED,
+                law.ROLL_WANTED,
+                law.MID_RATE,
+                law.PUSH,
+                law.ENERGY,
+                law.ENERGY_WANTED,
+                law.ASIDE,
+            ]
+        ]
         out[7:] = self.data.wish
 
     def array_law(self) -> ArrayLaw:
@@ -160,7 +225,7 @@ class PushOff(FootPlacement):
 
     name = 'push_off'
     parameters = PushOffParameters
-    standstill = None   # push-off alone keeps no place
+    standstill = None  # push-off alone keeps no place
 
     @staticmethod
     def _lateral_gains(values: Any) -> np.ndarray:
@@ -190,10 +255,14 @@ def require_placeable(robot: Robot, controller: str) -> None:
     fits = robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4
     for foot in robot.feet if fits else ():
         rows = robot.supports[foot][:2]
-        fits = fits and all(np.count_nonzero(row) == 1
-                            and robot.joints[int(np.argmax(np.abs(row)))] in robot.servos
-                            for row in rows)
+        fits = fits and all(
+            np.count_nonzero(row) == 1 and robot.joints[int(np.argmax(np.abs(row)))] in robot.servos
+            for row in rows
+        )
     if not fits:
         raise IncompatibleController(
-            f'controller {controller} on {robot.name}', limit='needs a base that does not turn and '
-            'two straight legs whose pitch and roll are servos', remedy='choose another controller')
+            f'controller {controller} on {robot.name}',
+            limit='needs a base that does not turn and '
+            'two straight legs whose pitch and roll are servos',
+            remedy='choose another controller',
+        )

@@ -28,41 +28,63 @@ from walking_control.models.pendulum import (
 # what the law wants, in PlacementData.wish
 SPEED, HEADING, LATERAL = range(3)
 # what it remembers
-(SUPPORT, SINCE, FOOT_X, FOOT_Y, ANCHOR_X, ANCHOR_Y, OLD_HEADING, FORESEEN, NEXT_X, NEXT_Y, SAMPLED,
- MID_RATE, MID_BESIDE, MID_SPEED, PITCH_WANTED, ROLL_WANTED, PUSH, ENERGY, ENERGY_WANTED,
- ASIDE, MOST_SPEED, MEMORIES) = range(22)
+(
+    SUPPORT,
+    SINCE,
+    FOOT_X,
+    FOOT_Y,
+    ANCHOR_X,
+    ANCHOR_Y,
+    OLD_HEADING,
+    FORESEEN,
+    NEXT_X,
+    NEXT_Y,
+    SAMPLED,
+    MID_RATE,
+    MID_BESIDE,
+    MID_SPEED,
+    PITCH_WANTED,
+    ROLL_WANTED,
+    PUSH,
+    ENERGY,
+    ENERGY_WANTED,
+    ASIDE,
+    MOST_SPEED,
+    MEMORIES,
+) = range(22)
 NOBODY = -1.0
-OVER = 2e-3     # of the leg: how high a foot is lifted that has come to lie below the floor
-MOST = 0.95     # of the push-off that would tear the new foot off the floor
+OVER = 2e-3  # of the leg: how high a foot is lifted that has come to lie below the floor
+MOST = 0.95  # of the push-off that would tear the new foot off the floor
 SHORTEST = 0.5  # of the nominal pitch of the swing leg
 SLOWEST = 1e-2  # m/s: below it the hip does not pass the foot
 
 
 class PlacementData(NamedTuple):
     """What the law knows, as plain arrays and numbers; [DS09]'s names in brackets."""
-    period: float   # control period, s
-    length: float   # of the legs, m
-    gravity: np.ndarray   # floor axes, m/s^2, ``(3,)``
-    sign: np.ndarray   # of a leg's roll joint in the coordinates of its support, ``(2,)``
+
+    period: float  # control period, s
+    length: float  # of the legs, m
+    gravity: np.ndarray  # floor axes, m/s^2, ``(3,)``
+    sign: np.ndarray  # of a leg's roll joint in the coordinates of its support, ``(2,)``
     # index of the speeds of pitch and roll of each foot's leg and of the push-off among the
     # efforts, ``(5,)``
     efforts: np.ndarray
-    limits: np.ndarray   # of these, rad/s and m/s, ``(5,)``
+    limits: np.ndarray  # of these, rad/s and m/s, ``(5,)``
     steps: NominalSteps
-    roll: float   # nominal roll of the swing leg [q7 nom], rad
+    roll: float  # nominal roll of the swing leg [q7 nom], rad
     # gains [Kl in s, Kp in 1/(m s), Kd in 1/m], the largest roll rate asked for, rad/s, and the
     # share of the nominal step's lateral speed that is left out, ``(5,)``
     lateral: np.ndarray
     # least and largest roll of the swing leg, largest size of its pitch, rad, ``(3,)``
     range: np.ndarray
-    pitch_gain: float   # pitch per forward speed beyond the nominal one, rad s/m
-    leap: float   # largest rise of the speed aimed at from one step to the next, m/s
-    energy_gain: float   # share of the missing energy that a push-off makes up
-    keeps: bool   # whether the push-off keeps or regulates the energy; else it is the nominal one
+    pitch_gain: float  # pitch per forward speed beyond the nominal one, rad s/m
+    leap: float  # largest rise of the speed aimed at from one step to the next, m/s
+    energy_gain: float  # share of the missing energy that a push-off makes up
+    keeps: bool  # whether the push-off keeps or regulates the energy; else it is the nominal one
     # of pitch and roll of the swing leg and of the push-off on what differs at mid-step: distance
     # beside the foot (m), speed (m/s), roll rate (rad/s), ``(3, 3)``
     feedback: np.ndarray
-    wish: np.ndarray   # speed (m/s), heading (rad), place beside the line (m), ``(3,)``
+    wish: np.ndarray  # speed (m/s), heading (rad), place beside the line (m), ``(3,)``
 
 
 def new_memory() -> np.ndarray:
@@ -94,8 +116,16 @@ def look_back(speeds: np.ndarray, values: np.ndarray, value: float) -> float:
 
 
 @array_function
-def place_foot(terms: Terms, data: PlacementData, memory: np.ndarray, support: int,
-               held: np.ndarray, q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+def place_foot(
+    terms: Terms,
+    data: PlacementData,
+    memory: np.ndarray,
+    support: int,
+    held: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    effort: np.ndarray,
+) -> None:
     """The law as an `ArrayLaw`."""
     length, gravity, period = data.length, data.gravity, data.period
     side = 1.0 if support == 0 else -1.0
@@ -124,8 +154,9 @@ def place_foot(terms: Terms, data: PlacementData, memory: np.ndarray, support: i
 
 
 @array_function
-def _notice_step(data: PlacementData, memory: np.ndarray, support: int, q: np.ndarray,
-                 y: np.ndarray) -> None:
+def _notice_step(
+    data: PlacementData, memory: np.ndarray, support: int, q: np.ndarray, y: np.ndarray
+) -> None:
     """Begin a step with a new stance foot, whose place is the one foreseen or the one seen."""
     if memory[SUPPORT] == support:
         memory[SINCE] += data.period
@@ -175,7 +206,7 @@ def _look_at_middle(data: PlacementData, memory: np.ndarray, heading: float, y: 
         back = max(back - (c * at[0] + s * at[1]) / speed, -min(memory[SINCE], data.period))
         swing(y, data.gravity, data.length, True, back, at)
     beside = c * at[1] - s * at[0]
-    memory[MID_RATE] = -(c * at[4] - s * at[3]) / math.sqrt(data.length ** 2 - beside ** 2)
+    memory[MID_RATE] = -(c * at[4] - s * at[3]) / math.sqrt(data.length**2 - beside**2)
     memory[MID_BESIDE], memory[MID_SPEED] = beside, c * at[3] + s * at[4]
     memory[SAMPLED] = 1.0
 
@@ -186,14 +217,22 @@ def _differ(data: PlacementData, memory: np.ndarray, row: int) -> float:
     if memory[SAMPLED] == 0.0:
         return 0.0
     steps, speed, gains = data.steps, aimed_speed(data, memory), data.feedback[row]
-    return float(gains[0] * (memory[MID_BESIDE] - look_up(steps.speed, steps.beside, speed))
-                  + gains[1] * (memory[MID_SPEED] - look_up(steps.speed, steps.middle, speed))
-                  + gains[2] * memory[MID_RATE])
+    return float(
+        gains[0] * (memory[MID_BESIDE] - look_up(steps.speed, steps.beside, speed))
+        + gains[1] * (memory[MID_SPEED] - look_up(steps.speed, steps.middle, speed))
+        + gains[2] * memory[MID_RATE]
+    )
 
 
 @array_function
-def _choose_place(data: PlacementData, memory: np.ndarray, side: float, heading: float,
-                  y: np.ndarray, direction: np.ndarray) -> None:
+def _choose_place(
+    data: PlacementData,
+    memory: np.ndarray,
+    side: float,
+    heading: float,
+    y: np.ndarray,
+    direction: np.ndarray,
+) -> None:
     """Fill the direction of the swing leg for a state of the hip ([DS09] (5.42))."""
     c, s = math.cos(heading), math.sin(heading)
     steps, speed = data.steps, aimed_speed(data, memory)
@@ -203,7 +242,7 @@ def _choose_place(data: PlacementData, memory: np.ndarray, side: float, heading:
     # the impact of a long step takes part of what is too fast
     eased = 1.0 + max(excess, 0.0) ** 2 / (-data.gravity[2] * data.length)
     pitch = nominal + data.pitch_gain * excess / eased + _differ(data, memory, 0)
-    if ahead > 0.0:   # too slow, not falling back: shorter steps help, none at all do not
+    if ahead > 0.0:  # too slow, not falling back: shorter steps help, none at all do not
         pitch = max(pitch, SHORTEST * nominal)
     pitch = min(max(pitch, -data.range[2]), data.range[2])
     along_x = memory[FOOT_X] + y[0] - memory[ANCHOR_X]
@@ -243,9 +282,16 @@ def _lift(length: float, height: float, direction: np.ndarray) -> None:
 
 
 @array_function
-def _foresee_landing(data: PlacementData, memory: np.ndarray, side: float, y: np.ndarray,
-                     after: np.ndarray, angles: np.ndarray, rates: np.ndarray,
-                     direction: np.ndarray) -> float:
+def _foresee_landing(
+    data: PlacementData,
+    memory: np.ndarray,
+    side: float,
+    y: np.ndarray,
+    after: np.ndarray,
+    angles: np.ndarray,
+    rates: np.ndarray,
+    direction: np.ndarray,
+) -> float:
     """Return the push-off of a landing in this tick; if there is none, of one at its end."""
     length = data.length
     landing = find_landing(y, data.gravity, length, True, angles, rates, 0.0, data.period, after)
@@ -263,8 +309,9 @@ def _foresee_landing(data: PlacementData, memory: np.ndarray, side: float, y: np
     memory[ENERGY] = 0.5 * squared - place
     memory[ENERGY_WANTED] = look_up(steps.speed, steps.energy, speed)
     if data.keeps:
-        push = push_off_speed(after, direction, data.energy_gain * 2.0
-                              * (memory[ENERGY_WANTED] - memory[ENERGY]))
+        push = push_off_speed(
+            after, direction, data.energy_gain * 2.0 * (memory[ENERGY_WANTED] - memory[ENERGY])
+        )
     else:
         push = look_up(steps.speed, steps.push_off, speed)
     if data.feedback[2, 0] != 0.0 or data.feedback[2, 1] != 0.0 or data.feedback[2, 2] != 0.0:

@@ -15,25 +15,27 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.pendulum import leg_direction, push_off_speed, swing, tension
 
 ROUNDS, SMALL, TINY = 30, 1e-7, 1e-13
-SPACING = 0.05   # m/s between the speeds of a table
+SPACING = 0.05  # m/s between the speeds of a table
 
 
 class NominalSteps(NamedTuple):
     """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``."""
-    speed: np.ndarray   # m/s, rising from 0
-    duration: np.ndarray   # of a step, s
-    pitch: np.ndarray   # of the swing leg ahead of the vertical at touchdown, rad
-    energy: np.ndarray   # half the squared speed of the hip minus gravity times its place, J/kg
-    ahead: np.ndarray   # forward speed at touchdown, m/s
-    across: np.ndarray   # lateral speed at touchdown, towards the new foot, m/s
-    beside: np.ndarray   # distance to the left of the stance foot at mid-step, m
-    middle: np.ndarray   # speed at mid-step, m/s
-    push_off: np.ndarray   # that keeps the energy, m/s
+
+    speed: np.ndarray  # m/s, rising from 0
+    duration: np.ndarray  # of a step, s
+    pitch: np.ndarray  # of the swing leg ahead of the vertical at touchdown, rad
+    energy: np.ndarray  # half the squared speed of the hip minus gravity times its place, J/kg
+    ahead: np.ndarray  # forward speed at touchdown, m/s
+    across: np.ndarray  # lateral speed at touchdown, towards the new foot, m/s
+    beside: np.ndarray  # distance to the left of the stance foot at mid-step, m
+    middle: np.ndarray  # speed at mid-step, m/s
+    push_off: np.ndarray  # that keeps the energy, m/s
 
 
 @array_function
-def find_nominal_step(pitch: float, roll: float, duration: float, gravity: np.ndarray,
-                      length: float, out: np.ndarray) -> bool:
+def find_nominal_step(
+    pitch: float, roll: float, duration: float, gravity: np.ndarray, length: float, out: np.ndarray
+) -> bool:
     """Find the cycle of given legs and step time by Newton's method.
 
     `pitch`: of both legs from the vertical at touchdown, rad, 0 for stepping in place. `roll`:
@@ -43,7 +45,7 @@ def find_nominal_step(pitch: float, roll: float, duration: float, gravity: np.nd
     the stance leg presses all the time.
     """
     goal, foot = np.zeros(3), np.zeros(3)
-    leg_direction(pitch, -roll, goal)   # opposite to the hip seen from the stance foot
+    leg_direction(pitch, -roll, goal)  # opposite to the hip seen from the stance foot
     rate = (-gravity[2] / length) ** 0.5
     half = 0.5 * duration
     beside = -length * goal[1] / np.cosh(rate * half)
@@ -72,16 +74,29 @@ def find_nominal_step(pitch: float, roll: float, duration: float, gravity: np.nd
 
 
 @array_function
-def _pass_middle(beside: float, middle: float, gravity: np.ndarray, length: float, half: float,
-                 y: np.ndarray, end: np.ndarray) -> None:
+def _pass_middle(
+    beside: float,
+    middle: float,
+    gravity: np.ndarray,
+    length: float,
+    half: float,
+    y: np.ndarray,
+    end: np.ndarray,
+) -> None:
     y[:] = 0.0
     y[1], y[2], y[3] = beside, (length * length - beside * beside) ** 0.5, middle
     swing(y, gravity, length, True, half, end)
 
 
 @array_function
-def fill_nominal_steps(steps: NominalSteps, pitch: float, roll: float, longest: float,
-                       gravity: np.ndarray, length: float) -> int:
+def fill_nominal_steps(
+    steps: NominalSteps,
+    pitch: float,
+    roll: float,
+    longest: float,
+    gravity: np.ndarray,
+    length: float,
+) -> int:
     """Fill the table of `NominalSteps` from the lowest speed on; return how many there are.
 
     `steps`: with ``speed`` given, the rest is filled. `pitch`: of the legs at touchdown, rad,

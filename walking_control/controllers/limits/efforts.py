@@ -47,28 +47,34 @@ OFF, SCALE, PROJECT = 0, 1, 2
 
 class Limits(NamedTuple):
     """What bounds the efforts."""
-    inputs: np.ndarray   # generalised force per effort, by support, ``(2, n, k)``
-    largest: np.ndarray   # largest efforts, N m, ``(k,)``
-    ankle: int   # effort of the ankle, or -1
-    limiting: int   # OFF (largest efforts alone), SCALE or PROJECT
-    least: float   # smallest normal force of the stance foot, N
-    friction: float   # coefficient counted on
-    half_length: float   # distance of the foot's edges from the ankle, m; 0 for any
+
+    inputs: np.ndarray  # generalised force per effort, by support, ``(2, n, k)``
+    largest: np.ndarray  # largest efforts, N m, ``(k,)``
+    ankle: int  # effort of the ankle, or -1
+    limiting: int  # OFF (largest efforts alone), SCALE or PROJECT
+    least: float  # smallest normal force of the stance foot, N
+    friction: float  # coefficient counted on
+    half_length: float  # distance of the foot's edges from the ankle, m; 0 for any
 
 
 def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
     """Return the `Limits` of a robot by a table of parameters with `FootParameters`."""
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
-    return Limits(np.array([effort_map(support, i) for i in range(2)]), robot.effort_limits,
-                  -1 if robot.ground_torque is None else len(robot.efforts) - 1,
-                  LIMITING.index(values.limiting),
-                  values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),
-                  values.friction_used, values.foot_half_length)
+    return Limits(
+        np.array([effort_map(support, i) for i in range(2)]),
+        robot.effort_limits,
+        -1 if robot.ground_torque is None else len(robot.efforts) - 1,
+        LIMITING.index(values.limiting),
+        values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),
+        values.friction_used,
+        values.foot_half_length,
+    )
 
 
 @array_function
-def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarray, LH: np.ndarray,
-                   tau: np.ndarray) -> None:
+def nearest_effort(
+    L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarray, LH: np.ndarray, tau: np.ndarray
+) -> None:
     """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
 
     `L`: cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
@@ -78,8 +84,16 @@ def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarra
 
 
 @array_function
-def nearest_effort_across(L: np.ndarray, B: np.ndarray, force: np.ndarray, e: np.ndarray,
-                          along: float, H: np.ndarray, LH: np.ndarray, tau: np.ndarray) -> None:
+def nearest_effort_across(
+    L: np.ndarray,
+    B: np.ndarray,
+    force: np.ndarray,
+    e: np.ndarray,
+    along: float,
+    H: np.ndarray,
+    LH: np.ndarray,
+    tau: np.ndarray,
+) -> None:
     """Fill the efforts nearest to a force, errors along a direction counting less.
 
     The metric of forces is ``G = M^-1 - (1 - along) e e^T``: what accelerates along e counts
@@ -109,9 +123,20 @@ def nearest_effort_across(L: np.ndarray, B: np.ndarray, force: np.ndarray, e: np
 
 
 @array_function
-def foot_limits(M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h: np.ndarray, B: np.ndarray,
-                limits: np.ndarray, least: float, friction: float, half_length: float, ankle: int,
-                A: np.ndarray, d: np.ndarray) -> tuple[float, float]:
+def foot_limits(
+    M_f: np.ndarray,
+    h_f: np.ndarray,
+    L: np.ndarray,
+    h: np.ndarray,
+    B: np.ndarray,
+    limits: np.ndarray,
+    least: float,
+    friction: float,
+    half_length: float,
+    ankle: int,
+    A: np.ndarray,
+    d: np.ndarray,
+) -> tuple[float, float]:
     """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
 
     `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``. `h_f`: bias of these
@@ -164,9 +189,18 @@ def scale_effort(A: np.ndarray, d: np.ndarray, tau: np.ndarray) -> float:
 
 
 @array_function
-def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h: np.ndarray,
-              B: np.ndarray, LH: np.ndarray, work: np.ndarray, tank: float,
-              effort: np.ndarray) -> tuple[float, float, float]:
+def keep_foot(
+    limits: Limits,
+    M_f: np.ndarray,
+    h_f: np.ndarray,
+    L: np.ndarray,
+    h: np.ndarray,
+    B: np.ndarray,
+    LH: np.ndarray,
+    work: np.ndarray,
+    tank: float,
+    effort: np.ndarray,
+) -> tuple[float, float, float]:
     """Bring efforts within all limits; return ``(share, Fx, Fz)``.
 
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
@@ -182,10 +216,23 @@ def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h
     for j in range(k):
         asked = asked or effort[j] != 0.0
     A, d = np.zeros((2 * k + 5, k)), np.zeros(2 * k + 5)
-    fx, fz = foot_limits(M_f, h_f, L, h, B, limits.largest, limits.least, limits.friction,
-                         limits.half_length, limits.ankle, A, d)
-    if limits.limiting == SCALE or \
-            (limits.limiting == PROJECT and asked and not nearest_allowed(LH, A, d, effort)):
+    fx, fz = foot_limits(
+        M_f,
+        h_f,
+        L,
+        h,
+        B,
+        limits.largest,
+        limits.least,
+        limits.friction,
+        limits.half_length,
+        limits.ankle,
+        A,
+        d,
+    )
+    if limits.limiting == SCALE or (
+        limits.limiting == PROJECT and asked and not nearest_allowed(LH, A, d, effort)
+    ):
         share = scale_effort(A, d, effort)
     for j in range(k):
         effort[j] = min(max(effort[j], -limits.largest[j]), limits.largest[j])
@@ -199,12 +246,13 @@ def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h
 
 class Compensation(NamedTuple):
     """What makes up for friction and gear losses."""
-    share: float   # of the losses, 0 to 1; 0 where the robot has none
-    fade: float   # rate below which the compensation of dry friction and gear losses fades, rad/s
-    friction: np.ndarray   # rows of `friction_table` of the motors' joints, ``(k, 2)``
-    gears: np.ndarray   # `gear_table`
-    inputs: np.ndarray   # generalised force per effort, by support, ``(2, n, n_efforts)``
-    largest: np.ndarray   # largest efforts, N m, ``(n_efforts,)``
+
+    share: float  # of the losses, 0 to 1; 0 where the robot has none
+    fade: float  # rate below which the compensation of dry friction and gear losses fades, rad/s
+    friction: np.ndarray  # rows of `friction_table` of the motors' joints, ``(k, 2)``
+    gears: np.ndarray  # `gear_table`
+    inputs: np.ndarray  # generalised force per effort, by support, ``(2, n, n_efforts)``
+    largest: np.ndarray  # largest efforts, N m, ``(n_efforts,)``
 
 
 def make_compensation(support: SupportDynamics, values: LossParameters) -> Compensation:
@@ -213,14 +261,20 @@ def make_compensation(support: SupportDynamics, values: LossParameters) -> Compe
     joints = [robot.joint_index(joint) for joint in robot.actuators]
     friction = friction_table(robot)[joints]
     lossy = robot.has_gear_losses or bool(friction.any())
-    return Compensation(values.friction_compensation if lossy else 0.0, values.compensation_fade,
-                        friction, gear_table(robot)[:len(joints)],
-                        np.array([effort_map(support, i) for i in range(2)]), robot.effort_limits)
+    return Compensation(
+        values.friction_compensation if lossy else 0.0,
+        values.compensation_fade,
+        friction,
+        gear_table(robot)[: len(joints)],
+        np.array([effort_map(support, i) for i in range(2)]),
+        robot.effort_limits,
+    )
 
 
 @array_function
-def make_up(losses: Compensation, support: int, v: np.ndarray, a: np.ndarray,
-            effort: np.ndarray) -> None:
+def make_up(
+    losses: Compensation, support: int, v: np.ndarray, a: np.ndarray, effort: np.ndarray
+) -> None:
     """Turn torques wanted at joints into the efforts of motors, within their limits.
 
     `support`: index of the stance foot. `v`: rates of the minimal coordinates, ``(n,)``. `a`:
@@ -232,9 +286,15 @@ def make_up(losses: Compensation, support: int, v: np.ndarray, a: np.ndarray,
         for j in range(v.shape[0]):
             rate += losses.inputs[support, j, i] * v[j]
             turning += losses.inputs[support, j, i] * a[j] * losses.gears[i, ARMATURE]
-        leaving = effort[i] - turning + friction_torque(
-            losses.friction[i, VISCOUS], losses.friction[i, COULOMB], rate, losses.fade)
-        wanted = turning + entering_torque(losses.gears[i, DRIVING_LOSS],
-                                           losses.gears[i, BACK_LOSS], leaving, rate, losses.fade)
+        leaving = (
+            effort[i]
+            - turning
+            + friction_torque(
+                losses.friction[i, VISCOUS], losses.friction[i, COULOMB], rate, losses.fade
+            )
+        )
+        wanted = turning + entering_torque(
+            losses.gears[i, DRIVING_LOSS], losses.gears[i, BACK_LOSS], leaving, rate, losses.fade
+        )
         wanted = effort[i] + losses.share * (wanted - effort[i])
         effort[i] = min(max(wanted, -losses.largest[i]), losses.largest[i])

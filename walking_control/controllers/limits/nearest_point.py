@@ -15,9 +15,9 @@ import numpy as np
 
 from walking_control.models.array_functions import array_function, inner
 
-FEASIBLE = 1e-11    # violation borne, relative to the sizes of the terms of a row
-PARALLEL = 1e-10    # sine of the angle below which a row is a combination of the active ones
-ROUNDS = 60         # per row; a few per active row are needed
+FEASIBLE = 1e-11  # violation borne, relative to the sizes of the terms of a row
+PARALLEL = 1e-10  # sine of the angle below which a row is a combination of the active ones
+ROUNDS = 60  # per row; a few per active row are needed
 
 
 @array_function
@@ -61,7 +61,7 @@ def nearest_allowed(L: np.ndarray, A: np.ndarray, d: np.ndarray, x: np.ndarray) 
             if pull[i] > 0.0 and push[i] < step * pull[i]:
                 leaving, step = i, push[i] / pull[i]
         free = inner(z, z)
-        if count < k and free > PARALLEL ** 2:
+        if count < k and free > PARALLEL**2:
             full = max(inner(N[new], y) - b[new], 0.0) / free
             if full <= step:
                 leaving, step = -1, full
@@ -114,8 +114,9 @@ def whiten(L: np.ndarray, A: np.ndarray, d: np.ndarray, N: np.ndarray, b: np.nda
 
 
 @array_function
-def most_violated(N: np.ndarray, b: np.ndarray, y: np.ndarray, active: np.ndarray,
-                  count: int) -> int:
+def most_violated(
+    N: np.ndarray, b: np.ndarray, y: np.ndarray, active: np.ndarray, count: int
+) -> int:
     """Return the row violated most beyond rounding, or -1; active rows hold by construction."""
     worst, most = -1, 0.0
     size = math.sqrt(inner(y, y))
@@ -131,13 +132,14 @@ def most_violated(N: np.ndarray, b: np.ndarray, y: np.ndarray, active: np.ndarra
 
 
 @array_function
-def orthogonalise(Q: np.ndarray, count: int, row: np.ndarray, shares: np.ndarray,
-                  z: np.ndarray) -> None:
+def orthogonalise(
+    Q: np.ndarray, count: int, row: np.ndarray, shares: np.ndarray, z: np.ndarray
+) -> None:
     """Fill z with the part of a row orthogonal to the first rows of Q, and its shares of these."""
     k = row.shape[0]
     for j in range(k):
         z[j], shares[j] = row[j], 0.0
-    for _ in range(2):   # once more, for rows that are nearly parallel
+    for _ in range(2):  # once more, for rows that are nearly parallel
         for i in range(count):
             share = inner(Q[i], z)
             shares[i] += share

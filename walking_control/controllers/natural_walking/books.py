@@ -13,9 +13,16 @@ import numpy as np
 from walking_control.controllers.curve_tracking.forces import draw
 from walking_control.controllers.stepping.body import Body
 
-FIELDS = (('energy', 'J'), ('motor_power', 'W'), ('energy_injected', 'J'),
-          ('energy_absorbed', 'J'), ('energy_lost', 'J'), ('step_work', 'J'), ('step_lost', 'J'),
-          ('tank_level', 'J'))
+FIELDS = (
+    ('energy', 'J'),
+    ('motor_power', 'W'),
+    ('energy_injected', 'J'),
+    ('energy_absorbed', 'J'),
+    ('energy_lost', 'J'),
+    ('step_work', 'J'),
+    ('step_lost', 'J'),
+    ('tank_level', 'J'),
+)
 
 
 class Books:
@@ -34,9 +41,9 @@ class Books:
         self.level = self._capacity
         self.values = np.zeros(len(FIELDS))
         self._first: float | None = None
-        self._held: list[np.ndarray] = []   # efforts of the last three ticks
-        self._ways: list[np.ndarray] = []   # and how far the joints went in the last two
-        self._step = np.zeros(2)   # net work and loss up to the last touchdown
+        self._held: list[np.ndarray] = []  # efforts of the last three ticks
+        self._ways: list[np.ndarray] = []  # and how far the joints went in the last two
+        self._step = np.zeros(2)  # net work and loss up to the last touchdown
 
     def fill(self) -> None:
         """Fill the tank."""
@@ -63,8 +70,9 @@ class Books:
     def weigh(self, body: Body, stance: int, gravity: float) -> None:
         """Book the energy of the robot."""
         velocity = body.velocity
-        energy = 0.5 * float(velocity @ body.mass_matrix @ velocity) \
-            + body.mass * gravity * float(body.com[2] - body.feet[stance].position[2])
+        energy = 0.5 * float(velocity @ body.mass_matrix @ velocity) + body.mass * gravity * float(
+            body.com[2] - body.feet[stance].position[2]
+        )
         if self._first is None:
             self._first = energy
         out = self.values

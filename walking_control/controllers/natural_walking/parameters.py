@@ -7,45 +7,102 @@ from walking_control.models.parameters import parameter
 
 class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     """Of natural walking; the others are those of the stepping it starts with and falls back to."""
+
     gait: str = parameter(
-        '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.')
+        '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.'
+    )
     speed_limit: float = parameter(
-        1.2, 'm/s', SteppingParameters.rows['speed_limit'].description, 0.0, 3.0, live=True)
+        1.2, 'm/s', SteppingParameters.rows['speed_limit'].description, 0.0, 3.0, live=True
+    )
     speed_rate: float = parameter(
-        0.25, 'm/s^2', 'How fast the speed aimed at follows the command; of turning in rad/s^2; '
-        'off the gait three times as fast when slowing down.', 0.01, 10.0, live=True)
+        0.25,
+        'm/s^2',
+        'How fast the speed aimed at follows the command; of turning in rad/s^2; '
+        'off the gait three times as fast when slowing down.',
+        0.01,
+        10.0,
+        live=True,
+    )
     tall: float = parameter(
-        0.97, 'm', 'Height of the base with which it stands, starts and comes back to the gait; '
-        'height is the one it sinks to when pushed off it.', 0.05, 3.0, scaled=True)
+        0.97,
+        'm',
+        'Height of the base with which it stands, starts and comes back to the gait; '
+        'height is the one it sinks to when pushed off it.',
+        0.05,
+        3.0,
+        scaled=True,
+    )
     tall_clearance: float = parameter(
-        0.044, 'm', 'Height of the swing foot half-way there.', 0.0, 1.0, scaled=True)
+        0.044, 'm', 'Height of the swing foot half-way there.', 0.0, 1.0, scaled=True
+    )
     swing_acceleration: float = parameter(
-        80.0, 'm/s^2', 'Acceleration counted on to move the swing foot; a base that stands high is '
-        'thrown up by more.', 1.0, 1e4)
+        80.0,
+        'm/s^2',
+        'Acceleration counted on to move the swing foot; a base that stands high is '
+        'thrown up by more.',
+        1.0,
+        1e4,
+    )
     leaving: float = parameter(
-        0.075, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
-        1.0, live=True, scaled=True)
-    entering: float = parameter(0.125, 'm', 'Deviation at a touchdown within which it is entered.',
-                                0.0, 1.0, live=True, scaled=True)
+        0.075,
+        'm',
+        'Deviation of the divergent component beyond which the gait is left.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
+    entering: float = parameter(
+        0.125,
+        'm',
+        'Deviation at a touchdown within which it is entered.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
     sinking_down: float = parameter(
-        1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0)
+        1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0
+    )
     rising: float = parameter(0.08, 'm/s', 'How fast it rises again.', 0.001, 10.0)
     gait_trunk_stiffness: float = parameter(
-        300.0, '1/s^2', 'On the gait: angular acceleration per turn of the trunk.', 0.0, 1e4,
-        live=True)
+        300.0,
+        '1/s^2',
+        'On the gait: angular acceleration per turn of the trunk.',
+        0.0,
+        1e4,
+        live=True,
+    )
     gait_trunk_damping: float = parameter(35.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     gait_knee_stiffness: float = parameter(
-        400.0, '1/s^2', 'On the gait: acceleration of the stance knee per error.', 0.0, 1e4,
-        live=True)
+        400.0,
+        '1/s^2',
+        'On the gait: acceleration of the stance knee per error.',
+        0.0,
+        1e4,
+        live=True,
+    )
     gait_knee_damping: float = parameter(40.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     gait_swing_stiffness: float = parameter(
-        500.0, '1/s^2', 'On the gait: acceleration of the swing foot per error; angular too.', 0.0,
-        1e4, live=True)
+        500.0,
+        '1/s^2',
+        'On the gait: acceleration of the swing foot per error; angular too.',
+        0.0,
+        1e4,
+        live=True,
+    )
     gait_swing_damping: float = parameter(45.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     tank_capacity: float = parameter(
-        20.0, 'J', 'Of the tank in the telemetry: what motors put in beyond what each step refills '
-        'drains it.', 0.01, 1e5, scaled=True)
+        20.0,
+        'J',
+        'Of the tank in the telemetry: what motors put in beyond what each step refills drains it.',
+        0.01,
+        1e5,
+        scaled=True,
+    )
     tank_refill: float = parameter(
-        4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0)
+        4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0
+    )
     effort_rate: float = parameter(
-        2700.0, 'N m/s', 'Fastest change of an effort at a touchdown.', 10.0, 1e6, scaled=True)
+        2700.0, 'N m/s', 'Fastest change of an effort at a touchdown.', 10.0, 1e6, scaled=True
+    )

@@ -22,24 +22,26 @@ from walking_control.gaits.gait_family import GaitFamily, SpaceGait
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 
-SAMPLES = 201       # along a step
-SPACING = 0.05      # m/s between the speeds the table has
+SAMPLES = 201  # along a step
+SPACING = 0.05  # m/s between the speeds the table has
 # columns: values, first and second derivatives, vectors in floor axes
 TURN, KNEE, FOOT, FOOT_TURN = slice(0, 9), slice(9, 12), slice(12, 21), slice(21, 30)
 PRESSURE, CAPTURE, RATE = slice(30, 32), slice(32, 34), 34
 COLUMNS = 35
 _VECTOR, _TURNING = [1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]
-MIRROR = np.array([*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3,
-                   1.0, -1.0, 1.0, -1.0, 1.0])
+MIRROR = np.array(
+    [*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3, 1.0, -1.0, 1.0, -1.0, 1.0]
+)
 
 
 class Stride(NamedTuple):
     """A gait's step as a whole, on the first foot."""
-    speed: float   # m/s
-    duration: float   # s
-    way: np.ndarray   # from foot to foot, m, ``(2,)``
-    end: np.ndarray   # divergent component just before touchdown, from the stance foot, m, ``(2,)``
-    work: float   # of the motors in a step, which its impact takes, J
+
+    speed: float  # m/s
+    duration: float  # s
+    way: np.ndarray  # from foot to foot, m, ``(2,)``
+    end: np.ndarray  # divergent component just before touchdown, from the stance foot, m, ``(2,)``
+    work: float  # of the motors in a step, which its impact takes, J
 
 
 class GaitTable:
@@ -57,11 +59,22 @@ class GaitTable:
         gaits = [family.at(float(speed)) for speed in self.speeds]
         body = Body(dynamics)
         self.knees = [_find_knee(dynamics, foot) for foot in dynamics.robot.feet]
-        self._rows = np.array([_tabulate(gait, body, dynamics, self.knees[0], gravity)
-                               for gait in gaits])
-        self._strides = np.array([
-            [gait.speed, gait.duration, gait.step_length, -gait.step_width, *rows[-1, CAPTURE],
-             _work(gait)] for gait, rows in zip(gaits, self._rows)])
+        self._rows = np.array(
+            [_tabulate(gait, body, dynamics, self.knees[0], gravity) for gait in gaits]
+        )
+        self._strides = np.array(
+            [
+                [
+                    gait.speed,
+                    gait.duration,
+                    gait.step_length,
+                    -gait.step_width,
+                    *rows[-1, CAPTURE],
+                    _work(gait),
+                ]
+                for gait, rows in zip(gaits, self._rows)
+            ]
+        )
         self.choose(low)
 
     def choose(self, speed: float) -> Stride:
@@ -89,7 +102,7 @@ class GaitTable:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
         place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
         lower = min(int(place), SAMPLES - 2)
-        below, above = self._step[lower:lower + 2]
+        below, above = self._step[lower : lower + 2]
         row = below + (place - lower) * (above - below)
         result: np.ndarray = row if foot == 0 else row * MIRROR
         return result
@@ -99,8 +112,10 @@ def _find_knee(dynamics: Dynamics, foot: str) -> int:
     """Return the joint in the middle of a leg, where it bends, an index of the robot's joints."""
     model, frame = dynamics.model, dynamics.model.frames[dynamics.frames[foot]]
     leg = list(model.supports[frame.parentJoint])[2:]
-    ways = [float(np.linalg.norm(place.translation)) for place in
-            (*(model.jointPlacements[joint] for joint in leg[1:]), frame.placement)]
+    ways = [
+        float(np.linalg.norm(place.translation))
+        for place in (*(model.jointPlacements[joint] for joint in leg[1:]), frame.placement)
+    ]
     middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
     return dynamics.joints.index(model.names[leg[middle]])
 
@@ -112,8 +127,9 @@ def _work(gait: SpaceGait) -> float:
     return float(np.trapezoid(power, s))
 
 
-def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float
-              ) -> np.ndarray:
+def _tabulate(
+    gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float
+) -> np.ndarray:
     """Return the table of one gait, ``(SAMPLES, COLUMNS)``."""
     s = np.linspace(0.0, 1.0, SAMPLES)
     rows = np.zeros((SAMPLES, COLUMNS))
@@ -129,8 +145,9 @@ def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravit
         row[FOOT_TURN][:6] = *pin.log3(swing.rotation), *swing.velocity[3:]
         com, momentum = body.com - stance.position, body.momentum_about(stance.position)
         row[RATE] = (gravity / com[2]) ** 0.5
-        row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) \
-            / (gait.duration * body.mass * com[2] * row[RATE])
+        row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) / (
+            gait.duration * body.mass * com[2] * row[RATE]
+        )
         row[PRESSURE] = gait.pressure(float(here))
     column = gait.joints.index(dynamics.joints[knee])
     rows[:, KNEE] = np.stack([each[:, column] for each in angles], axis=1)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from walking_control.statics.distributor import StaticTorque
     from walking_control.statics.program import StaticProgram
 
-_SMALL = 1e-7        # curvature of the program
-_LEVER = 1.0         # m: a moment counts as a force on it
-_SMOOTHING = 0.01    # s: memory of the centre of mass's velocity
-_REACH = 0.95        # of the way to the edge that braking may take the centre of pressure
+_SMALL = 1e-7  # curvature of the program
+_LEVER = 1.0  # m: a moment counts as a force on it
+_SMOOTHING = 0.01  # s: memory of the centre of mass's velocity
+_REACH = 0.95  # of the way to the edge that braking may take the centre of pressure
 
 
 class Balance:
@@ -47,7 +47,7 @@ class Balance:
 
     def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact]) -> None:
         self._distributor, self.dynamics = distributor, distributor.dynamics
-        self._gravity = np.array(self.dynamics.model.gravity.linear)   # of the floor's axes
+        self._gravity = np.array(self.dynamics.model.gravity.linear)  # of the floor's axes
         self._now = BodyMotion(self.dynamics, contacts)
         self._held = BodyMotion(self.dynamics, contacts)
         self._held_posture = np.full(len(self.dynamics.joints), np.nan)
@@ -62,8 +62,15 @@ class Balance:
         self._feet: list[int] = []
         self.margin = self.rest_margin = 0.0
 
-    def observe(self, q: np.ndarray, velocity: np.ndarray, base: BaseState, held: np.ndarray,
-                support: Sequence[str], dt: float) -> None:
+    def observe(
+        self,
+        q: np.ndarray,
+        velocity: np.ndarray,
+        base: BaseState,
+        held: np.ndarray,
+        support: Sequence[str],
+        dt: float,
+    ) -> None:
         """Look at a state; `margin` and `rest_margin` are those of it.
 
         `q`: configuration, the base at the origin, ``(nq,)``. `velocity`: of the joints,
@@ -84,8 +91,9 @@ class Balance:
             self.dynamics.configuration(held, out=self._rest)
             self._held.update(self._rest, velocity, None)
         self._follow_plan(dt)
-        height = max(now.com[2] - sum(now.feet[foot][2] for foot in self._feet) / len(self._feet),
-                     1e-3)
+        height = max(
+            now.com[2] - sum(now.feet[foot][2] for foot in self._feet) / len(self._feet), 1e-3
+        )
         self._frequency = math.sqrt(-self._gravity[2] / height)
         # where the pressure holds it at rest: under it along gravity, not along the floor's normal
         self._ground = now.com[:2] - height * self._gravity[:2] / self._gravity[2]
@@ -97,8 +105,11 @@ class Balance:
     def _follow_plan(self, dt: float) -> None:
         """Find how fast the centre of mass of the held posture moves over each foot."""
         places = np.array([self._held.from_sole(foot) for foot in range(len(self._names))])
-        self._rates = np.zeros_like(places) if self._planned is None or dt <= 0.0 \
+        self._rates = (
+            np.zeros_like(places)
+            if self._planned is None or dt <= 0.0
             else (places - self._planned) / dt
+        )
         self._planned = places
 
     def brake(self, damping: float) -> np.ndarray | None:
@@ -115,11 +126,18 @@ class Balance:
         share = share_inside(self._hull, self._ground, ahead / _REACH)
         if share <= 0.0:
             return None
-        return np.array([*(-share * self._frequency ** 2 * ahead), 0.0])
+        return np.array([*(-share * self._frequency**2 * ahead), 0.0])
 
-    def torque(self, q: np.ndarray, base: BaseState, program: StaticProgram,
-               caps: Mapping[str, float], weight_of_momentum: float, turn: float,
-               spin: float) -> np.ndarray | None:
+    def torque(
+        self,
+        q: np.ndarray,
+        base: BaseState,
+        program: StaticProgram,
+        caps: Mapping[str, float],
+        weight_of_momentum: float,
+        turn: float,
+        spin: float,
+    ) -> np.ndarray | None:
         """Return joint torques for the net wrench, ``(n_joints,)``, N m; None without any.
 
         `q`: as observed. `program`: the `StaticProgram` of the support. `caps`: contact -> largest
@@ -133,9 +151,15 @@ class Balance:
         aim = self._wrench(base, rotation, turn, spin) + to_com @ problem.bound[:ROOT]
         scale = np.array([1.0] * 3 + [math.sqrt(weight_of_momentum) / _LEVER] * 3) / weight
         reach, aim = reach * scale[:, None], aim * scale
-        found = self._distributor.solve_problem(Problem(
-            weight ** 2 * (reach.T @ reach) + _SMALL * np.eye(n), -weight * (reach.T @ aim),
-            problem.rows[ROOT:], problem.bound[ROOT:] / weight, 0))
+        found = self._distributor.solve_problem(
+            Problem(
+                weight**2 * (reach.T @ reach) + _SMALL * np.eye(n),
+                -weight * (reach.T @ aim),
+                problem.rows[ROOT:],
+                problem.bound[ROOT:] / weight,
+                0,
+            )
+        )
         return None if found is None else program.judge(found * weight)[0]
 
     def _base_to_com(self, rotation: np.ndarray) -> np.ndarray:
@@ -148,19 +172,24 @@ class Balance:
     def _error(self) -> np.ndarray:
         """Return where the centre of mass should go from here, ``(3,)``, m."""
         now, held = self._now, self._held
-        return np.asarray(sum(
-            heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
-            for foot in self._feet) / len(self._feet))
+        return np.asarray(
+            sum(
+                heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
+                for foot in self._feet
+            )
+            / len(self._feet)
+        )
 
-    def _wrench(self, base: BaseState, rotation: np.ndarray, turn: float,
-                spin: float) -> np.ndarray:
+    def _wrench(
+        self, base: BaseState, rotation: np.ndarray, turn: float, spin: float
+    ) -> np.ndarray:
         """Return the wanted force and moment at the centre of mass, floor axes, ``(6,)``."""
         assert self._velocity is not None
         now, held, rate = self._now, self._held, self._frequency
         error, upright = self._error(), np.zeros((3, 3))
-        for foot in self._feet:   # of the base, the sole level
+        for foot in self._feet:  # of the base, the sole level
             upright += heading(now.turns[foot]) @ held.turns[foot].T
-        gains = np.array([rate ** 2, rate ** 2, 4.0 * rate ** 2])
+        gains = np.array([rate**2, rate**2, 4.0 * rate**2])
         force = self.dynamics.mass * (gains * error - 2.0 * np.sqrt(gains) * self._velocity)
         tilt = _rotation_vector(upright, rotation)
         return np.concatenate((force, turn * tilt - spin * (rotation @ base.angular)))

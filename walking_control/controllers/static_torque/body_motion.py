@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from walking_control.models.signals import BaseState
     from walking_control.statics.contacts import Contact
 
-_SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])   # of the corners
+_SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])  # of the corners
 
 
 class BodyMotion:
@@ -31,10 +31,14 @@ class BodyMotion:
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:
         self._dynamics = dynamics
-        self._frames = [dynamics.frame(contact.frame, contact.offset, contact.rotation)
-                        for contact in contacts.values()]
-        self._corners = [0.5 * np.array([contact.length, contact.width]) * _SIGNS
-                         for contact in contacts.values()]
+        self._frames = [
+            dynamics.frame(contact.frame, contact.offset, contact.rotation)
+            for contact in contacts.values()
+        ]
+        self._corners = [
+            0.5 * np.array([contact.length, contact.width]) * _SIGNS
+            for contact in contacts.values()
+        ]
         self._data = dynamics.model.createData()
         self._v = np.zeros(dynamics.nv)
         self.com, self.velocity = np.zeros(3), np.zeros(3)
@@ -67,8 +71,9 @@ class BodyMotion:
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
-        return np.concatenate([self.feet[i][:2] + self._corners[i] @ self.turns[i][:2, :2].T
-                               for i in feet])
+        return np.concatenate(
+            [self.feet[i][:2] + self._corners[i] @ self.turns[i][:2, :2].T for i in feet]
+        )
 
 
 def heading(turn: np.ndarray) -> np.ndarray:

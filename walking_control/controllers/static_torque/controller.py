@@ -27,9 +27,9 @@ from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
-_RETURN = 1.0        # 1/s: how fast the impedance of the legs comes back
-_CALM = 0.1          # of the damping is left to legs that balance
-START_REACH = 0.01   # rad from the start's posture within which its routine serves
+_RETURN = 1.0  # 1/s: how fast the impedance of the legs comes back
+_CALM = 0.1  # of the damping is left to legs that balance
+START_REACH = 0.01  # rad from the start's posture within which its routine serves
 
 
 class PostureControl(Controller):
@@ -43,6 +43,7 @@ class PostureControl(Controller):
     Raises `IncompatibleController`: the base is not free, a joint has no motor or a motor no
     torque, or the robot starts from no posture.
     """
+
     name = 'static_torque'
     parameters = StaticTorqueParameters
     status: str
@@ -56,17 +57,28 @@ class PostureControl(Controller):
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._to_command = np.array([robot.joint_index(joint) for joint in robot.actuators])
         self._limits = np.zeros(len(robot.joints))
-        self._limits[self._to_command] = robot.effort_limits[:len(robot.actuators)]
-        self.contacts = {foot: Contact(foot, values.sole_length, values.sole_width,
-                                       values.friction) for foot in robot.feet}
+        self._limits[self._to_command] = robot.effort_limits[: len(robot.actuators)]
+        self.contacts = {
+            foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
+            for foot in robot.feet
+        }
         limits = dict(zip(robot.joints, values.effort_share * self._limits))
-        self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
-                                        None if values.solver == 'auto' else values.solver)
+        self.distributor = StaticTorque(
+            self.dynamics,
+            self.contacts,
+            values.objective,
+            limits,
+            None if values.solver == 'auto' else values.solver,
+        )
         self.distributor.prepare()
         self.balance = Balance(self.distributor, self.contacts)
         self._bounds = self._bound(_rest_posture(robot_file))
-        self._soles = FlatSoles(self.dynamics, list(self.contacts.values()),
-                                list(self.distributor.frames.values()), self._bounds.legs)
+        self._soles = FlatSoles(
+            self.dynamics,
+            list(self.contacts.values()),
+            list(self.distributor.frames.values()),
+            self._bounds.legs,
+        )
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
         # planned before time counts for the posture the robot is meant to start from
@@ -81,8 +93,8 @@ class PostureControl(Controller):
         self.status, self.solution, self.shortfall = HOLDING, None, None
         self._explanation: Explanation | None = None
         self.feedforward = np.zeros(n)
-        self._loads: dict[str, float] = {}   # on each foot, as last planned, N
-        self._stood = False   # since the start
+        self._loads: dict[str, float] = {}  # on each foot, as last planned, N
+        self._stood = False  # since the start
         self._possible, self._held_rate = np.zeros(n), np.zeros(n)
         self._fade = 1.0
         self._impossible_time = 0.0
@@ -106,7 +118,7 @@ class PostureControl(Controller):
         assert self._held is not None
         before = self._held.copy()
         wanted = self._follow(reference, state.contact, dt)
-        smoothing = dt / (dt + self.values.delay)   # no jump of the torque where a move stops
+        smoothing = dt / (dt + self.values.delay)  # no jump of the torque where a move stops
         self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
@@ -134,8 +146,9 @@ class PostureControl(Controller):
     def _plan(self, posture: np.ndarray) -> PostureRoutine:
         return shifting_routine(self.dynamics, posture.copy(), self.contacts)
 
-    def _follow(self, reference: Reference, contact: np.ndarray,
-                dt: float) -> tuple[str, ...] | None:
+    def _follow(
+        self, reference: Reference, contact: np.ndarray, dt: float
+    ) -> tuple[str, ...] | None:
         """Move the held posture towards the commanded one; return the commanded support."""
         posture, wanted = reference.posture, reference.support
         if posture is not None:
@@ -175,8 +188,9 @@ class PostureControl(Controller):
                 return solution
         return self._distribute(caps)
 
-    def _distribute(self, caps: Mapping[str, float],
-                    acceleration: np.ndarray | None = None) -> StaticSolution:
+    def _distribute(
+        self, caps: Mapping[str, float], acceleration: np.ndarray | None = None
+    ) -> StaticSolution:
         return self.distributor.solve(self._q, self.support.support, caps, acceleration, True)
 
     def _firmness(self) -> list[float]:
@@ -186,14 +200,16 @@ class PostureControl(Controller):
         and the leg moves no more than its own inertia.
         """
         self._stood |= bool(self.support.support)
-        if not self._stood:   # at the start: what gives way before it carries never carries
+        if not self._stood:  # at the start: what gives way before it carries never carries
             return [1.0] * len(self.contacts)
         wrenches = None if self.solution is None else self.solution.wrenches
         if wrenches is not None:
             self._loads = {foot: float(wrench[2]) for foot, wrench in wrenches.items()}
         part = self.dynamics.weight / len(self.contacts)
-        return [min(share, max(0.0, self._loads.get(foot, 0.0) / part))
-                for foot, share in zip(self.contacts, self.support.share)]
+        return [
+            min(share, max(0.0, self._loads.get(foot, 0.0) / part))
+            for foot, share in zip(self.contacts, self.support.share)
+        ]
 
     def _explain(self, solution: StaticSolution) -> None:
         """Take the reason of the first impossible tick a step further; never more in one tick."""
@@ -234,10 +250,14 @@ class PostureControl(Controller):
             brake = values.damping if values.reaction == 'damping' else 0.0
             return np.asarray(-brake * limits * velocity)
         firmness = self._firmness()
-        stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
-                                                values.delay, firmness)
-        effort: np.ndarray = self.feedforward + stiffness * (self._held - position) \
+        stiffness, damping = self._bounds.apply(
+            values.stiffness * limits, values.damping * limits, values.delay, firmness
+        )
+        effort: np.ndarray = (
+            self.feedforward
+            + stiffness * (self._held - position)
             + damping * (self._held_rate - velocity)
+        )
         self._soles.limit(self._q, effort, firmness)
         return effort
 
@@ -252,10 +272,15 @@ class PostureControl(Controller):
         self.balance_share = max(wanted, self.balance_share - _RETURN * dt)
         if self.balance_share <= 0.0:
             return
-        torque = self.balance.torque(self._q, state.base, self.distributor.program(support),
-                                     self.support.caps(self.dynamics.weight),
-                                     values.momentum_weight, values.base_stiffness,
-                                     values.base_damping)
+        torque = self.balance.torque(
+            self._q,
+            state.base,
+            self.distributor.program(support),
+            self.support.caps(self.dynamics.weight),
+            values.momentum_weight,
+            values.base_stiffness,
+            values.base_damping,
+        )
         if torque is None:
             return
         for leg, share in zip(self._bounds.legs, self.support.share):
@@ -275,8 +300,14 @@ class PostureControl(Controller):
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
-        return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
-                ('solve_time', 's'), ('capture_margin', 'm'), ('balance_share', '1'))
+        return (
+            ('feasible', 'bool'),
+            ('feedforward_share', '1'),
+            ('static_torque_norm', 'N m'),
+            ('solve_time', 's'),
+            ('capture_margin', 'm'),
+            ('balance_share', '1'),
+        )
 
     @property
     def feasible(self) -> bool:
@@ -287,7 +318,9 @@ class PostureControl(Controller):
 def _rest_posture(robot_file: RobotFile) -> np.ndarray:
     posture = robot_file.start.posture
     if posture is None:
-        raise IncompatibleController(f'controller static_torque on {robot_file.robot.name}',
-                                     limit='needs a robot that starts at rest, from a posture',
-                                     remedy='choose another controller')
+        raise IncompatibleController(
+            f'controller static_torque on {robot_file.robot.name}',
+            limit='needs a robot that starts at rest, from a posture',
+            remedy='choose another controller',
+        )
     return posture

@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 class FlatSoles:
     """What the soles of a robot bear: contacts, frames and joints of every leg."""
 
-    def __init__(self, dynamics: Dynamics, contacts: Sequence[Contact], frames: Sequence[int],
-                 legs: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        contacts: Sequence[Contact],
+        frames: Sequence[int],
+        legs: Sequence[np.ndarray],
+    ) -> None:
         self._dynamics, self._frames, self._legs = dynamics, list(frames), list(legs)
         self._reach = [np.array([contact.width, contact.length]) / 2.0 for contact in contacts]
 
@@ -45,8 +50,9 @@ class FlatSoles:
         for foot in light:
             leg = self._legs[foot]
             jacobian = self._dynamics.frame_jacobian(q, self._frames[foot])[:, ROOT + leg].T
-            wrench = np.linalg.lstsq(jacobian, gravity[ROOT + leg] - effort[leg],
-                                     rcond=_SINGULAR)[0]
+            wrench = np.linalg.lstsq(jacobian, gravity[ROOT + leg] - effort[leg], rcond=_SINGULAR)[
+                0
+            ]
             reach = self._reach[foot] * max(0.0, wrench[2])
             beyond = wrench[3:5] - np.clip(wrench[3:5], -reach, reach)
             # an axis that passes so near to the sole is an ankle's
@@ -54,4 +60,4 @@ class FlatSoles:
             effort[leg[near]] += (1.0 - firmness[foot]) * (jacobian[near, 3:5] @ beyond)
 
 
-_SINGULAR = 1e-3   # of the largest singular value: what torques do not show, along straight legs
+_SINGULAR = 1e-3  # of the largest singular value: what torques do not show, along straight legs

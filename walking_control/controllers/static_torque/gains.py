@@ -33,17 +33,26 @@ class DelayBounds:
         self.legs = [loaded_joints(dynamics, [frame]) for frame in frames]
         feet = range(len(frames))
         stances = [(), *((foot,) for foot in feet), tuple(feet)]
-        inertias = [coupled_inertias(mobility(dynamics, posture, [frames[i] for i in stance]))
-                    for stance in stances]
+        inertias = [
+            coupled_inertias(mobility(dynamics, posture, [frames[i] for i in stance]))
+            for stance in stances
+        ]
         self._free = np.min(inertias, axis=0)
         self._fixed = self._free.copy()
         for foot, leg in enumerate(self.legs):
             for kind, stands in ((self._free, False), (self._fixed, True)):
-                kind[leg] = np.min([inertia[leg] for stance, inertia in zip(stances, inertias)
-                                    if (foot in stance) is stands], axis=0)
+                kind[leg] = np.min(
+                    [
+                        inertia[leg]
+                        for stance, inertia in zip(stances, inertias)
+                        if (foot in stance) is stands
+                    ],
+                    axis=0,
+                )
 
-    def apply(self, stiffness: np.ndarray, damping: np.ndarray, delay: float,
-              standing: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    def apply(
+        self, stiffness: np.ndarray, damping: np.ndarray, delay: float, standing: Sequence[float]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return stiffness and damping within their bounds.
 
         `stiffness`: ``(n_joints,)``, N m/rad. `damping`: ``(n_joints,)``, N m s/rad. `delay`: from
@@ -54,8 +63,10 @@ class DelayBounds:
         share = np.zeros(len(damping))
         for leg, part in zip(self.legs, standing):
             share[leg] = part
-        free, fixed = (np.minimum(damping, inertia * math.pi / (6.0 * delay))
-                       for inertia in (self._free, self._fixed))
+        free, fixed = (
+            np.minimum(damping, inertia * math.pi / (6.0 * delay))
+            for inertia in (self._free, self._fixed)
+        )
         soft, stiff = (np.minimum(stiffness, 0.5 * bounded / delay) for bounded in (free, fixed))
         soft = np.minimum(soft, free * free / (4.0 * self._free))
         return soft + share * (stiff - soft), free + share * (fixed - free)
@@ -70,8 +81,9 @@ def mobility(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> 
     inverse = np.linalg.inv(dynamics.mass_matrix(q))
     if len(frames):
         J = np.vstack([dynamics.frame_jacobian(q, frame) for frame in frames])
-        inverse = inverse - inverse @ J.T @ np.linalg.pinv(J @ inverse @ J.T, rcond=1e-9) \
-            @ J @ inverse
+        inverse = (
+            inverse - inverse @ J.T @ np.linalg.pinv(J @ inverse @ J.T, rcond=1e-9) @ J @ inverse
+        )
     return inverse[ROOT:, ROOT:]
 
 

@@ -10,59 +10,125 @@ REACTIONS = ('impedance', 'damping', 'zero')
 
 class StaticTorqueParameters(LawParameters, section='static_torque'):
     """Of holding a posture by static torques and joint impedance."""
+
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
-    objective: str = parameter('torque', '', 'What is made small: joint torques or contact forces.',
-                               choices=('torque', 'force'))
+    objective: str = parameter(
+        'torque',
+        '',
+        'What is made small: joint torques or contact forces.',
+        choices=('torque', 'force'),
+    )
     solver: str = parameter(
-        'auto', '', 'Solver of the quadratic program; auto takes the fastest installed.',
-        choices=('auto', *NAMES))
+        'auto',
+        '',
+        'Solver of the quadratic program; auto takes the fastest installed.',
+        choices=('auto', *NAMES),
+    )
     friction: float = parameter(0.5, '1', 'Friction that may be relied on.', 0.01, 10.0)
     sole_length: float = parameter(
-        0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0, scaled=True)
+        0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0, scaled=True
+    )
     sole_width: float = parameter(
-        0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0, scaled=True)
+        0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0, scaled=True
+    )
     effort_share: float = parameter(
-        0.9, '1', 'Share of each effort limit open to static torques; the rest is left to the '
-        'impedance.', 0.05, 1.0)
+        0.9,
+        '1',
+        'Share of each effort limit open to static torques; the rest is left to the impedance.',
+        0.05,
+        1.0,
+    )
     stiffness: float = parameter(
-        4.0, '1/rad', 'Impedance torque per joint error, in effort limits.', 0.0, 100.0, live=True)
+        4.0, '1/rad', 'Impedance torque per joint error, in effort limits.', 0.0, 100.0, live=True
+    )
     damping: float = parameter(
-        0.15, 's/rad', 'Damping torque per joint speed, in effort limits.', 0.0, 10.0, live=True)
+        0.15, 's/rad', 'Damping torque per joint speed, in effort limits.', 0.0, 10.0, live=True
+    )
     delay: float = parameter(
-        0.012, 's', 'Delay from joints to torques, filters included, that the impedance stands '
-        'without swinging: bounds stiffness and damping.', 0.0, 1.0, live=True)
+        0.012,
+        's',
+        'Delay from joints to torques, filters included, that the impedance stands '
+        'without swinging: bounds stiffness and damping.',
+        0.0,
+        1.0,
+        live=True,
+    )
     sway_damping: float = parameter(
-        1.0, '1', 'How far the centre of pressure runs ahead of a swaying centre of mass, in '
+        1.0,
+        '1',
+        'How far the centre of pressure runs ahead of a swaying centre of mass, in '
         'velocities over sqrt(g / height): 1 puts it under the capture point; 0: nothing brakes '
-        'but the joints.', 0.0, 5.0, live=True)
+        'but the joints.',
+        0.0,
+        5.0,
+        live=True,
+    )
     balance_margin: float = parameter(
-        0.0, '1', 'Distance of the capture point to the edge of the soles, of that at rest, below '
-        'which the balance takes over from the impedance of the legs; 0: never.', 0.0, 1.0,
-        live=True)
+        0.0,
+        '1',
+        'Distance of the capture point to the edge of the soles, of that at rest, below '
+        'which the balance takes over from the impedance of the legs; 0: never.',
+        0.0,
+        1.0,
+        live=True,
+    )
     momentum_weight: float = parameter(
-        0.01, '1', 'What a moment about the centre of mass counts, at a lever of 1 m, against a '
-        'force on it, in balance.', 1e-6, 100.0, live=True)
+        0.01,
+        '1',
+        'What a moment about the centre of mass counts, at a lever of 1 m, against a '
+        'force on it, in balance.',
+        1e-6,
+        100.0,
+        live=True,
+    )
     base_stiffness: float = parameter(
-        100.0, 'N m/rad', 'Moment that turns a tilted base back, in balance.', 0.0, 1e5, live=True)
+        100.0, 'N m/rad', 'Moment that turns a tilted base back, in balance.', 0.0, 1e5, live=True
+    )
     base_damping: float = parameter(
-        25.0, 'N m s/rad', 'Moment against a turning base, in balance.', 0.0, 1e4, live=True)
+        25.0, 'N m s/rad', 'Moment against a turning base, in balance.', 0.0, 1e4, live=True
+    )
     posture_rate: float = parameter(
-        0.2, 'rad/s', 'Fastest joint on the straight way to a commanded posture; the robot must '
-        'stay in balance at rest all along.', 0.001, 10.0, live=True)
+        0.2,
+        'rad/s',
+        'Fastest joint on the straight way to a commanded posture; the robot must '
+        'stay in balance at rest all along.',
+        0.001,
+        10.0,
+        live=True,
+    )
     debounce: float = parameter(0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0)
     ramp_time: float = parameter(
-        0.5, 's', 'Time in which a foot gives or takes its whole load.', 0.0, 10.0)
-    effort_rate: float = parameter(500.0, 'N m/s', 'Fastest change of a feed-forward torque.',
-                                   1.0, 1e6, live=True, scaled=True)
+        0.5, 's', 'Time in which a foot gives or takes its whole load.', 0.0, 10.0
+    )
+    effort_rate: float = parameter(
+        500.0, 'N m/s', 'Fastest change of a feed-forward torque.', 1.0, 1e6, live=True, scaled=True
+    )
     fade_rate: float = parameter(
-        2.0, '1/s', 'Rate at which the feed-forward fades while the posture is impossible, and '
-        'returns.', 0.01, 1000.0, live=True)
+        2.0,
+        '1/s',
+        'Rate at which the feed-forward fades while the posture is impossible, and returns.',
+        0.01,
+        1000.0,
+        live=True,
+    )
     fade_time: float = parameter(
-        0.5, 's', 'How long the posture may be impossible before the reaction.', 0.0, 60.0,
-        live=True)
+        0.5,
+        's',
+        'How long the posture may be impossible before the reaction.',
+        0.0,
+        60.0,
+        live=True,
+    )
     reaction: str = parameter(
-        'damping', '', 'What follows: impedance without feed-forward, damping, or no effort.',
-        choices=REACTIONS)
+        'damping',
+        '',
+        'What follows: impedance without feed-forward, damping, or no effort.',
+        choices=REACTIONS,
+    )
     routine: str = parameter(
-        'hold', '', 'Without a commanded posture: hold the first one, or shift the weight and '
-        'stand on each leg in turn.', choices=('hold', 'shift'))
+        'hold',
+        '',
+        'Without a commanded posture: hold the first one, or shift the weight and '
+        'stand on each leg in turn.',
+        choices=('hold', 'shift'),
+    )

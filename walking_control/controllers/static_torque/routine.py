@@ -13,10 +13,11 @@ from walking_control.statics.posture_search import search_posture
 
 class Key(NamedTuple):
     """A posture and the way there."""
-    move: float   # time of the move, s
-    pause: float   # time of the rest after it, s
-    posture: np.ndarray   # ``(n_joints,)``
-    support: tuple[str, ...]   # feet that shall carry from the moment the move begins
+
+    move: float  # time of the move, s
+    pause: float  # time of the rest after it, s
+    posture: np.ndarray  # ``(n_joints,)``
+    support: tuple[str, ...]  # feet that shall carry from the moment the move begins
     # Foot that is lowered: the move ends where it touches the floor, and goes on while it does not;
     # the pause counts while it does. None: time alone decides.
     lands: str | None = None
@@ -62,7 +63,7 @@ class PostureRoutine:
         else:
             self._moved = min(self._moved + dt, key.move)
         self._posture = self._origin + _smooth(self._moved, key.move) * (key.posture - self._origin)
-        if self._rested > key.pause - 1e-9:   # a hair early counts
+        if self._rested > key.pause - 1e-9:  # a hair early counts
             self._begin((self._index + 1) % len(self._keys), self._posture)
         return self._posture, key.support
 
@@ -76,12 +77,18 @@ class PostureRoutine:
 def _smooth(time: float, duration: float) -> float:
     """Return the share of a move done, at rest at both ends."""
     s = min(1.0, time / duration) if duration > 0.0 else 1.0
-    return s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s)
+    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
-def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
-                     contacts: Mapping[str, Contact], lift: float = 0.04, press: float = 0.008,
-                     move: float = 1.5, pause: float = 1.5) -> PostureRoutine:
+def shifting_routine(
+    dynamics: Dynamics,
+    posture: np.ndarray,
+    contacts: Mapping[str, Contact],
+    lift: float = 0.04,
+    press: float = 0.008,
+    move: float = 1.5,
+    pause: float = 1.5,
+) -> PostureRoutine:
     """Return the `PostureRoutine` that stands on every foot in turn.
 
     `posture`: posture on both feet, ``(n_joints,)``. `contacts`: foot -> `Contact`, two of them.
@@ -94,9 +101,15 @@ def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
     keys = [Key(move, pause, middle, feet)]
     for stance, swing in (feet, feet[::-1]):
         over = search_posture(dynamics, middle, contacts, {stance: 1.0, swing: 0.0})
-        raised, pressed = (search_posture(dynamics, over, contacts, {stance: 1.0, swing: 0.0},
-                                          {swing: height}) for height in (lift, -press))
-        keys += [Key(move, pause, over, feet), Key(0.0, pause, over, (stance,)),
-                 Key(move, pause, raised, (stance,)), Key(move, pause, pressed, feet, swing),
-                 Key(move, pause, middle, feet)]
+        raised, pressed = (
+            search_posture(dynamics, over, contacts, {stance: 1.0, swing: 0.0}, {swing: height})
+            for height in (lift, -press)
+        )
+        keys += [
+            Key(move, pause, over, feet),
+            Key(0.0, pause, over, (stance,)),
+            Key(move, pause, raised, (stance,)),
+            Key(move, pause, pressed, feet, swing),
+            Key(move, pause, middle, feet),
+        ]
     return PostureRoutine(keys, posture)

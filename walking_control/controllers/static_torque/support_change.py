@@ -29,8 +29,9 @@ class SupportChange:
         self.share = [1.0 if c else 0.0 for c in self.contact]
         self._waiting = [0.0] * len(self._feet)
 
-    def update(self, contact: Sequence[bool] | np.ndarray, wanted: Collection[str] | None,
-               dt: float) -> None:
+    def update(
+        self, contact: Sequence[bool] | np.ndarray, wanted: Collection[str] | None, dt: float
+    ) -> None:
         """Advance by one tick.
 
         `contact`: whether each foot touches the floor now, as measured. `wanted`: names of the feet
@@ -79,5 +80,6 @@ class SupportChange:
 
     def caps(self, weight: float) -> dict[str, float]:
         """Return foot -> largest normal force, N, of the feet whose share is on its way."""
-        return {foot: share * weight for foot, share in zip(self._feet, self.share)
-                if 0.0 < share < 1.0}
+        return {
+            foot: share * weight for foot, share in zip(self._feet, self.share) if 0.0 < share < 1.0
+        }

@@ -11,8 +11,8 @@ from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
 
-FLAT = 10.0   # m: what a tilted sole counts against the length of a leg
-BENT = 1.02   # times as long as at zero angles: a leg that is bent there
+FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
+BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 
 
 class Foot:
@@ -23,6 +23,7 @@ class Foot:
     acceleration, likewise, ``(6,)``. `jacobian`: of the velocity, ``(6, nv)``. `hip`: where the
     first joint of its leg is, m, ``(3,)``.
     """
+
     __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
 
     position: np.ndarray
@@ -60,14 +61,22 @@ class Body:
         self.mass, self.nv = dynamics.mass, dynamics.nv
         self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
         # the first joint of each leg; the universe and the base's own joint come before it
-        self._hips = [self._model.supports[self._model.frames[frame].parentJoint][2]
-                      for frame in self._frames]
-        self.legs = np.array([[joint in self._model.supports[self._model.frames[frame].parentJoint]
-                               for joint in range(2, self._model.njoints)]
-                              for frame in self._frames])
+        self._hips = [
+            self._model.supports[self._model.frames[frame].parentJoint][2] for frame in self._frames
+        ]
+        self.legs = np.array(
+            [
+                [
+                    joint in self._model.supports[self._model.frames[frame].parentJoint]
+                    for joint in range(2, self._model.njoints)
+                ]
+                for frame in self._frames
+            ]
+        )
         self._zero = np.zeros(self.nv)
-        self._springs = any(spring.stiffness or spring.damping
-                            for spring in dynamics.robot.springs.values())
+        self._springs = any(
+            spring.stiffness or spring.damping for spring in dynamics.robot.springs.values()
+        )
         self._lower = np.tril_indices(self.nv, -1)
         self.feet = [Foot() for _ in self._frames]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
@@ -83,15 +92,15 @@ class Body:
         model, data, dynamics = self._model, self._data, self._dynamics
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
-        self.angles = Q[ROOT + 1:]
+        self.angles = Q[ROOT + 1 :]
         pin.computeAllTerms(model, data, Q, V)
         self.mass_matrix = data.M
         self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
         self.bias, self.velocity = data.nle, V.copy()
         if self._springs:
             base = dynamics.base
-            pulled = spring_torques(dynamics.robot, q[base.nq:], v[base.nv:])
-            self.bias[dynamics.pinocchio_order[base.nv:]] += pulled
+            pulled = spring_torques(dynamics.robot, q[base.nq :], v[base.nv :])
+            self.bias[dynamics.pinocchio_order[base.nv :]] += pulled
         self.com = data.com[0].copy()
         self.yaw_inertia = float(data.Ig.inertia[2, 2])
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
@@ -112,10 +121,12 @@ class Body:
         model, data, frame = self._model, self._data, self._frames[0]
         leg = list(model.supports[model.frames[frame].parentJoint])[2:]
         if any(model.joints[joint].nq != 1 for joint in leg):
-            return 0.0   # it turns without end: no limits to look within
+            return 0.0  # it turns without end: no limits to look within
         places = [model.joints[joint].idx_q for joint in leg]
-        lower, upper = (np.clip(limit[places], -np.pi, np.pi) for limit in
-                        (model.lowerPositionLimit, model.upperPositionLimit))
+        lower, upper = (
+            np.clip(limit[places], -np.pi, np.pi)
+            for limit in (model.lowerPositionLimit, model.upperPositionLimit)
+        )
         q = pin.neutral(model)
 
         def sunk(x: np.ndarray) -> float:
@@ -123,9 +134,19 @@ class Body:
             pin.framesForwardKinematics(model, data, q)
             sole, hip = data.oMf[frame], data.oMi[leg[0]].translation
             return float(sole.translation[2] - hip[2] + FLAT * (1.0 - sole.rotation[2, 2]))
+
         starts = np.clip(0.0, lower, upper), np.clip(0.5 * (lower + upper), -1.0, 1.0)
-        return max(-float(minimize(sunk, np.clip(start, lower, upper), method='L-BFGS-B',
-                             bounds=np.column_stack((lower, upper))).fun) for start in starts)
+        return max(
+            -float(
+                minimize(
+                    sunk,
+                    np.clip(start, lower, upper),
+                    method='L-BFGS-B',
+                    bounds=np.column_stack((lower, upper)),
+                ).fun
+            )
+            for start in starts
+        )
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""

@@ -41,33 +41,34 @@ from walking_control.models.support.compiled import compile_law
 
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
-TOUCHING = 2          # ticks a contact must last to be a touchdown
-EARLIEST = 0.3        # part of the step time before which the swing foot does not land
-PATIENT = 0.25        # of the same: how long a sensor that works is waited for
-LEG = 0.8             # m: of the walker whose `Thresholds` these are; others' go with size
-STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
-FAR = 0.015           # m: a foot that is farther behind may still be in the air
-RISING = 0.05         # m/s: a foot that rises faster has not landed,
-BOUNCING = 0.2        # m/s: nor one that bounces, where it should come down
-CREEP = 0.1           # m/s: a slower plan does not tell a foot at rest from one in the air
-SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
-SLOWING = 3.0         # times faster it slows down than it speeds up
-STILL = 0.6           # part of the support within which the fall must end for standing
-SAGGING = 0.15        # s: within which the base comes back to its height after a stair
-FALLEN = 0.3          # part of the height below which a body has fallen, and the law lives on
-LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
+TOUCHING = 2  # ticks a contact must last to be a touchdown
+EARLIEST = 0.3  # part of the step time before which the swing foot does not land
+PATIENT = 0.25  # of the same: how long a sensor that works is waited for
+LEG = 0.8  # m: of the walker whose `Thresholds` these are; others' go with size
+STOPPED = 0.006  # m: how far a foot on the floor stays behind one that sinks on
+FAR = 0.015  # m: a foot that is farther behind may still be in the air
+RISING = 0.05  # m/s: a foot that rises faster has not landed,
+BOUNCING = 0.2  # m/s: nor one that bounces, where it should come down
+CREEP = 0.1  # m/s: a slower plan does not tell a foot at rest from one in the air
+SLOW = 0.02  # m/s, rad/s: commands below it ask to stand
+SLOWING = 3.0  # times faster it slows down than it speeds up
+STILL = 0.6  # part of the support within which the fall must end for standing
+SAGGING = 0.15  # s: within which the base comes back to its height after a stair
+FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
+LOWEST, HIGHEST = -8.0, 15.0  # m/s^2: limits of the base's vertical acceleration
 # Weights of the wishes; they matter when not all can be met. Height and trunk go before the swing
 # foot: friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw
 # goes last: to hold it against a fast swing would cost the foothold.
 TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 10.0, 0.3, 0.01, 1.0, 0.01
 YAW = 0.01
-ANKLE = 0.9      # share of the sole that the centre of pressure is sent to
-TORSION = 10.0   # per (N m)^2, on points
-TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
+ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
+TORSION = 10.0  # per (N m)^2, on points
+TWIST = 0.3  # rad: farthest that a foot in the air is turned against the base
 
 
 class Thresholds(NamedTuple):
     """What tells rest from motion, in the size of a robot: m and m/s, see the constants."""
+
     stopped: float
     far: float
     rising: float
@@ -80,8 +81,9 @@ def thresholds_of(leg: float, gravity: float) -> Thresholds:
     """Return the `Thresholds` for a leg in m and gravity in m/s^2, by dynamic similarity."""
     speed = math.sqrt(leg / LEG * gravity / 9.81)
     size = leg / LEG
-    return Thresholds(STOPPED * size, FAR * size, RISING * speed, BOUNCING * speed, CREEP * speed,
-                      SLOW * speed)
+    return Thresholds(
+        STOPPED * size, FAR * size, RISING * speed, BOUNCING * speed, CREEP * speed, SLOW * speed
+    )
 
 
 class Stepping(Controller):
@@ -94,6 +96,7 @@ class Stepping(Controller):
     Raises `IncompatibleController`: the base is not free, a joint has no motor, or there are not
     two feet.
     """
+
     name = 'stepping'
     parameters: ClassVar[type[SteppingParameters]] = SteppingParameters
 
@@ -109,18 +112,30 @@ class Stepping(Controller):
         self._rest = thresholds_of(self._body.leg_length, world.gravity)
         order = self._dynamics.pinocchio_order[ROOT:] - ROOT
         self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
-        self._contact = FootContact(values.sole_length, values.sole_width, values.friction,
-                                    values.torsion, 0.02 * self._dynamics.weight)
-        by_joint = np.argsort(self._to_command)   # every joint has a motor
+        self._contact = FootContact(
+            values.sole_length,
+            values.sole_width,
+            values.friction,
+            values.torsion,
+            0.02 * self._dynamics.weight,
+        )
+        by_joint = np.argsort(self._to_command)  # every joint has a motor
         motors = list(robot.actuators.values())
         stops = np.zeros((2, len(order)))
-        stops[:, order] = np.array([[robot.limits[joint].lower, robot.limits[joint].upper]
-                                    for joint in robot.joints]).T
-        self._program = WholeBody(self._body, self._contact, MotorLimits(
-            [motors[i] for i in by_joint],
-            values.effort_share * robot.effort_limits[by_joint],
-            np.array([robot.limits[list(robot.actuators)[i]].velocity for i in by_joint])), stops,
-            values.compiled)
+        stops[:, order] = np.array(
+            [[robot.limits[joint].lower, robot.limits[joint].upper] for joint in robot.joints]
+        ).T
+        self._program = WholeBody(
+            self._body,
+            self._contact,
+            MotorLimits(
+                [motors[i] for i in by_joint],
+                values.effort_share * robot.effort_limits[by_joint],
+                np.array([robot.limits[list(robot.actuators)[i]].velocity for i in by_joint]),
+            ),
+            stops,
+            values.compiled,
+        )
         self._plan_step = compile_law(plan_step) if values.compiled else plan_step
         self._pressure_place = compile_law(pressure_place) if values.compiled else pressure_place
         self._soles = values.sole_length > 0.0
@@ -136,27 +151,26 @@ class Stepping(Controller):
         self.walking = False
         self.stance, self.steps = LEFT, 0
         self._elapsed, self._landing, self._lifted = 0.0, 0, False
-        self._edges: SteppingParameters | None = None   # whose edges `_stairs` has
+        self._edges: SteppingParameters | None = None  # whose edges `_stairs` has
         self._stairs: Stairs | None = None
-        self._rise = self._over = self._sag = self._edge_drift = 0.0   # m
-        self._drops = [0.0, 0.0]   # by how much the last two footholds were lower, m
-        self._felt, self._touches = [True, True], False   # did its sensor tell of a foot's landing
+        self._rise = self._over = self._sag = self._edge_drift = 0.0  # m
+        self._drops = [0.0, 0.0]  # by how much the last two footholds were lower, m
+        self._felt, self._touches = [True, True], False  # did its sensor tell of a foot's landing
         self._heading, self._begun = 0.0, False
-        self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
+        self._aim = np.zeros(3)  # wanted speed ahead, to the left, rate of turning
         self._trim.reset()
-        self._aim_then = np.zeros(2)   # what the step under way was begun for
+        self._aim_then = np.zeros(2)  # what the step under way was begun for
         self._capture = np.zeros(2)
-        self._floor, self._leveled = np.eye(3), np.eye(3)   # places rise with it, and back
+        self._floor, self._leveled = np.eye(3), np.eye(3)  # places rise with it, and back
         self._prediction.reset()
         self._sway.reset()
-        self._stride = [self.values.step_time] * 2   # how long the last two steps took
+        self._stride = [self.values.step_time] * 2  # how long the last two steps took
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew, standing."""
         self._clear()
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
         `state`: the `WalkerState`: joints, attitude and velocity of the base, contacts.
@@ -195,7 +209,7 @@ class Stepping(Controller):
         self._body.update(*self._now)
         self._place = float(base.position[0]) + self._edge_drift
         self._altitude = float(base.position[2])
-        self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
+        self._measured = dynamics.to_pinocchio_velocity(v).copy()  # not foreseen
         self._floor[2, :2], self._leveled[2, :2] = state.floor_slope, -state.floor_slope
 
     def _find_stairs(self) -> None:
@@ -203,8 +217,16 @@ class Stepping(Controller):
         values, known = self.values, self._edges
         if known is not values:
             self._edges = values
-            self._stairs = Stairs(values.edge_places, values.edge_rises, 0.5 * values.sole_length,
-                                  values.highest_edge) if values.edge_places else None
+            self._stairs = (
+                Stairs(
+                    values.edge_places,
+                    values.edge_rises,
+                    0.5 * values.sole_length,
+                    values.highest_edge,
+                )
+                if values.edge_places
+                else None
+            )
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -216,8 +238,10 @@ class Stepping(Controller):
             wanted[0] = reference.speed
         limit = np.array(self.velocity_limits())
         np.clip(wanted, -limit, limit, out=wanted)
-        if self._stairs is not None and self._place + self._aim[0] * self.values.step_time \
-                > self._stairs.end:
+        if (
+            self._stairs is not None
+            and self._place + self._aim[0] * self.values.step_time > self._stairs.end
+        ):
             wanted[0] = min(wanted[0], 0.0)
         self._wanted = wanted
         self._aim = self._aim_after(dt)
@@ -260,8 +284,12 @@ class Stepping(Controller):
         self._lifted = self._lifted or not self._touches
         swing, elapsed, rest = self._body.feet[1 - self.stance], self._elapsed, self._rest
         speed = swing.velocity[2]
-        carries = self._lifted and self._touches \
-            and elapsed > EARLIEST * self._manner.step_time and self._is_halted()
+        carries = (
+            self._lifted
+            and self._touches
+            and elapsed > EARLIEST * self._manner.step_time
+            and self._is_halted()
+        )
         way = swing.position - self._body.feet[self.stance].position
         lag = (self._leveled @ way)[2] - self._swing.position[2]
         self._felt[self.stance] |= bool(contact[self.stance])
@@ -281,8 +309,11 @@ class Stepping(Controller):
         """
         planned, creep = self._swing.velocity, self._rest.creep
         moves = self._body.feet[1 - self.stance].jacobian[:3] @ self._measured
-        return planned[2] < -creep and moves[2] > 0.5 * planned[2] \
-            or bool(planned @ planned > creep ** 2 and moves @ planned < 0.5 * planned @ planned)
+        return (
+            planned[2] < -creep
+            and moves[2] > 0.5 * planned[2]
+            or bool(planned @ planned > creep**2 and moves @ planned < 0.5 * planned @ planned)
+        )
 
     def _change_feet(self) -> None:
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
@@ -321,8 +352,10 @@ class Stepping(Controller):
         feet, swing = self._body.feet, 1 - self.stance
         self._elapsed, self._lifted = 0.0, False
         self._aim_then = self._aim[:2].copy()
-        self._swing.start(self._leveled @ (feet[swing].position - feet[self.stance].position),
-                          self._leveled @ feet[swing].velocity[:3])
+        self._swing.start(
+            self._leveled @ (feet[swing].position - feet[self.stance].position),
+            self._leveled @ feet[swing].velocity[:3],
+        )
         self.step = Step(np.zeros(2), math.inf, 0.0)
 
     def _must_step(self) -> bool:
@@ -333,8 +366,7 @@ class Stepping(Controller):
     def _is_caught(self, share: float = STILL) -> bool:
         """Return whether the fall ends within a share of the soles and what lies between."""
         feet, values = self._body.feet, self.values
-        offsets = [self._to_heading((foot.position[:2] - self._divergent_point()))
-                   for foot in feet]
+        offsets = [self._to_heading((foot.position[:2] - self._divergent_point())) for foot in feet]
         x = sorted(offset[0] for offset in offsets)
         y = sorted(offset[1] for offset in offsets)
         length, width = 0.5 * share * values.sole_length, 0.5 * share * values.sole_width
@@ -371,28 +403,33 @@ class Stepping(Controller):
                 foothold[0] = self._stairs.beside(stance + float(foothold[0]), stance) - stance
                 self.step = self.step._replace(foothold=self._to_heading(foothold))
                 self._rise, self._over = self._stairs.rise(
-                    stance, stance + float(self._swing.position[0]), stance + float(foothold[0]))
+                    stance, stance + float(self._swing.position[0]), stance + float(foothold[0])
+                )
             self._sag *= math.exp(-dt / SAGGING)
-        else:   # who went down goes on down; a foot that meets the floor early does no harm
+        else:  # who went down goes on down; a foot that meets the floor early does no harm
             drop = 0.5 * sum(self._drops)
             self._rise = -drop if drop > self._rest.far else 0.0
-        self._swing.advance(foothold, self._elapsed, self.step.remaining, dt,
-                            self._manner, self._rise, self._over)
+        self._swing.advance(
+            foothold, self._elapsed, self.step.remaining, dt, self._manner, self._rise, self._over
+        )
         program = self._program
         program.begin((self.stance,))
         self._want_swing(values.swing_stiffness, values.swing_damping)
         if self._soles or self._contact.size == 4:
             yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
             twist = math.remainder(yaw - body.yaw, 2.0 * math.pi)
-            yaw = body.yaw + min(max(twist, -TWIST), TWIST)   # the leg would meet its stop
+            yaw = body.yaw + min(max(twist, -TWIST), TWIST)  # the leg would meet its stop
             normal = np.append(-self._floor[2, :2], 1.0)
             tilt = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
             wanted = tilt.matrix() @ pin.utils.rotate('z', yaw)
             error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
-            turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
+            turning = (
+                values.swing_stiffness * error
+                - values.swing_damping * swing.velocity[3:]
                 - swing.drift[3:]
+            )
             rows, first = swing.jacobian[3:], 0 if self._soles else 2
-            if self._contact.blade:   # no joint rolls it
+            if self._contact.blade:  # no joint rolls it
                 rows, turning, first = swing.rotation.T @ rows, swing.rotation.T @ turning, 1
             program.want(rows[first:], turning[first:], TILT)
         program.want_pressure(self.stance, self._from_heading(self._pressure()), PRESSURE)
@@ -401,9 +438,12 @@ class Stepping(Controller):
         """Let the swing foot move as desired."""
         swing, desired = self._body.feet[1 - self.stance], self._swing
         place = swing.position - self._body.feet[self.stance].position
-        acceleration = self._floor @ desired.acceleration \
-            + stiffness * (self._floor @ desired.position - place) \
-            + damping * (self._floor @ desired.velocity - swing.velocity[:3]) - swing.drift[:3]
+        acceleration = (
+            self._floor @ desired.acceleration
+            + stiffness * (self._floor @ desired.position - place)
+            + damping * (self._floor @ desired.velocity - swing.velocity[:3])
+            - swing.drift[:3]
+        )
         self._program.want(swing.jacobian[:3], acceleration, SWING)
 
     def _pressure(self) -> np.ndarray:
@@ -412,11 +452,18 @@ class Stepping(Controller):
         `step_plan` says how that moves the divergent component; what the foothold leaves of the
         fall is asked of it, as far as the sole reaches.
         """
-        if not self._soles or self.values.placement == 'velocity':   # the rival has no such thing
+        if not self._soles or self.values.placement == 'velocity':  # the rival has no such thing
             return np.zeros(2)
-        return self._on_sole(self._pressure_place(
-            self._capture, self.step, self._rate, self._wanted_gait(), SIDE[1 - self.stance],
-            step_limits(self._manner)))
+        return self._on_sole(
+            self._pressure_place(
+                self._capture,
+                self.step,
+                self._rate,
+                self._wanted_gait(),
+                SIDE[1 - self.stance],
+                step_limits(self._manner),
+            )
+        )
 
     def _on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
@@ -454,13 +501,20 @@ class Stepping(Controller):
         if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
-        wanted, side, limits = self._wanted_gait(), SIDE[1 - self.stance], \
-            step_limits(self._manner)
+        wanted, side, limits = self._wanted_gait(), SIDE[1 - self.stance], step_limits(self._manner)
         if self.values.placement == 'velocity':
             hip = self._to_heading((body.feet[1 - self.stance].hip - body.com)[:2])
             self.step = plan_by_velocity(
-                self._ahead, self._to_heading(body.momentum[:2] / body.mass), self._rate,
-                wanted[:2], side, self._elapsed, hip, limits, self.values.velocity_gain)
+                self._ahead,
+                self._to_heading(body.momentum[:2] / body.mass),
+                self._rate,
+                wanted[:2],
+                side,
+                self._elapsed,
+                hip,
+                limits,
+                self.values.velocity_gain,
+            )
             return
         self._plan_to(steady_aim(wanted, side, limits), np.zeros(2), limits, dt)
 
@@ -470,13 +524,24 @@ class Stepping(Controller):
         hip = self._to_heading((body.feet[1 - self.stance].hip - body.com)[:2])
         foot = self._swing.position.copy()
         foot[:2] = self._to_heading(foot[:2]) - center
-        foot[2] -= max(self._rise, 0.0)   # down it goes faster
+        foot[2] -= max(self._rise, 0.0)  # down it goes faster
         step = self._plan_step(
-            self._ahead - center, self._pace, self._rate, aim, SIDE[1 - self.stance],
-            self._elapsed, foot, self._to_heading(self._swing.velocity[:2]), hip, limits, last)
+            self._ahead - center,
+            self._pace,
+            self._rate,
+            aim,
+            SIDE[1 - self.stance],
+            self._elapsed,
+            foot,
+            self._to_heading(self._swing.velocity[:2]),
+            hip,
+            limits,
+            last,
+        )
         self.step = step._replace(
             foothold=step.foothold + center,
-            remaining=last if self.step.remaining <= -LATE else step.remaining)
+            remaining=last if self.step.remaining <= -LATE else step.remaining,
+        )
 
     def _want_standing(self) -> None:
         """Both feet carry; the centre of mass is brought above their middle."""
@@ -509,21 +574,25 @@ class Stepping(Controller):
         turning = values.trunk_stiffness * error - values.trunk_damping * rate
         program.want(np.eye(3)[:2], turning[:2], TRUNK, 3)
         if self._soles:
-            turning[2] = values.yaw_stiffness * error[2] \
-                - values.yaw_damping * (rate[2] - self._aim[2])
+            turning[2] = values.yaw_stiffness * error[2] - values.yaw_damping * (
+                rate[2] - self._aim[2]
+            )
             program.want(np.eye(3)[2:], turning[2:], YAW, 3)
         stance = body.feet[self.stance]
         way = stance.hip - stance.position
         longest = values.straightest * body.leg_length
         # while the floor is late the base goes down after the foot
         lower = self._lowering() if self.walking else 0.0
-        above = -float(body.rotation[:, 2] @ stance.hip)   # the base over its hips
-        rise = -float(self._floor[2, :2] @ stance.position[:2])   # from the stance foot to the base
-        height = min(self._base_height() + lower + rise, above + math.sqrt(max(
-            longest ** 2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest ** 2)))
+        above = -float(body.rotation[:, 2] @ stance.hip)  # the base over its hips
+        rise = -float(self._floor[2, :2] @ stance.position[:2])  # from the stance foot to the base
+        height = min(
+            self._base_height() + lower + rise,
+            above + math.sqrt(max(longest**2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest**2)),
+        )
         up = body.rotation[2]
-        acceleration = values.height_stiffness * (height + stance.position[2]) \
-            - values.height_damping * float(self._leveled[2] @ body.rotation @ body.velocity[:3])
+        acceleration = values.height_stiffness * (
+            height + stance.position[2]
+        ) - values.height_damping * float(self._leveled[2] @ body.rotation @ body.velocity[:3])
         acceleration = min(max(acceleration, LOWEST), HIGHEST)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ body.velocity[:3])
         program.want(up[None], np.array([acceleration - drift]), HEIGHT)
@@ -538,25 +607,49 @@ class Stepping(Controller):
             capture[:2] += self._from_heading(self._capture)
         else:
             capture = np.array([*self._divergent_point(), stance[2]])
-        return FootPlan(np.array([foot.position for foot in feet]),
-                        np.array([math.atan2(foot.rotation[1, 0], foot.rotation[0, 0])
-                                  for foot in feet]),
-                        1 - self.stance if self.walking else None, foothold, capture,
-                        self._heading, (self.values.sole_length, self.values.sole_width))
+        return FootPlan(
+            np.array([foot.position for foot in feet]),
+            np.array([math.atan2(foot.rotation[1, 0], foot.rotation[0, 0]) for foot in feet]),
+            1 - self.stance if self.walking else None,
+            foothold,
+            capture,
+            self._heading,
+            (self.values.sole_length, self.values.sole_width),
+        )
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
-        return (('walking', 'bool'), ('stance', '1'), ('step_elapsed', 's'),
-                ('step_remaining', 's'), ('foothold_x', 'm'), ('foothold_y', 'm'),
-                ('missing', 'm'), ('capture_x', 'm'), ('capture_y', 'm'), ('heading', 'rad'),
-                ('speed_aim', 'm/s'), ('feasible', 'bool'), ('floor_slope_x', '1'),
-                ('floor_slope_y', '1'))
+        return (
+            ('walking', 'bool'),
+            ('stance', '1'),
+            ('step_elapsed', 's'),
+            ('step_remaining', 's'),
+            ('foothold_x', 'm'),
+            ('foothold_y', 'm'),
+            ('missing', 'm'),
+            ('capture_x', 'm'),
+            ('capture_y', 'm'),
+            ('heading', 'rad'),
+            ('speed_aim', 'm/s'),
+            ('feasible', 'bool'),
+            ('floor_slope_x', '1'),
+            ('floor_slope_y', '1'),
+        )
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say whether it walks, on which foot, where and when the next step lands, and why."""
         step = self.step
-        out[:] = (self.walking, self.stance, self._elapsed,
-                  step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
-                  *step.foothold, step.missing, *self._capture, self._heading,
-                  self._aim[0], self._program.feasible, *self._floor[2, :2])
+        out[:] = (
+            self.walking,
+            self.stance,
+            self._elapsed,
+            step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
+            *step.foothold,
+            step.missing,
+            *self._capture,
+            self._heading,
+            self._aim[0],
+            self._program.feasible,
+            *self._floor[2, :2],
+        )

@@ -8,119 +8,229 @@ from walking_control.models.parameters import parameter
 
 class SteppingParameters(LawParameters, section='stepping'):
     """Of stepping in space."""
+
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 50.0, 2000.0)
     speed: float = parameter(
-        0.0, 'm/s', 'Speed ahead until another is commanded.', -3.0, 3.0, live=True)
+        0.0, 'm/s', 'Speed ahead until another is commanded.', -3.0, 3.0, live=True
+    )
     sideways: float = parameter(0.0, 'm/s', 'Speed to the left, likewise.', -1.0, 1.0, live=True)
     turn: float = parameter(
-        0.0, 'rad/s', 'Rate of turning to the left, likewise.', -1.0, 1.0, live=True)
+        0.0, 'rad/s', 'Rate of turning to the left, likewise.', -1.0, 1.0, live=True
+    )
     speed_limit: float = parameter(
-        1.0, 'm/s', 'Fastest speed ahead or back that is taken.', 0.0, 3.0, live=True)
+        1.0, 'm/s', 'Fastest speed ahead or back that is taken.', 0.0, 3.0, live=True
+    )
     sideways_limit: float = parameter(0.2, 'm/s', 'Fastest speed sideways.', 0.0, 1.0, live=True)
     turn_limit: float = parameter(0.3, 'rad/s', 'Fastest turning.', 0.0, 1.0, live=True)
     speed_rate: float = parameter(
-        0.5, 'm/s^2', 'How fast the speed aimed at follows the command; of turning in rad/s^2; '
-        'three times as fast when slowing down.', 0.01, 10.0, live=True)
+        0.5,
+        'm/s^2',
+        'How fast the speed aimed at follows the command; of turning in rad/s^2; '
+        'three times as fast when slowing down.',
+        0.01,
+        10.0,
+        live=True,
+    )
     speed_trim: float = parameter(
-        0.2, '1', 'Share of the speed error of the last two steps that the aim is corrected by, '
-        'once a step.', 0.0, 1.0, live=True)
+        0.2,
+        '1',
+        'Share of the speed error of the last two steps that the aim is corrected by, once a step.',
+        0.0,
+        1.0,
+        live=True,
+    )
     step_time: float = parameter(0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True)
     shortest_step: float = parameter(0.14, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True)
     longest_step: float = parameter(0.56, 's', 'Longest time of a step.', 0.1, 4.0, scaled=True)
-    timing: str = parameter('free', '', 'Whether a disturbance may shorten or lengthen a step.',
-                            choices=('free', 'fixed'))
+    timing: str = parameter(
+        'free',
+        '',
+        'Whether a disturbance may shorten or lengthen a step.',
+        choices=('free', 'fixed'),
+    )
     placement: str = parameter(
-        'divergent', '', 'What places the foot: the divergent component by the angular momentum, '
-        'or, as a rival, the velocity of the centre of mass.', choices=('divergent', 'velocity'))
+        'divergent',
+        '',
+        'What places the foot: the divergent component by the angular momentum, '
+        'or, as a rival, the velocity of the centre of mass.',
+        choices=('divergent', 'velocity'),
+    )
     velocity_gain: float = parameter(
-        1.0, '1', 'Placement by the velocity: share of the gain that ends its error in one step.',
-        0.0, 2.0, live=True)
+        1.0,
+        '1',
+        'Placement by the velocity: share of the gain that ends its error in one step.',
+        0.0,
+        2.0,
+        live=True,
+    )
     step_width: float = parameter(
-        0.2, 'm', 'Nominal distance between the feet sideways.', 0.0, 1.0, scaled=True)
+        0.2, 'm', 'Nominal distance between the feet sideways.', 0.0, 1.0, scaled=True
+    )
     narrowest: float = parameter(
-        0.1, 'm', 'Least distance between the feet sideways: legs must not cross.', 0.0, 1.0,
-        scaled=True)
+        0.1,
+        'm',
+        'Least distance between the feet sideways: legs must not cross.',
+        0.0,
+        1.0,
+        scaled=True,
+    )
     widest: float = parameter(0.9, 'm', 'Farthest foothold sideways.', 0.0, 2.0, scaled=True)
     reach: float = parameter(0.75, 'm', 'Farthest foothold ahead or behind.', 0.0, 2.0, scaled=True)
     hip_reach: float = parameter(
-        0.275, 'm', 'Farthest foothold from below the hip: reaching too far is worse than an '
-        'incomplete capture.', 0.0, 2.0, scaled=True)
+        0.275,
+        'm',
+        'Farthest foothold from below the hip: reaching too far is worse than an '
+        'incomplete capture.',
+        0.0,
+        2.0,
+        scaled=True,
+    )
     height: float = parameter(
-        0.825, 'm', 'Height of the base over the floor.', 0.05, 3.0, live=True, scaled=True)
+        0.825, 'm', 'Height of the base over the floor.', 0.05, 3.0, live=True, scaled=True
+    )
     straightest: float = parameter(
-        0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks before.', 0.5, 1.0)
+        0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks before.', 0.5, 1.0
+    )
     clearance: float = parameter(
-        0.075, 'm', 'Height of the swing foot half-way; of a hurried step in proportion to its '
-        'time.', 0.0, 1.0, live=True, scaled=True)
+        0.075,
+        'm',
+        'Height of the swing foot half-way; of a hurried step in proportion to its time.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
     touchdown_speed: float = parameter(
-        0.2, 'm/s', 'Downward speed of the foot at touchdown.', 0.0, 3.0)
+        0.2, 'm/s', 'Downward speed of the foot at touchdown.', 0.0, 3.0
+    )
     sinking: float = parameter(
-        0.25, 'm/s', 'Downward speed of the foot while the floor is late.', 0.0, 3.0)
+        0.25, 'm/s', 'Downward speed of the foot while the floor is late.', 0.0, 3.0
+    )
     early: float = parameter(
-        0.03, 's', 'How long before touchdown foothold and time are kept.', 0.0, 0.5)
+        0.03, 's', 'How long before touchdown foothold and time are kept.', 0.0, 0.5
+    )
     swing_acceleration: float = parameter(
-        120.0, 'm/s^2', 'Acceleration counted on to move the swing foot.', 1.0, 1e4)
+        120.0, 'm/s^2', 'Acceleration counted on to move the swing foot.', 1.0, 1e4
+    )
     lowering: float = parameter(0.7, 'm/s', 'Speed counted on to lower it.', 0.01, 10.0)
     edge_places: tuple[float, ...] = parameter(
-        (), 'm', 'Where the floor steps up or down, ahead of the start, if that is known.', 0.0,
-        1e4, live=True)
+        (),
+        'm',
+        'Where the floor steps up or down, ahead of the start, if that is known.',
+        0.0,
+        1e4,
+        live=True,
+    )
     edge_rises: tuple[float, ...] = parameter(
-        (), 'm', 'By how much it rises at each of these; below 0 it steps down.', -1.0, 1.0,
-        live=True)
+        (),
+        'm',
+        'By how much it rises at each of these; below 0 it steps down.',
+        -1.0,
+        1.0,
+        live=True,
+    )
     highest_edge: float = parameter(
-        0.15, 'm', 'Largest of them that is stepped over; before a larger one it stands.', 0.0, 1.0,
-        live=True, scaled=True)
+        0.15,
+        'm',
+        'Largest of them that is stepped over; before a larger one it stands.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
     trunk_stiffness: float = parameter(
-        300.0, '1/s^2', 'Angular acceleration per tilt of the base.', 0.0, 1e4, live=True)
+        300.0, '1/s^2', 'Angular acceleration per tilt of the base.', 0.0, 1e4, live=True
+    )
     trunk_damping: float = parameter(35.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     yaw_stiffness: float = parameter(
-        50.0, '1/s^2', 'Angular acceleration per error of heading, on soles.', 0.0, 1e4, live=True)
+        50.0, '1/s^2', 'Angular acceleration per error of heading, on soles.', 0.0, 1e4, live=True
+    )
     yaw_damping: float = parameter(15.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     pivot_stiffness: float = parameter(
-        8.0, '1/s^2', 'Points: the same per error of heading on the average of a stride.', 0.0,
-        1e3, live=True)
+        8.0,
+        '1/s^2',
+        'Points: the same per error of heading on the average of a stride.',
+        0.0,
+        1e3,
+        live=True,
+    )
     pivot_damping: float = parameter(10.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     height_stiffness: float = parameter(
-        200.0, '1/s^2', 'Acceleration per error of height.', 0.0, 1e4, live=True)
+        200.0, '1/s^2', 'Acceleration per error of height.', 0.0, 1e4, live=True
+    )
     height_damping: float = parameter(28.0, '1/s', 'The same per speed.', 0.0, 1e3, live=True)
     swing_stiffness: float = parameter(
-        900.0, '1/s^2', 'Acceleration of the swing foot per error; angular too.', 0.0, 1e5,
-        live=True)
+        900.0,
+        '1/s^2',
+        'Acceleration of the swing foot per error; angular too.',
+        0.0,
+        1e5,
+        live=True,
+    )
     swing_damping: float = parameter(60.0, '1/s', 'The same per speed.', 0.0, 1e4, live=True)
     balance_stiffness: float = parameter(
-        30.0, '1/s^2', 'Standing: acceleration of the centre of mass per distance from above the '
-        'middle of the feet.', 0.0, 1e4, live=True)
+        30.0,
+        '1/s^2',
+        'Standing: acceleration of the centre of mass per distance from above the '
+        'middle of the feet.',
+        0.0,
+        1e4,
+        live=True,
+    )
     balance_damping: float = parameter(11.0, '1/s', 'The same per speed.', 0.0, 1e3, live=True)
     friction: float = parameter(0.5, '1', 'Friction that may be relied on.', 0.01, 10.0)
     torsion: float = parameter(
-        0.0, 'm', 'Points: radius at which friction resists turning.', 0.0, 1.0)
+        0.0, 'm', 'Points: radius at which friction resists turning.', 0.0, 1.0
+    )
     sole_length: float = parameter(
-        0.0, 'm', 'Length of the sole that may be relied on; 0 for points.', 0.0, 1.0)
+        0.0, 'm', 'Length of the sole that may be relied on; 0 for points.', 0.0, 1.0
+    )
     sole_width: float = parameter(
-        0.0, 'm', 'Width of the sole that may be relied on; 0 for points, and for blades: soles '
-        'that the leg cannot roll.', 0.0, 1.0)
+        0.0,
+        'm',
+        'Width of the sole that may be relied on; 0 for points, and for blades: soles '
+        'that the leg cannot roll.',
+        0.0,
+        1.0,
+    )
     effort_share: float = parameter(1.0, '1', 'Share of each effort limit that is used.', 0.05, 1.0)
     delay: float = parameter(
-        0.0, 's', 'Time from measurement to effort that is compensated: the state is predicted by '
-        'it.', 0.0, 0.1)
+        0.0,
+        's',
+        'Time from measurement to effort that is compensated: the state is predicted by it.',
+        0.0,
+        0.1,
+    )
     compiled: bool = parameter(False, '', 'Compile the law when configured, half a minute once.')
 
     def check(self) -> None:
         """Refuse times and widths out of order, and a rival where it is not known."""
         if not self.shortest_step < self.step_time < self.longest_step:
-            raise ParameterError('parameter stepping.step_time', value=self.step_time,
-                                 limit=f'must lie between shortest_step ({self.shortest_step:g} '
-                                 f's) and longest_step ({self.longest_step:g} s)')
-        if len(self.edge_places) != len(self.edge_rises) \
-                or any(b <= a for a, b in zip(self.edge_places, self.edge_places[1:])):
-            raise ParameterError('parameter stepping.edge_places', value=list(self.edge_places),
-                                 limit='must rise, as many as edge_rises '
-                                 f'({len(self.edge_rises)})')
+            raise ParameterError(
+                'parameter stepping.step_time',
+                value=self.step_time,
+                limit=f'must lie between shortest_step ({self.shortest_step:g} '
+                f's) and longest_step ({self.longest_step:g} s)',
+            )
+        if len(self.edge_places) != len(self.edge_rises) or any(
+            b <= a for a, b in zip(self.edge_places, self.edge_places[1:])
+        ):
+            raise ParameterError(
+                'parameter stepping.edge_places',
+                value=list(self.edge_places),
+                limit=f'must rise, as many as edge_rises ({len(self.edge_rises)})',
+            )
         if not self.narrowest <= self.step_width < self.widest:
-            raise ParameterError('parameter stepping.step_width', value=self.step_width,
-                                 limit=f'must lie between narrowest ({self.narrowest:g} m) and '
-                                 f'widest ({self.widest:g} m)')
+            raise ParameterError(
+                'parameter stepping.step_width',
+                value=self.step_width,
+                limit=f'must lie between narrowest ({self.narrowest:g} m) and '
+                f'widest ({self.widest:g} m)',
+            )
         if self.placement == 'velocity' and self.timing != 'fixed':
-            raise ParameterError('parameter stepping.placement', value=self.placement,
-                                 limit='is known for steps of one time alone',
-                                 remedy='set stepping.timing to fixed')
+            raise ParameterError(
+                'parameter stepping.placement',
+                value=self.placement,
+                limit='is known for steps of one time alone',
+                remedy='set stepping.timing to fixed',
+            )

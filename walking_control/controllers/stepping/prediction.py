@@ -35,7 +35,7 @@ class Prediction:
         """Forget the past: nothing has been planned."""
         self._planned: deque[tuple[np.ndarray, float]] = deque()
         self._span = 0.0
-        self._behind = np.zeros(self._dynamics.nv)   # how far velocities lag, of joints alone
+        self._behind = np.zeros(self._dynamics.nv)  # how far velocities lag, of joints alone
 
     def remember(self, acceleration: np.ndarray, dt: float) -> None:
         """Note the acceleration planned for the coming tick, Pinocchio's order, ``(nv,)``."""
@@ -56,7 +56,7 @@ class Prediction:
             v = v + self._behind[dynamics.pinocchio_order]
         if not self._planned:
             return q, v
-        left = self._span   # at start less is planned than the delay
+        left = self._span  # at start less is planned than the delay
         change, way = np.zeros(dynamics.nv), np.zeros(dynamics.nv)
         for acceleration, dt in self._planned:
             left -= dt

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edges of the floor that the law is told of: no foot comes down on one, each lands at its height.
-"""
+"""Edges of the floor that the law is told of: no foot comes down on one, each lands at its height."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-BESIDE = 0.02    # m: of the sole from an edge
-DRIFT = 0.15     # m: farthest that a place is corrected at once
-STOP = 0.35      # m: so far before a step beyond reach it stands
+BESIDE = 0.02  # m: of the sole from an edge
+DRIFT = 0.15  # m: farthest that a place is corrected at once
+STOP = 0.35  # m: so far before a step beyond reach it stands
 
 
 class Stairs:
@@ -18,12 +17,13 @@ class Stairs:
     half a sole's length, m. `highest`: the largest rise or drop that is stepped over, m.
     """
 
-    def __init__(self, places: Sequence[float], rises: Sequence[float], half: float,
-                 highest: float) -> None:
+    def __init__(
+        self, places: Sequence[float], rises: Sequence[float], half: float, highest: float
+    ) -> None:
         self.places, self._levels = np.array(places), np.append(0.0, np.cumsum(rises))
         self._clear = half + BESIDE
         beyond = np.flatnonzero(np.abs(rises) > highest)
-        self.end = self.places[beyond[0]] - STOP if len(beyond) else np.inf   # no farther than here
+        self.end = self.places[beyond[0]] - STOP if len(beyond) else np.inf  # no farther than here
 
     def locate(self, x: float, height: float) -> float:
         """Return how far off a place is, by the height at which a foot found the floor there, m.
@@ -58,4 +58,4 @@ class Stairs:
         """
         own, first, last = np.searchsorted(self.places, (stance, start, end))
         levels = self._levels - self._levels[own]
-        return float(levels[last]), float(levels[min(first, last):max(first, last) + 1].max())
+        return float(levels[last]), float(levels[min(first, last) : max(first, last) + 1].max())

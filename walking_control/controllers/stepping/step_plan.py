@@ -37,57 +37,69 @@ from walking_control.models.array_functions import array_function
 
 class StepLimits(NamedTuple):
     """What a step may be."""
-    time: float   # T, the nominal time of a step, s
-    shortest: float   # limits of it, s
-    longest: float   # limits of it, s
-    width: float   # d, nominal distance between the feet sideways, m
-    reach: float   # farthest foothold ahead of and behind the stance foot, m
-    narrowest: float   # limits of the foothold sideways, outwards, m
-    widest: float   # limits of the foothold sideways, outwards, m
-    hip_reach: float   # farthest foothold from where the hip of the leg will be, m
-    acceleration: float   # of the swing foot, m/s^2
-    lowering: float   # fastest way down of the swing foot, m/s
+
+    time: float  # T, the nominal time of a step, s
+    shortest: float  # limits of it, s
+    longest: float  # limits of it, s
+    width: float  # d, nominal distance between the feet sideways, m
+    reach: float  # farthest foothold ahead of and behind the stance foot, m
+    narrowest: float  # limits of the foothold sideways, outwards, m
+    widest: float  # limits of the foothold sideways, outwards, m
+    hip_reach: float  # farthest foothold from where the hip of the leg will be, m
+    acceleration: float  # of the swing foot, m/s^2
+    lowering: float  # fastest way down of the swing foot, m/s
 
 
 def step_limits(values: SteppingParameters) -> StepLimits:
     """Return the `StepLimits` that parameters say."""
     fixed = values.timing == 'fixed'
-    return StepLimits(values.step_time, values.step_time if fixed else values.shortest_step,
-                      values.step_time if fixed else values.longest_step,
-                      values.step_width, values.reach, values.narrowest, values.widest,
-                      values.hip_reach, values.swing_acceleration, values.lowering)
+    return StepLimits(
+        values.step_time,
+        values.step_time if fixed else values.shortest_step,
+        values.step_time if fixed else values.longest_step,
+        values.step_width,
+        values.reach,
+        values.narrowest,
+        values.widest,
+        values.hip_reach,
+        values.swing_acceleration,
+        values.lowering,
+    )
 
 
 class Step(NamedTuple):
     """A planned touchdown."""
-    foothold: np.ndarray   # from the stance foot, heading frame, m, ``(2,)``
-    remaining: float   # time until touchdown, s
-    missing: float   # how far the foothold is from the one that would end the disturbance, m
+
+    foothold: np.ndarray  # from the stance foot, heading frame, m, ``(2,)``
+    remaining: float  # time until touchdown, s
+    missing: float  # how far the foothold is from the one that would end the disturbance, m
 
 
 class Aim(NamedTuple):
     """What steps are planned for."""
-    wanted: np.ndarray   # velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``
-    time: float   # of a step, s
-    width: float   # m
-    foothold: np.ndarray   # where an undisturbed step lands, m, ``(2,)``
-    remaining: float   # a time left to be tried besides those of a grid, s; NaN: none
-    gait: np.ndarray   # b of a gait that goes ahead, m, ``(2,)``
-    on_gait: bool   # whether that is meant; else the pendulum's own
+
+    wanted: np.ndarray  # velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``
+    time: float  # of a step, s
+    width: float  # m
+    foothold: np.ndarray  # where an undisturbed step lands, m, ``(2,)``
+    remaining: float  # a time left to be tried besides those of a grid, s; NaN: none
+    gait: np.ndarray  # b of a gait that goes ahead, m, ``(2,)``
+    on_gait: bool  # whether that is meant; else the pendulum's own
 
 
 CANDIDATES = 25
 # What a metre of missing foothold, a second off the nominal time, a metre off the nominal foothold
 # and a second too little for the swing foot's way cost, each squared.
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
-COMMITTED = 0.06   # s
-SOONEST = 0.05     # s: no pressure moves anything in less
-QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
+COMMITTED = 0.06  # s
+SOONEST = 0.05  # s: no pressure moves anything in less
+QUINTIC_PEAK = 10.0 / math.sqrt(3.0)  # largest acceleration of a minimum-jerk move, D / T^2
 
 
 @array_function
-def steady_offsets(wanted: np.ndarray, side: float, rate: float, time: float, width: float,
-                   left: np.ndarray) -> np.ndarray:
+def steady_offsets(
+    wanted: np.ndarray, side: float, rate: float, time: float, width: float, left: np.ndarray
+) -> np.ndarray:
     """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, k)``.
 
     `wanted`: velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``. `side`: 1 if
@@ -95,8 +107,9 @@ def steady_offsets(wanted: np.ndarray, side: float, rate: float, time: float, wi
     a step, s and m. `left`: times until that touchdown, s, ``(k,)``: the heading is the one of now.
     """
     growth, turn = math.exp(rate * time), cmath.rect(1.0, wanted[2] * time)
-    offset = complex(wanted[0], wanted[1]) * time / (growth - turn) \
-        - complex(0.0, side * width) / (growth + turn)
+    offset = complex(wanted[0], wanted[1]) * time / (growth - turn) - complex(0.0, side * width) / (
+        growth + turn
+    )
     turned = offset * turn * np.exp(1j * wanted[2] * left)
     offsets = np.empty((2, len(left)))
     offsets[0], offsets[1] = turned.real, turned.imag
@@ -114,11 +127,13 @@ def offsets_of(aim: Aim, side: float, rate: float, left: np.ndarray) -> np.ndarr
     return offsets
 
 
-def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimits,
-                  left: float = 0.0) -> np.ndarray:
+def steady_offset(
+    wanted: np.ndarray, side: float, rate: float, limits: StepLimits, left: float = 0.0
+) -> np.ndarray:
     """Return b of one touchdown, m, ``(2,)``; see `steady_offsets`."""
-    offsets: np.ndarray = steady_offsets(wanted, side, rate, limits.time, limits.width,
-                                         np.array([left]))
+    offsets: np.ndarray = steady_offsets(
+        wanted, side, rate, limits.time, limits.width, np.array([left])
+    )
     return offsets[:, 0]
 
 
@@ -129,8 +144,14 @@ def steady_aim(wanted: np.ndarray, side: float, limits: StepLimits) -> Aim:
 
 
 @array_function
-def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndarray, side: float,
-                   limits: StepLimits) -> np.ndarray:
+def pressure_place(
+    capture: np.ndarray,
+    step: Step,
+    rate: float,
+    wanted: np.ndarray,
+    side: float,
+    limits: StepLimits,
+) -> np.ndarray:
     """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
 
     `capture`: divergent component from the stance foot, heading frame, m, ``(2,)``. `rate`: w, 1/s.
@@ -146,9 +167,19 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
 
 
 @array_function
-def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
-              side: float, elapsed: float, foot: np.ndarray, pace: np.ndarray, hip: np.ndarray,
-              limits: StepLimits, last: float) -> Step:
+def plan_step(
+    com: np.ndarray,
+    velocity: np.ndarray,
+    rate: float,
+    aim: Aim,
+    side: float,
+    elapsed: float,
+    foot: np.ndarray,
+    pace: np.ndarray,
+    hip: np.ndarray,
+    limits: StepLimits,
+    last: float,
+) -> Step:
     """Return the best `Step`.
 
     `com`: centre of mass from the stance foot, heading frame, m, ``(2,)``. `velocity`: its velocity
@@ -183,7 +214,11 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
     way = np.hypot(left[0], left[1])
     late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
     off = capture - aim.foothold.reshape((2, 1))
-    cost = (MISSING * missing ** 2 + TIMING * (elapsed + times - limits.time) ** 2
-            + NOMINAL * (off[0] ** 2 + off[1] ** 2) + HURRY * late ** 2)
+    cost = (
+        MISSING * missing**2
+        + TIMING * (elapsed + times - limits.time) ** 2
+        + NOMINAL * (off[0] ** 2 + off[1] ** 2)
+        + HURRY * late**2
+    )
     best = int(np.argmin(cost))
     return Step(places[:, best].copy(), float(times[best]), float(missing[best]))

@@ -9,11 +9,11 @@ import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
 
-SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
-LATE = 0.02       # s: a floor that is later than that is lower
-DEEPER = 5.0      # m/s^2: so much faster the foot looks for it
-CHASE = 1.5       # m/s: how fast it follows its foothold meanwhile
-LAST = 0.008      # s: so long before touchdown the foot has its speed and sinks on
+SHORTEST = 0.04  # s: minimum jerk over less asks for what no leg can do
+LATE = 0.02  # s: a floor that is later than that is lower
+DEEPER = 5.0  # m/s^2: so much faster the foot looks for it
+CHASE = 1.5  # m/s: how fast it follows its foothold meanwhile
+LAST = 0.008  # s: so long before touchdown the foot has its speed and sinks on
 
 
 class SwingFoot:
@@ -29,8 +29,16 @@ class SwingFoot:
         """Begin a swing where the foot is, as it moves."""
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
-    def advance(self, foothold: np.ndarray, elapsed: float, remaining: float, dt: float,
-                shape: SteppingParameters, rise: float = 0.0, between: float = 0.0) -> None:
+    def advance(
+        self,
+        foothold: np.ndarray,
+        elapsed: float,
+        remaining: float,
+        dt: float,
+        shape: SteppingParameters,
+        rise: float = 0.0,
+        between: float = 0.0,
+    ) -> None:
         """Advance by one tick.
 
         `foothold`: where to land, m, ``(2,)``. `elapsed`: time since the swing began, s.
@@ -45,14 +53,13 @@ class SwingFoot:
             jerk[:2] = minimum_jerk(foothold - x[:2], v[:2], a[:2], over)
         elif remaining > -LATE:
             x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
-        else:   # the fall goes on, and the foot after it
+        else:  # the fall goes on, and the foot after it
             v[:2] = a[:2] = 0.0
             x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
             clearance = between + shape.clearance * min(1.0, 2.0 * half / shape.step_time)
-            jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2],
-                                   max(half - elapsed, SHORTEST))
+            jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2], max(half - elapsed, SHORTEST))
         elif remaining > LAST:
             jerk[2] = minimum_jerk(rise - x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
@@ -62,13 +69,18 @@ class SwingFoot:
         a += dt * jerk
 
 
-def minimum_jerk(way: np.ndarray | float, velocity: np.ndarray | float,
-                 acceleration: np.ndarray | float, duration: float,
-                 final_velocity: float = 0.0) -> np.ndarray | float:
+def minimum_jerk(
+    way: np.ndarray | float,
+    velocity: np.ndarray | float,
+    acceleration: np.ndarray | float,
+    duration: float,
+    final_velocity: float = 0.0,
+) -> np.ndarray | float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 
     `way`: what is left, m. `velocity`: now, m/s. `acceleration`: now, m/s^2. `duration`: time for
     it, s. `final_velocity`: at its end, m/s.
     """
-    return (60.0 * way / duration - 36.0 * velocity - 24.0 * final_velocity) / duration ** 2 \
-        - 9.0 * acceleration / duration
+    return (
+        60.0 * way / duration - 36.0 * velocity - 24.0 * final_velocity
+    ) / duration**2 - 9.0 * acceleration / duration

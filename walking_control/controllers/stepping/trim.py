@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-STEADY = 0.1   # m/s: a speed that changes more from step to step, or is more off, is disturbed
-MOST = 0.4     # m/s
+STEADY = 0.1  # m/s: a speed that changes more from step to step, or is more off, is disturbed
+MOST = 0.4  # m/s
 
 
 class SpeedTrim:

@@ -20,8 +20,9 @@ import numpy as np
 from walking_control.controllers.stepping.step_plan import Step, StepLimits
 
 
-def wanted_end(velocity: np.ndarray, side: float, rate: float,
-               limits: StepLimits) -> tuple[np.ndarray, np.ndarray]:
+def wanted_end(
+    velocity: np.ndarray, side: float, rate: float, limits: StepLimits
+) -> tuple[np.ndarray, np.ndarray]:
     """Return n and v*: the next foothold from the centre of mass, m, and its velocity there, m/s.
 
     Ahead, and of a drift sideways, every step is the same: it covers 2 n in T. Sideways the width
@@ -35,9 +36,17 @@ def wanted_end(velocity: np.ndarray, side: float, rate: float,
     return half + width, rate * (half / turn + width * turn)
 
 
-def plan_by_velocity(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.ndarray,
-                     side: float, elapsed: float, hip: np.ndarray, limits: StepLimits,
-                     share: float = 1.0) -> Step:
+def plan_by_velocity(
+    com: np.ndarray,
+    velocity: np.ndarray,
+    rate: float,
+    wanted: np.ndarray,
+    side: float,
+    elapsed: float,
+    hip: np.ndarray,
+    limits: StepLimits,
+    share: float = 1.0,
+) -> Step:
     """Return the `Step` at its fixed time, within the same reach as `plan_step`.
 
     `velocity`: of the centre of mass, m/s, ``(2,)``; com and the others as of `plan_step`.

@@ -22,18 +22,18 @@ from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, FRICTION, wrench_limits
 from walking_control.statics.solvers import Problem
 
-FACES = 8          # of the pyramid of friction; its edges lie on the cone, four along the axes
-EDGE = 1e-3        # of its length: width of a blade
-HURRIED = 0.7      # of a joint's speed limit: above it the joint is braked, ever more
-BRAKE = 2.0        # weight of that at the limit, over the square of the leg's length
+FACES = 8  # of the pyramid of friction; its edges lie on the cone, four along the axes
+EDGE = 1e-3  # of its length: width of a blade
+HURRIED = 0.7  # of a joint's speed limit: above it the joint is braked, ever more
+BRAKE = 2.0  # weight of that at the limit, over the square of the leg's length
 BRAKE_RATE = 50.0  # 1/s: how fast
-TOP = 0.95         # of a joint's speed limit: fastest that a leg in the air may move it
-REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
-STOP_TIME = 0.015     # s: how fast a joint of a swinging leg is held back from its stop,
-STOP_GAP = 0.05       # rad: before it; behind a straight knee a leg would only lock itself,
-STOP_BRAKE = 1000.0   # rad/s^2: at most
-REGULAR, REGULAR_FORCE = 1e-7, 1e-6   # weights of the squared accelerations and forces
-WISHES = 32   # rows that can be wished in a tick
+TOP = 0.95  # of a joint's speed limit: fastest that a leg in the air may move it
+REST_RATE = 20.0  # 1/s: how fast a foot that stands and still moves is brought to rest
+STOP_TIME = 0.015  # s: how fast a joint of a swinging leg is held back from its stop,
+STOP_GAP = 0.05  # rad: before it; behind a straight knee a leg would only lock itself,
+STOP_BRAKE = 1000.0  # rad/s^2: at most
+REGULAR, REGULAR_FORCE = 1e-7, 1e-6  # weights of the squared accelerations and forces
+WISHES = 32  # rows that can be wished in a tick
 
 
 class FootContact:
@@ -48,8 +48,9 @@ class FootContact:
     `rows`: limits: ``rows @ force >= bound``.
     """
 
-    def __init__(self, length: float, width: float, friction: float, torsion: float,
-                 smallest: float) -> None:
+    def __init__(
+        self, length: float, width: float, friction: float, torsion: float, smallest: float
+    ) -> None:
         self.blade = length > 0.0 >= width
         sole = Contact('foot', length, EDGE * length if self.blade else width, friction)
         limits, names = wrench_limits(sole)
@@ -57,9 +58,9 @@ class FootContact:
         faces = np.arange(FACES) * 2.0 * math.pi / FACES + math.pi / FACES
         rows = np.zeros((1 + FACES + len(limits), 6))
         rows[0, 2] = 1.0
-        rows[1:1 + FACES, 0], rows[1:1 + FACES, 1] = np.cos(faces), np.sin(faces)
-        rows[1:1 + FACES, 2] = friction * math.cos(math.pi / FACES)
-        rows[1 + FACES:, :sole.size] = limits
+        rows[1 : 1 + FACES, 0], rows[1 : 1 + FACES, 1] = np.cos(faces), np.sin(faces)
+        rows[1 : 1 + FACES, 2] = friction * math.cos(math.pi / FACES)
+        rows[1 + FACES :, : sole.size] = limits
         self.parts = np.arange(sole.size)
         if sole.is_point and torsion > 0.0:
             self.parts = np.array([0, 1, 2, 5])
@@ -80,8 +81,9 @@ class MotorLimits:
     `speed_limits`: largest speed of each, rad/s.
     """
 
-    def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray,
-                 speed_limits: np.ndarray) -> None:
+    def __init__(
+        self, motors: Sequence[GearedMotor], effort_limits: np.ndarray, speed_limits: np.ndarray
+    ) -> None:
         self._limits, self.speeds = effort_limits, speed_limits
         self._stall = np.array([motor.stall_effort for motor in motors])
         self._drag = np.array([motor.speed_drag for motor in motors])
@@ -92,31 +94,35 @@ class MotorLimits:
         if not self._limited:
             return -self._limits, self._limits
         brake = self._drag * velocity
-        return -np.minimum(np.maximum(self._stall + brake, 0.0), self._limits), \
-            np.minimum(np.maximum(self._stall - brake, 0.0), self._limits)
+        return -np.minimum(np.maximum(self._stall + brake, 0.0), self._limits), np.minimum(
+            np.maximum(self._stall - brake, 0.0), self._limits
+        )
 
 
 class Ground(NamedTuple):
     """What the floor can do to each foot, as `fill_program` takes it; see `FootContact`."""
-    rows: np.ndarray   # ``(m, size)``
-    parts: np.ndarray   # ``(size,)``
+
+    rows: np.ndarray  # ``(m, size)``
+    parts: np.ndarray  # ``(size,)``
     blade: bool
 
 
 class Joints(NamedTuple):
     """What joints and their motors can do, as `fill_program` takes it; all ``(n,)``."""
-    lower: np.ndarray   # angle at which a leg in the air is held back, rad
-    upper: np.ndarray   # likewise
-    speeds: np.ndarray   # largest, rad/s
-    brake: float   # weight of braking a joint at its speed limit
+
+    lower: np.ndarray  # angle at which a leg in the air is held back, rad
+    upper: np.ndarray  # likewise
+    speeds: np.ndarray  # largest, rad/s
+    brake: float  # weight of braking a joint at its speed limit
 
 
 class Wishes(NamedTuple):
     """What is wanted: in each span of rows, rows @ (unknowns from the first column) = values."""
-    rows: np.ndarray   # ``(WISHES, n)``
-    values: np.ndarray   # ``(WISHES,)``
-    spans: np.ndarray   # first and last row, first and last column, ``(WISHES, 4)``
-    weights: np.ndarray   # ``(WISHES,)``
+
+    rows: np.ndarray  # ``(WISHES, n)``
+    values: np.ndarray  # ``(WISHES,)``
+    spans: np.ndarray  # first and last row, first and last column, ``(WISHES, 4)``
+    weights: np.ndarray  # ``(WISHES,)``
 
 
 @array_function
@@ -143,8 +149,14 @@ def add_wishes(wishes: Wishes, count: int, hessian: np.ndarray, gradient: np.nda
 
 
 @array_function
-def hold_back(joints: Joints, angles: np.ndarray, velocity: np.ndarray, standing: np.ndarray,
-              rows: np.ndarray, bound: np.ndarray) -> int:
+def hold_back(
+    joints: Joints,
+    angles: np.ndarray,
+    velocity: np.ndarray,
+    standing: np.ndarray,
+    rows: np.ndarray,
+    bound: np.ndarray,
+) -> int:
     """Fill limits of accelerations that keep joints from stops and top speeds; return how many.
 
     What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
@@ -158,7 +170,7 @@ def hold_back(joints: Joints, angles: np.ndarray, velocity: np.ndarray, standing
                 continue
             left = angles[j] - joints.lower[j] if side == 0 else joints.upper[j] - angles[j]
             pace, top = sign * velocity[j], TOP * joints.speeds[j]
-            least = -2.0 * pace / STOP_TIME - left / STOP_TIME ** 2
+            least = -2.0 * pace / STOP_TIME - left / STOP_TIME**2
             if pace < -HURRIED * top:
                 least = max(least, -BRAKE_RATE * (top + pace))
             if least > -STOP_BRAKE:
@@ -169,8 +181,9 @@ def hold_back(joints: Joints, angles: np.ndarray, velocity: np.ndarray, standing
 
 
 @array_function
-def slow_down(joints: Joints, velocity: np.ndarray, hessian: np.ndarray,
-              gradient: np.ndarray) -> None:
+def slow_down(
+    joints: Joints, velocity: np.ndarray, hessian: np.ndarray, gradient: np.ndarray
+) -> None:
     """Wish joints that come near their speed limits to go slower, the nearer the more."""
     for j in range(len(velocity)):
         share = abs(velocity[j]) / joints.speeds[j]
@@ -183,12 +196,27 @@ def slow_down(joints: Joints, velocity: np.ndarray, hessian: np.ndarray,
 
 
 @array_function
-def fill_program(ground: Ground, joints: Joints, wishes: Wishes, count: int, feet: np.ndarray,
-                 jacobians: np.ndarray, motions: np.ndarray, rotations: np.ndarray,
-                 mass_matrix: np.ndarray, bias: np.ndarray, angles: np.ndarray,
-                 velocity: np.ndarray, standing: np.ndarray, low: np.ndarray, high: np.ndarray,
-                 hessian: np.ndarray, gradient: np.ndarray, rows: np.ndarray, bound: np.ndarray
-                 ) -> int:
+def fill_program(
+    ground: Ground,
+    joints: Joints,
+    wishes: Wishes,
+    count: int,
+    feet: np.ndarray,
+    jacobians: np.ndarray,
+    motions: np.ndarray,
+    rotations: np.ndarray,
+    mass_matrix: np.ndarray,
+    bias: np.ndarray,
+    angles: np.ndarray,
+    velocity: np.ndarray,
+    standing: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    hessian: np.ndarray,
+    gradient: np.ndarray,
+    rows: np.ndarray,
+    bound: np.ndarray,
+) -> int:
     """Write the program of a tick; return how many rows it has.
 
     Args:
@@ -206,7 +234,7 @@ def fill_program(ground: Ground, joints: Joints, wishes: Wishes, count: int, fee
     free = nv - ROOT
     equalities = ROOT + size * len(feet)
     rows[:ROOT, :nv], bound[:ROOT] = mass_matrix[:ROOT], -bias[:ROOT]
-    torque = rows[equalities:equalities + free]
+    torque = rows[equalities : equalities + free]
     torque[:, :nv] = mass_matrix[ROOT:]
     first, limit = ROOT, equalities + 2 * free
     for i in range(len(feet)):
@@ -216,17 +244,18 @@ def fill_program(ground: Ground, joints: Joints, wishes: Wishes, count: int, fee
         if ground.blade:
             jacobian, motion = turn @ jacobian, turn @ motion
         held = jacobian[ground.parts]
-        rows[:ROOT, column:column + size] = -held.T[:ROOT]
-        torque[:, column:column + size] = -held.T[ROOT:]
-        rows[first:first + size, :nv] = held
-        bound[first:first + size] = -motion[ground.parts]
+        rows[:ROOT, column : column + size] = -held.T[:ROOT]
+        torque[:, column : column + size] = -held.T[ROOT:]
+        rows[first : first + size, :nv] = held
+        bound[first : first + size] = -motion[ground.parts]
         block = np.ascontiguousarray(turn[ground.parts][:, ground.parts])
-        rows[limit:limit + floor, column:column + size] = \
+        rows[limit : limit + floor, column : column + size] = (
             ground.rows if ground.blade else ground.rows @ block
+        )
         first, limit = first + size, limit + floor
-    rows[equalities + free:equalities + 2 * free] = -torque
-    bound[equalities:equalities + free] = low - bias[ROOT:]
-    bound[equalities + free:equalities + 2 * free] = bias[ROOT:] - high
+    rows[equalities + free : equalities + 2 * free] = -torque
+    bound[equalities : equalities + free] = low - bias[ROOT:]
+    bound[equalities + free : equalities + 2 * free] = bias[ROOT:] - high
     limit += hold_back(joints, angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
     hessian[:] = 0.0
     gradient[:] = 0.0
@@ -245,18 +274,29 @@ class WholeBody:
     whether the program is written by compiled code.
     """
 
-    def __init__(self, body: Body, contact: FootContact, motors: MotorLimits,
-                 stops: np.ndarray, compiled: bool = False) -> None:
+    def __init__(
+        self,
+        body: Body,
+        contact: FootContact,
+        motors: MotorLimits,
+        stops: np.ndarray,
+        compiled: bool = False,
+    ) -> None:
         self._body, self._contact, self._motors = body, contact, motors
         self._ground = Ground(contact.rows, contact.parts, contact.blade)
-        self._joints = Joints(stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds,
-                              BRAKE * body.leg_length ** 2)
+        self._joints = Joints(
+            stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds, BRAKE * body.leg_length**2
+        )
         self._fill = compile_law(fill_program) if compiled else fill_program
         self._solve = solvers.load()
-        self._kept: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}   # see `_arrays`
+        self._kept: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}  # see `_arrays`
         most = body.nv + contact.size * len(body.feet)
-        self._wishes = Wishes(np.zeros((WISHES, most)), np.zeros(WISHES),
-                              np.zeros((WISHES, 4), dtype=np.int64), np.zeros(WISHES))
+        self._wishes = Wishes(
+            np.zeros((WISHES, most)),
+            np.zeros(WISHES),
+            np.zeros((WISHES, 4), dtype=np.int64),
+            np.zeros(WISHES),
+        )
         self.acceleration = np.zeros(body.nv)
         n = len(body.feet)
         self._states = np.zeros((n, 6, body.nv)), np.zeros((n, 6)), np.zeros((n, 3, 3))
@@ -268,10 +308,9 @@ class WholeBody:
         """Begin a new program for a support: the indices of the feet that stand."""
         self._standing = tuple(standing)
         self._n = self._body.nv + self._contact.size * len(self._standing)
-        self._wished = self._wanted = 0   # wishes, and rows in them
+        self._wished = self._wanted = 0  # wishes, and rows in them
 
-    def want(self, rows: np.ndarray, values: np.ndarray, weight: float,
-             first: int = 0) -> None:
+    def want(self, rows: np.ndarray, values: np.ndarray, weight: float, first: int = 0) -> None:
         """Add a wish: rows @ (accelerations from the first) = values.
 
         `rows`: ``(k, m)``. `values`: ``(k,)``. `weight`: of the squared error. `first`: column of
@@ -295,8 +334,7 @@ class WholeBody:
             self.want(rows, np.zeros(1), weight, self._column(foot))
         if self._contact.size < 6:
             return
-        rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0],
-                         [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
+        rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0], [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
         self.want(rows, np.zeros(2), weight, self._column(foot))
 
     def want_torsion(self, foot: int, moment: float, weight: float) -> None:
@@ -311,10 +349,11 @@ class WholeBody:
         rows = np.zeros((2, self._n - self._body.nv))
         for foot in self._standing:
             column = self._column(foot) - self._body.nv
-            rows[:2, column:column + 2] = np.eye(2) / self._body.mass
+            rows[:2, column : column + 2] = np.eye(2) / self._body.mass
             if self._contact.blade:
-                rows[:2, column:column + 2] = self._body.feet[foot].rotation[:2, :2] \
-                    / self._body.mass
+                rows[:2, column : column + 2] = (
+                    self._body.feet[foot].rotation[:2, :2] / self._body.mass
+                )
         self.want(rows, acceleration, weight, self._body.nv)
 
     def _column(self, foot: int) -> int:
@@ -328,12 +367,18 @@ class WholeBody:
             before = n + joints
             count = before + len(floor) * feet + 2 * joints
             bound = np.zeros(count)
-            bound[before:before + len(floor) * feet] = np.tile(floor, feet)
+            bound[before : before + len(floor) * feet] = np.tile(floor, feet)
             legs = np.zeros(joints, dtype=bool)
             for foot in self._standing:
                 legs |= body.legs[foot]
-            self._kept[self._standing] = (np.zeros((n, n)), np.zeros(n), np.zeros((count, n)),
-                                          bound, np.array(self._standing, dtype=np.int64), legs)
+            self._kept[self._standing] = (
+                np.zeros((n, n)),
+                np.zeros(n),
+                np.zeros((count, n)),
+                bound,
+                np.array(self._standing, dtype=np.int64),
+                legs,
+            )
         return self._kept[self._standing]
 
     def solve(self) -> np.ndarray:
@@ -344,7 +389,7 @@ class WholeBody:
         body, size, parts = self._body, self._contact.size, self._contact.parts
         nv, (hessian, gradient, rows, bound, feet, legs) = body.nv, self._arrays()
         equalities = ROOT + size * len(feet)
-        torque, bias = rows[equalities:equalities + nv - ROOT], body.bias[ROOT:]
+        torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
         low, high = self._motors.range(body.velocity[ROOT:])
         jacobians, motions, rotations = self._states
         for foot in self._standing:
@@ -352,19 +397,37 @@ class WholeBody:
             jacobians[foot], rotations[foot] = state.jacobian, state.rotation
             motions[foot] = state.drift + REST_RATE * state.velocity
         count = self._fill(
-            self._ground, self._joints, self._wishes, self._wished, feet, jacobians, motions,
-            rotations, body.mass_matrix, body.bias, body.angles, body.velocity, legs, low, high,
-            hessian, gradient, rows, bound)
+            self._ground,
+            self._joints,
+            self._wishes,
+            self._wished,
+            feet,
+            jacobians,
+            motions,
+            rotations,
+            body.mass_matrix,
+            body.bias,
+            body.angles,
+            body.velocity,
+            legs,
+            low,
+            high,
+            hessian,
+            gradient,
+            rows,
+            bound,
+        )
         rows, bound = rows[:count], bound[:count]
         x = self._solve(Problem(hessian, gradient, rows, bound, equalities)).x
         self.feasible = x is not None
-        if x is None:   # the floor's limits are left out, then the motors'
-            x = self._solve(Problem(hessian, gradient, rows[:equalities],
-                                    bound[:equalities], equalities)).x
+        if x is None:  # the floor's limits are left out, then the motors'
+            x = self._solve(
+                Problem(hessian, gradient, rows[:equalities], bound[:equalities], equalities)
+            ).x
         if x is None:
             x = np.zeros(self._n)
         effort: np.ndarray = np.clip(torque @ x + bias, low, high)
-        if not self.feasible:   # what the clipped torques do, not what was wished
+        if not self.feasible:  # what the clipped torques do, not what was wished
             motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])
             driven = np.concatenate([bound[:ROOT], effort - bias, bound[ROOT:equalities]])
             x = np.linalg.lstsq(motion, driven, rcond=None)[0]
@@ -372,5 +435,5 @@ class WholeBody:
         self.forces[:] = 0.0
         for foot in self._standing:
             column = self._column(foot)
-            self.forces[foot, parts] = x[column:column + size]
+            self.forces[foot, parts] = x[column : column + size]
         return effort

@@ -19,7 +19,7 @@ from walking_control.models.step_equations import spring_places, step_parameters
 from walking_control.models.urdf import load_urdf
 
 KINDS = ('spring', 'damper', 'mass')
-STIFFEST, MOST_DAMPING, HEAVIEST = 1e4, 1e3, 1e3   # N m/rad, N m s/rad, kg
+STIFFEST, MOST_DAMPING, HEAVIEST = 1e4, 1e3, 1e3  # N m/rad, N m s/rad, kg
 
 # names, base, start, lower, upper, column: of one number, see `Adaptation`
 Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
@@ -28,23 +28,28 @@ Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
 @dataclass(frozen=True)
 class Adaptation:
     """The numbers a search may change."""
+
     # dotted names in the robot file, several where mirrored joints share a number
     names: tuple[tuple[str, ...], ...]
-    base: np.ndarray   # values at which theta is the robot file's, ``(k,)``
-    start: np.ndarray   # first guess of the search, ``(k,)``
-    lower: np.ndarray   # bounds, ``(k,)``
-    upper: np.ndarray   # likewise
-    columns: np.ndarray   # d theta / d value, ``(len(theta), k)``
-    keeps_mass: bool   # whether the total mass is to stay
+    base: np.ndarray  # values at which theta is the robot file's, ``(k,)``
+    start: np.ndarray  # first guess of the search, ``(k,)``
+    lower: np.ndarray  # bounds, ``(k,)``
+    upper: np.ndarray  # likewise
+    columns: np.ndarray  # d theta / d value, ``(len(theta), k)``
+    keeps_mass: bool  # whether the total mass is to stay
 
     def name(self, adapted: np.ndarray) -> dict[str, float]:
         """Return name -> value."""
-        return {name: float(value) for names, value in zip(self.names, adapted, strict=True)
-                for name in names}
+        return {
+            name: float(value)
+            for names, value in zip(self.names, adapted, strict=True)
+            for name in names
+        }
 
 
-def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence[str],
-                    values: SearchParameters) -> Adaptation:
+def find_adaptation(
+    robot_file: RobotFile, theta: np.ndarray, optimise: Sequence[str], values: SearchParameters
+) -> Adaptation:
     """Return the `Adaptation` of what is to be optimised.
 
     `theta`: its numbers of the step equations. `optimise`: of `KINDS`. `values`: validated values
@@ -54,22 +59,36 @@ def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence
     entries: list[Entry] = []
     for kind in dict.fromkeys(optimise):
         if kind not in KINDS:
-            raise InvalidInput('--optimise', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(KINDS))
-        entries += _masses(robot_file, theta, values) if kind == 'mass' else \
-            _springs(robot_file.robot, theta, kind)
+            raise InvalidInput(
+                '--optimise', value=kind, limit='unknown', remedy='known: ' + ', '.join(KINDS)
+            )
+        entries += (
+            _masses(robot_file, theta, values)
+            if kind == 'mass'
+            else _springs(robot_file.robot, theta, kind)
+        )
     if not entries:
         none = np.zeros(0)
         return Adaptation((), none, none, none, none, np.zeros((len(theta), 0)), False)
     names, base, start, lower, upper, columns = zip(*entries, strict=True)
-    return Adaptation(names, np.array(base), np.array(start), np.array(lower), np.array(upper),
-                      np.array(columns).T, 'mass' in optimise)
+    return Adaptation(
+        names,
+        np.array(base),
+        np.array(start),
+        np.array(lower),
+        np.array(upper),
+        np.array(columns).T,
+        'mass' in optimise,
+    )
 
 
 def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
     if not robot.springs:
-        raise InvalidInput(f'--optimise {kind}', limit=f'{robot.name} has no springs',
-                           remedy='list the joint in robot.springs, stiffness 0 if need be')
+        raise InvalidInput(
+            f'--optimise {kind}',
+            limit=f'{robot.name} has no springs',
+            remedy='list the joint in robot.springs, stiffness 0 if need be',
+        )
     place = 0 if kind == 'spring' else 1
     field, guess, most = (('stiffness', 1.0, STIFFEST), ('damping', 0.05, MOST_DAMPING))[place]
     entries: list[Entry] = []
@@ -91,21 +110,32 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
 def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) -> list[Entry]:
     names = values.mass_arguments.split()
     if not names:
-        raise InvalidInput('search.mass_arguments', value='', limit='names no xacro argument',
-                           remedy='name the masses that may change')
+        raise InvalidInput(
+            'search.mass_arguments',
+            value='',
+            limit='names no xacro argument',
+            remedy='name the masses that may change',
+        )
     given = robot_file.tree['robot'].get('xacro_args', {})
     entries: list[Entry] = []
     for name in names:
         if name not in given:
-            raise InvalidInput(f'mass argument {name}', limit='has no value in robot.xacro_args',
-                               remedy='write its present value there')
+            raise InvalidInput(
+                f'mass argument {name}',
+                limit='has no value in robot.xacro_args',
+                remedy='write its present value there',
+            )
         base = float(given[name])
         if base < values.min_mass:
-            raise InvalidInput(f'mass argument {name}', value=base,
-                               limit=f'is below search.min_mass, {values.min_mass:g} kg')
+            raise InvalidInput(
+                f'mass argument {name}',
+                value=base,
+                limit=f'is below search.min_mass, {values.min_mass:g} kg',
+            )
         column = mass_column(robot_file, name, theta)
-        entries.append(((f'robot.xacro_args.{name}',), base, base, values.min_mass, HEAVIEST,
-                        column))
+        entries.append(
+            ((f'robot.xacro_args.{name}',), base, base, values.min_mass, HEAVIEST, column)
+        )
     return entries
 
 
@@ -123,6 +153,7 @@ def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarr
 
     column: np.ndarray = numbers(base + 1.0) - theta
     if np.abs(numbers(base + 2.5) - theta - 2.5 * column).max() > 1e-9 or not column.any():
-        raise InvalidInput(f'mass argument {name}',
-                           limit='masses, first moments and inertias must be linear in it')
+        raise InvalidInput(
+            f'mass argument {name}', limit='masses, first moments and inertias must be linear in it'
+        )
     return column

@@ -20,18 +20,19 @@ from walking_control.models.step_equations import StepEquations
 @dataclass(frozen=True)
 class Shape:
     """What decides which unknowns and constraints there are; everything else is a number."""
-    degree: int   # of the polynomials
-    intervals: int   # of the quadrature in each phase
-    quadrature: str   # key of `QUADRATURES`
-    held: tuple[tuple[int, ...], ...]   # indices of held coordinates, by phase
-    adapted: int = 0   # number of mechanical parameters that are unknowns
-    speed: bool = True   # whether the speed is prescribed
-    clearance: bool = False   # whether the swing foot has to stay clear of the floor
-    contact: bool = True   # whether the floor has to push and hold by friction
+
+    degree: int  # of the polynomials
+    intervals: int  # of the quadrature in each phase
+    quadrature: str  # key of `QUADRATURES`
+    held: tuple[tuple[int, ...], ...]  # indices of held coordinates, by phase
+    adapted: int = 0  # number of mechanical parameters that are unknowns
+    speed: bool = True  # whether the speed is prescribed
+    clearance: bool = False  # whether the swing foot has to stay clear of the floor
+    contact: bool = True  # whether the floor has to push and hold by friction
     # combinations of generalised forces that must vanish, by phase, as nested tuples
     # ``(n_combinations, n)``
     passive: tuple[tuple[tuple[float, ...], ...], ...] = ()
-    keeps_mass: bool = False   # whether adapted masses leave the total mass as it is
+    keeps_mass: bool = False  # whether adapted masses leave the total mass as it is
 
 
 def free_coordinates(n: int, held: Collection[int]) -> list[int]:
@@ -47,12 +48,13 @@ def unknowns(shape: Shape, n: int) -> int:
 @dataclass(frozen=True)
 class Block:
     """A small function on many columns of ``U = G x``."""
-    function: ca.Function   # (u, p, extra) -> (cost, constraints), CasADi SX
-    G: ca.DM   # from the unknowns to all columns u, stacked, ``(n_u count, n_x)``
-    extra: np.ndarray   # constants by column, ``(n_extra, count)``
-    lower: np.ndarray   # bounds of the constraints by column, ``(n_g, count)``
-    upper: np.ndarray   # likewise
-    names: tuple[str, ...]   # of the constraints, n_g
+
+    function: ca.Function  # (u, p, extra) -> (cost, constraints), CasADi SX
+    G: ca.DM  # from the unknowns to all columns u, stacked, ``(n_u count, n_x)``
+    extra: np.ndarray  # constants by column, ``(n_extra, count)``
+    lower: np.ndarray  # bounds of the constraints by column, ``(n_g, count)``
+    upper: np.ndarray  # likewise
+    names: tuple[str, ...]  # of the constraints, n_g
 
     @property
     def count(self) -> int:
@@ -87,12 +89,20 @@ class Numbers:
         sizes = [0, size_of_theta, size_of_theta * shape.adapted, n * n, 7]
         places = np.cumsum(sizes)
         self.symbol = ca.SX.sym('p', int(places[-1]))
-        self.theta, columns, weights, task = (self.symbol[int(a):int(b)]
-                                              for a, b in zip(places[:-1], places[1:]))
+        self.theta, columns, weights, task = (
+            self.symbol[int(a) : int(b)] for a, b in zip(places[:-1], places[1:])
+        )
         self.columns = ca.reshape(columns, size_of_theta, shape.adapted)
         self.weights = ca.reshape(weights, n, n)
-        (self.speed, self.clearance, self.landing_speed, self.friction, self.min_normal_force,
-         self.min_step_length, self.mass) = ca.vertsplit(task)
+        (
+            self.speed,
+            self.clearance,
+            self.landing_speed,
+            self.friction,
+            self.min_normal_force,
+            self.min_step_length,
+            self.mass,
+        ) = ca.vertsplit(task)
 
     def adapted_theta(self, adapted: ca.SX) -> ca.SX:
         """Return theta at the adapted values."""
@@ -109,8 +119,9 @@ def _places(shape: Shape, n: int) -> list[tuple[int, int]]:
     return places
 
 
-def selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float],
-               orders: Sequence[int]) -> np.ndarray:
+def selection(
+    shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float], orders: Sequence[int]
+) -> np.ndarray:
     """Return G for columns ``[derivatives..., duration, adapted]`` at each s of a phase."""
     total = unknowns(shape, n)
     free, (start, duration) = free_coordinates(n, shape.held[phase]), _places(shape, n)[phase]
@@ -120,7 +131,7 @@ def selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float],
         basis = evaluation(shape.degree, s, order)
         for j in range(len(free)):
             first = start + j * (shape.degree + 1)
-            G[:, k * len(free) + j, first:first + shape.degree + 1] = basis
+            G[:, k * len(free) + j, first : first + shape.degree + 1] = basis
     G[:, width - 1 - shape.adapted, duration] = 1.0
     for i in range(shape.adapted):
         G[:, width - shape.adapted + i, total - shape.adapted + i] = 1.0
@@ -137,13 +148,13 @@ class Column:
         self.n, self.free = n, free_coordinates(n, shape.held[phase])
         self.symbol = ca.SX.sym(name, derivatives * len(self.free) + 1 + shape.adapted)
         self.duration = self.symbol[derivatives * len(self.free)]
-        self.adapted = self.symbol[derivatives * len(self.free) + 1:]
+        self.adapted = self.symbol[derivatives * len(self.free) + 1 :]
 
     def part(self, k: int, order: int) -> ca.SX:
         """Return the k-th group of the column as a derivative by time of some order."""
         full = ca.SX.zeros(self.n)
         size = len(self.free)
-        full[self.free] = self.symbol[k * size:(k + 1) * size] / self.duration ** order
+        full[self.free] = self.symbol[k * size : (k + 1) * size] / self.duration**order
         return full
 
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -151,8 +162,16 @@ class Column:
         return self.part(0, 0), self.part(1, 1), self.part(2, 2)
 
 
-def make_block(u: ca.SX, numbers: ca.SX, extra: ca.SX, cost: ca.SX, rows: Rows, G: np.ndarray,
-               constants: np.ndarray, lower: np.ndarray | None = None) -> Block:
+def make_block(
+    u: ca.SX,
+    numbers: ca.SX,
+    extra: ca.SX,
+    cost: ca.SX,
+    rows: Rows,
+    G: np.ndarray,
+    constants: np.ndarray,
+    lower: np.ndarray | None = None,
+) -> Block:
     """Return the `Block` of a cost and rows of constraints.
 
     `u`: symbol of a column. `numbers`: symbol of the program's parameters. `extra`: symbol of what
@@ -165,8 +184,14 @@ def make_block(u: ca.SX, numbers: ca.SX, extra: ca.SX, cost: ca.SX, rows: Rows, 
     count = constants.shape[1]
     lower = np.tile(np.array(rows.lower)[:, None], count) if lower is None else lower
     sparse = ca.sparsify(ca.DM(G.reshape(-1, G.shape[-1])))
-    return Block(function, sparse, constants, lower,
-                  np.tile(np.array(rows.upper)[:, None], count), tuple(rows.names))
+    return Block(
+        function,
+        sparse,
+        constants,
+        lower,
+        np.tile(np.array(rows.upper)[:, None], count),
+        tuple(rows.names),
+    )
 
 
 def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Numbers) -> Block:
@@ -194,9 +219,16 @@ def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Num
         # the foot leaves and meets the floor at the ends of the step
         lower[-1, (nodes == 0.0) & (phase == 0)] = -1.0
         lower[-1, (nodes == 1.0) & (phase == last)] = -1.0
-    return make_block(column.symbol, numbers.symbol, extra, cost, rows,
-                  selection(shape, n, phase, nodes, range(3)),
-                  np.array([weights, clear.astype(float)]), lower)
+    return make_block(
+        column.symbol,
+        numbers.symbol,
+        extra,
+        cost,
+        rows,
+        selection(shape, n, phase, nodes, range(3)),
+        np.array([weights, clear.astype(float)]),
+        lower,
+    )
 
 
 def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: Numbers) -> Block:
@@ -207,8 +239,15 @@ def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: N
     effort = equations.effort(*column.motion(), numbers.adapted_theta(column.adapted))
     rows = Rows()
     rows.add('torque of joints without a motor', ca.DM(np.array(shape.passive[phase])) @ effort)
-    return make_block(column.symbol, numbers.symbol, extra, ca.SX(1, 1), rows,
-                  selection(shape, n, phase, inner, range(3)), np.zeros((1, len(inner))))
+    return make_block(
+        column.symbol,
+        numbers.symbol,
+        extra,
+        ca.SX(1, 1),
+        rows,
+        selection(shape, n, phase, inner, range(3)),
+        np.zeros((1, len(inner))),
+    )
 
 
 def _add_friction(rows: Rows, force: ca.SX, friction: ca.SX) -> None:
@@ -216,8 +255,9 @@ def _add_friction(rows: Rows, force: ca.SX, friction: ca.SX) -> None:
         for sign in (1.0, -1.0):
             rows.add('friction', friction * force[1] + sign * force[0], 0.0, np.inf)
     else:
-        rows.add('friction', (friction * force[2]) ** 2 - force[0] ** 2 - force[1] ** 2, 0.0,
-                 np.inf)
+        rows.add(
+            'friction', (friction * force[2]) ** 2 - force[0] ** 2 - force[1] ** 2, 0.0, np.inf
+        )
 
 
 def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Block:
@@ -228,14 +268,21 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     pieces = []
     for phase, column in enumerate(columns):
         G = selection(shape, n, phase, [0.0, 1.0], range(2))
-        pieces.append(np.concatenate([G[0, :2 * len(column.free)], G[1]]))
+        pieces.append(np.concatenate([G[0, : 2 * len(column.free)], G[1]]))
     starts = [(column.part(0, 0), column.part(1, 1)) for column in columns]
     ends = [(column.part(2, 0), column.part(3, 1)) for column in columns]
     theta = numbers.adapted_theta(columns[0].adapted)
     rows = Rows()
     for phase in range(phases - 1):
-        _add_strike(rows, equations, shape.held[phase], shape.held[phase + 1], ends[phase],
-                    starts[phase + 1], theta)
+        _add_strike(
+            rows,
+            equations,
+            shape.held[phase],
+            shape.held[phase + 1],
+            ends[phase],
+            starts[phase + 1],
+            theta,
+        )
     _add_touchdown(rows, equations, shape, ends[-1], starts[0], theta, numbers)
     foot = equations.foot(ends[-1][0])
     if shape.speed:
@@ -243,14 +290,26 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     rows.add('step length', foot[0] - numbers.min_step_length, 0.0, np.inf)
     if shape.keeps_mass:
         rows.add('total mass', ca.sum1(theta[equations.masses]) - numbers.mass)
-    return make_block(ca.vertcat(*(column.symbol for column in columns)), numbers.symbol,
-                  ca.SX.sym('extra', 1), ca.SX(1, 1), rows,
-                  np.concatenate(pieces)[None], np.zeros((1, 1)))
+    return make_block(
+        ca.vertcat(*(column.symbol for column in columns)),
+        numbers.symbol,
+        ca.SX.sym('extra', 1),
+        ca.SX(1, 1),
+        rows,
+        np.concatenate(pieces)[None],
+        np.zeros((1, 1)),
+    )
 
 
-def _add_strike(rows: Rows, equations: StepEquations, held: Collection[int],
-                held_new: Collection[int], before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX],
-                theta: ca.SX) -> None:
+def _add_strike(
+    rows: Rows,
+    equations: StepEquations,
+    held: Collection[int],
+    held_new: Collection[int],
+    before: tuple[ca.SX, ca.SX],
+    after: tuple[ca.SX, ca.SX],
+    theta: ca.SX,
+) -> None:
     """Add the jump as locks stop their joints: momentum along what stays free goes on (4.27)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
     rows.add('posture at the knee strike', (q - q_new)[free_coordinates(n, held)])
@@ -258,8 +317,15 @@ def _add_strike(rows: Rows, equations: StepEquations, held: Collection[int],
     rows.add('momentum at the knee strike', jump[free_coordinates(n, held_new)])
 
 
-def _add_touchdown(rows: Rows, equations: StepEquations, shape: Shape, before: tuple[ca.SX, ca.SX],
-                   after: tuple[ca.SX, ca.SX], theta: ca.SX, numbers: Numbers) -> None:
+def _add_touchdown(
+    rows: Rows,
+    equations: StepEquations,
+    shape: Shape,
+    before: tuple[ca.SX, ca.SX],
+    after: tuple[ca.SX, ca.SX],
+    theta: ca.SX,
+    numbers: Numbers,
+) -> None:
     """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
     start, free = free_coordinates(n, shape.held[0]), free_coordinates(n, shape.held[-1])
@@ -269,8 +335,9 @@ def _add_touchdown(rows: Rows, equations: StepEquations, shape: Shape, before: t
     rows.add('momentum at touchdown', mismatch[free])
     rows.add('released joint starts at rest', v_new[[i for i in start if i not in free]])
     rows.add('touchdown on the floor', equations.foot(q)[-1])
-    rows.add('landing speed', -equations.foot_velocity(q, v)[-1] - numbers.landing_speed, 0.0,
-             np.inf)
+    rows.add(
+        'landing speed', -equations.foot_velocity(q, v)[-1] - numbers.landing_speed, 0.0, np.inf
+    )
     if shape.contact:
         rows.add('impulse of touchdown', impulse[-1], 0.0, np.inf)
         _add_friction(rows, impulse, numbers.friction)

@@ -15,14 +15,15 @@ from walking_control.gaits.gait import evaluation, Gait, Phase, points
 from walking_control.gaits.search.blocks import Shape
 from walking_control.models.step_equations import StepEquations
 
-STRIKE = 0.7        # share of the step at which locks are guessed to engage
-BENDS = (0.4, 0.8, 1.2, 1.6)   # rad: of every joint, from which a leg that can shorten is sought
-SLACK = 0.1         # rad: beyond its limits a joint of such a posture may be
-UPRIGHT = 0.8       # of the height at zero angles: a walker lower than that does not walk
+STRIKE = 0.7  # share of the step at which locks are guessed to engage
+BENDS = (0.4, 0.8, 1.2, 1.6)  # rad: of every joint, from which a leg that can shorten is sought
+SLACK = 0.1  # rad: beyond its limits a joint of such a posture may be
+UPRIGHT = 0.8  # of the height at zero angles: a walker lower than that does not walk
 
 
-def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
-                   held: Collection[int], height: float = 0.0) -> np.ndarray:
+def stride_posture(
+    equations: StepEquations, step: float, q: np.ndarray, held: Collection[int], height: float = 0.0
+) -> np.ndarray:
     """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
 
     `step`: step length, m. `q`: where to start from, ``(n,)``; held coordinates stay. `held`:
@@ -44,8 +45,14 @@ def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
     return q
 
 
-def can_lift(equations: StepEquations, theta: np.ndarray, height: float, held: Collection[int],
-             lower: np.ndarray, upper: np.ndarray) -> bool:
+def can_lift(
+    equations: StepEquations,
+    theta: np.ndarray,
+    height: float,
+    held: Collection[int],
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> bool:
     """Return whether a foot passes the other one at a height while the walker stays upright.
 
     Straight legs scuff: to lift a foot beside the other they would have to lie down. `theta`:
@@ -66,8 +73,9 @@ def can_lift(equations: StepEquations, theta: np.ndarray, height: float, held: C
     return False
 
 
-def guess_gait(equations: StepEquations, shape: Shape, step: float, period: float,
-               posture: np.ndarray) -> Gait:
+def guess_gait(
+    equations: StepEquations, shape: Shape, step: float, period: float, posture: np.ndarray
+) -> Gait:
     """Return a `Gait` of one phase that swings from feet apart to feet apart, locks engaged.
 
     `shape`: `Shape` of the search. `step`: step length, m. `period`: s. `posture`: start of the
@@ -121,7 +129,7 @@ def unpack(x: np.ndarray, shape: Shape, n: int) -> tuple[Gait, np.ndarray]:
         free = [i for i in range(n) if i not in held]
         size = (shape.degree + 1) * len(free)
         values = np.zeros((shape.degree + 1, n))
-        values[:, free] = x[place:place + size].reshape(-1, len(free), order='F')
+        values[:, free] = x[place : place + size].reshape(-1, len(free), order='F')
         phases.append(Phase(float(x[place + size]), values, held))
         place += size + 1
     return Gait(tuple(phases)), x[place:]

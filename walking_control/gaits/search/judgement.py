@@ -28,32 +28,39 @@ WINDOW = 0.1
 @dataclass(frozen=True)
 class Judgement:
     """What a gait does and takes."""
-    cost: float   # integral of ``tau^T Q tau``, N^2 m^2 s
-    step: np.ndarray   # position of the landing foot relative to the stance foot, m
-    mechanical_power: float   # mean power of all torques, W
-    gravity_power: float   # mean power of gravity, W
-    damping_power: float   # mean power taken by joint dampers and friction, W
-    impact_loss_power: float   # energy lost at impacts per time, W
-    clearance: float   # lowest height of the foot within the window of the search, m
-    min_normal_force: float   # N
-    max_friction_ratio: float   # force along the floor over normal force
-    foot_height_ahead: float   # highest place of the foot ahead of the stance foot, m
-    peak_effort: np.ndarray   # largest force collocated with each coordinate, ``(n,)``
-    time: np.ndarray = field(repr=False)   # s, ``(m,)``
-    effort: np.ndarray = field(repr=False)   # forces collocated with the coordinates, ``(m, n)``
-    force: np.ndarray = field(repr=False)   # of the floor on the stance foot, N, ``(m, 2 or 3)``
+
+    cost: float  # integral of ``tau^T Q tau``, N^2 m^2 s
+    step: np.ndarray  # position of the landing foot relative to the stance foot, m
+    mechanical_power: float  # mean power of all torques, W
+    gravity_power: float  # mean power of gravity, W
+    damping_power: float  # mean power taken by joint dampers and friction, W
+    impact_loss_power: float  # energy lost at impacts per time, W
+    clearance: float  # lowest height of the foot within the window of the search, m
+    min_normal_force: float  # N
+    max_friction_ratio: float  # force along the floor over normal force
+    foot_height_ahead: float  # highest place of the foot ahead of the stance foot, m
+    peak_effort: np.ndarray  # largest force collocated with each coordinate, ``(n,)``
+    time: np.ndarray = field(repr=False)  # s, ``(m,)``
+    effort: np.ndarray = field(repr=False)  # forces collocated with the coordinates, ``(m, n)``
+    force: np.ndarray = field(repr=False)  # of the floor on the stance foot, N, ``(m, 2 or 3)``
     # of the swing foot relative to the stance foot, m, ``(m, 2 or 3)``
     foot: np.ndarray = field(repr=False)
 
     @property
     def power_mismatch(self) -> float:
         """Return power supplied less power lost, W; zero for a true solution."""
-        return (self.mechanical_power + self.gravity_power - self.damping_power
-                - self.impact_loss_power)
+        return (
+            self.mechanical_power + self.gravity_power - self.damping_power - self.impact_loss_power
+        )
 
 
-def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights: np.ndarray,
-               springs: Sequence[tuple[np.ndarray, float]]) -> Judgement:
+def judge_gait(
+    equations: StepEquations,
+    gait: Gait,
+    theta: np.ndarray,
+    weights: np.ndarray,
+    springs: Sequence[tuple[np.ndarray, float]],
+) -> Judgement:
     """Return the `Judgement` of a gait.
 
     `theta`: numbers of the step equations. `weights`: cost metric Q, ``(n, n)``. `springs`: pairs
@@ -70,7 +77,7 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
         work += dt @ np.sum(effort * v, axis=1)
         damped += sum(damping * (dt @ (v @ row) ** 2) for row, damping in springs)
         damped += dt @ np.array(equations.friction_power.map(len(v))(v.T)).ravel()
-        inside = (s >= (WINDOW if i == 0 else 0.0))
+        inside = s >= (WINDOW if i == 0 else 0.0)
         inside &= s <= (1.0 - WINDOW if i == len(gait.phases) - 1 else 1.0)
         clear.append(foot[inside, -1])
         parts.append((start + s * phase.duration, effort, force, foot))
@@ -79,16 +86,27 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
     normal, along = force[:, -1], np.linalg.norm(force[:, :-1], axis=1)
     q_end, _ = gait.end
     return Judgement(
-        float(cost), np.array(equations.foot(q_end)).ravel(), float(work) / gait.period,
-        _gravity_work(equations, gait, theta) / gait.period, float(damped) / gait.period,
-        _impact_loss(equations, gait, theta) / gait.period, float(np.concatenate(clear).min()),
-        float(normal.min()), float((along / np.maximum(normal, 1e-9)).max()),
+        float(cost),
+        np.array(equations.foot(q_end)).ravel(),
+        float(work) / gait.period,
+        _gravity_work(equations, gait, theta) / gait.period,
+        float(damped) / gait.period,
+        _impact_loss(equations, gait, theta) / gait.period,
+        float(np.concatenate(clear).min()),
+        float(normal.min()),
+        float((along / np.maximum(normal, 1e-9)).max()),
         float(np.max(foot[:, -1], where=foot[:, 0] > 0.0, initial=0.0)),
-        np.abs(effort).max(axis=0), time, effort, force, foot)
+        np.abs(effort).max(axis=0),
+        time,
+        effort,
+        force,
+        foot,
+    )
 
 
-def _forces(equations: StepEquations, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-            theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _forces(
+    equations: StepEquations, q: np.ndarray, v: np.ndarray, a: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(q)
     every = np.tile(theta[:, None], count)
     effort = np.array(equations.effort.map(count)(q.T, v.T, a.T, every)).T
@@ -106,6 +124,7 @@ def _impact_loss(equations: StepEquations, gait: Gait, theta: np.ndarray) -> flo
     loss = 0.0
     for before, after in zip(gait.phases, (*gait.phases[1:], gait.phases[0]), strict=True):
         (q, v, _), (q_new, v_new, _) = before.motion([1.0]), after.motion([0.0])
-        loss += float(equations.energy(q[0], v[0], theta)[0]
-                      - equations.energy(q_new[0], v_new[0], theta)[0])
+        loss += float(
+            equations.energy(q[0], v[0], theta)[0] - equations.energy(q_new[0], v_new[0], theta)[0]
+        )
     return loss

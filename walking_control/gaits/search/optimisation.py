@@ -35,8 +35,8 @@ from walking_control.gaits.search.problem import (
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
 
-FEASIBLE = 1e-6      # largest violation of a constraint that counts as met
-AGREEMENT = 0.01     # relative difference of cost on nodes and fine grid that ends refinement
+FEASIBLE = 1e-6  # largest violation of a constraint that counts as met
+AGREEMENT = 0.01  # relative difference of cost on nodes and fine grid that ends refinement
 LOW_DEGREE = 5
 REFINEMENTS = 3
 
@@ -44,40 +44,47 @@ REFINEMENTS = 3
 @dataclass(frozen=True)
 class Attempt:
     """One first guess and where it led."""
-    converged: bool   # whether the solver met its tolerances and the constraints hold
-    status: str   # the solver's own word
-    cost: float   # on the nodes
-    violation: float   # largest violation of a constraint
-    worst: str   # what that constraint is about
-    iterations: int   # of the solver
+
+    converged: bool  # whether the solver met its tolerances and the constraints hold
+    status: str  # the solver's own word
+    cost: float  # on the nodes
+    violation: float  # largest violation of a constraint
+    worst: str  # what that constraint is about
+    iterations: int  # of the solver
     x: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True)
 class SearchResult:
     """What a search found, converged or not."""
-    converged: bool   # see `Attempt`; also demands that node and fine-grid cost agree
-    status: str   # the solver's word, or why the result is not to be trusted
+
+    converged: bool  # see `Attempt`; also demands that node and fine-grid cost agree
+    status: str  # the solver's word, or why the result is not to be trusted
     gait: Gait
     # `Judgement` on the fine grid; its cost is the gait's cost
     judgement: Judgement = field(repr=False)
-    cost_on_nodes: float   # what the solver minimised
-    parameters: dict[str, float]   # adapted numbers by their name in the robot file
-    violation: float   # largest violation of a constraint
-    worst: str   # what that constraint is about
-    speed: float   # m/s
-    solve_time: float   # s, all attempts
-    build_time: float   # s, spent on building programs (0 where they existed)
-    attempts: tuple[Attempt, ...] = field(repr=False)   # every `Attempt` of the final degree
-    theta: np.ndarray = field(repr=False)   # numbers of the step equations, adapted
-    nodes: int = 20   # intervals of the final quadrature
+    cost_on_nodes: float  # what the solver minimised
+    parameters: dict[str, float]  # adapted numbers by their name in the robot file
+    violation: float  # largest violation of a constraint
+    worst: str  # what that constraint is about
+    speed: float  # m/s
+    solve_time: float  # s, all attempts
+    build_time: float  # s, spent on building programs (0 where they existed)
+    attempts: tuple[Attempt, ...] = field(repr=False)  # every `Attempt` of the final degree
+    theta: np.ndarray = field(repr=False)  # numbers of the step equations, adapted
+    nodes: int = 20  # intervals of the final quadrature
 
 
 class _Search:
     """A robot, its task and the programs that serve them."""
 
-    def __init__(self, robot_file: RobotFile, values: SearchParameters, optimise: Sequence[str],
-                 progress: Callable[[str], None] | None) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        values: SearchParameters,
+        optimise: Sequence[str],
+        progress: Callable[[str], None] | None,
+    ) -> None:
         world = robot_file.values(World)
         self.robot, self.values = robot_file.robot, values
         self.equations = step_equations(self.robot)
@@ -89,37 +96,61 @@ class _Search:
         self.friction = world.friction * values.friction_share
         self.progress = progress or (lambda text: None)
         self.solve_time = self.build_time = 0.0
-        self.shape = Shape(values.degree, values.nodes, values.quadrature, self.held,
-                           len(self.adaptation.start), values.speed > 0.0, self._clears(),
-                           values.contact, self.passive if values.actuation == 'joints' else (),
-                           self.adaptation.keeps_mass)
+        self.shape = Shape(
+            values.degree,
+            values.nodes,
+            values.quadrature,
+            self.held,
+            len(self.adaptation.start),
+            values.speed > 0.0,
+            self._clears(),
+            values.contact,
+            self.passive if values.actuation == 'joints' else (),
+            self.adaptation.keeps_mass,
+        )
 
     def _clears(self) -> bool:
         """Return whether the swing foot has to stay clear of the floor."""
         clearance = self.values.clearance
         if clearance <= 0.0:
             return clearance == 0.0
-        if can_lift(self.equations, self.theta, clearance, self.held[0],
-                    *search_limits(self.robot, self.held[-1])):
+        if can_lift(
+            self.equations,
+            self.theta,
+            clearance,
+            self.held[0],
+            *search_limits(self.robot, self.held[-1]),
+        ):
             return True
-        self.progress(f'no clearance of {clearance:g} m: these legs cannot lift a foot past the '
-                      'other one')
+        self.progress(
+            f'no clearance of {clearance:g} m: these legs cannot lift a foot past the other one'
+        )
         return False
 
     def solve(self, shape: Shape, x: np.ndarray) -> Attempt:
         """Solve one program from x; return the `Attempt`."""
         n = self.equations.n
-        program = build_program(self.equations, shape, len(self.theta),
-                                        (('max_iter', self.values.max_iterations),))
+        program = build_program(
+            self.equations, shape, len(self.theta), (('max_iter', self.values.max_iterations),)
+        )
         if not program.used:
             self.build_time += program.build_time
             program.used.append(True)
-        numbers = parameters(shape, n, self.theta, self.adaptation, self.weights,
-                                     self.values, self.friction, self.equations.masses)
+        numbers = parameters(
+            shape,
+            n,
+            self.theta,
+            self.adaptation,
+            self.weights,
+            self.values,
+            self.friction,
+            self.equations.masses,
+        )
         lower, upper = self._bounds(shape)
         begin = time.perf_counter()
-        solution = program.solver(x0=x, p=numbers, lbx=lower, ubx=upper, lbg=program.lower,
-                                  ubg=program.upper)
+        solution = program.solver(
+            x0=x, p=numbers, lbx=lower, ubx=upper, lbg=program.lower, ubg=program.upper
+        )
         self.solve_time += time.perf_counter() - begin
         statistics = program.solver.stats()
         x = np.array(solution['x']).ravel()
@@ -132,25 +163,41 @@ class _Search:
             free = [i for i in range(self.equations.n) if i not in held]
             lower += [*np.repeat(low[free], shape.degree + 1), SHORTEST]
             upper += [*np.repeat(high[free], shape.degree + 1), LONGEST]
-        return (np.concatenate([lower, self.adaptation.lower]),
-                np.concatenate([upper, self.adaptation.upper]))
+        return (
+            np.concatenate([lower, self.adaptation.lower]),
+            np.concatenate([upper, self.adaptation.upper]),
+        )
 
 
-def attempt_of(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float,
-               statistics: dict[str, Any]) -> Attempt:
+def attempt_of(
+    program: Program, x: np.ndarray, numbers: np.ndarray, cost: float, statistics: dict[str, Any]
+) -> Attempt:
     """Return the `Attempt` that a solver's x is, its constraints checked again."""
     g = np.array(program.constraints(x, numbers)).ravel()
     excess = np.maximum(program.lower - g, g - program.upper)
     worst = int(np.argmax(np.where(np.isfinite(excess), excess, np.inf)))
     status = statistics['return_status']
     converged = status == 'Solve_Succeeded' and excess[worst] <= FEASIBLE
-    return Attempt(bool(converged), status, cost, float(max(0.0, excess[worst])),
-                   program.names[worst], int(statistics['iter_count']), x)
+    return Attempt(
+        bool(converged),
+        status,
+        cost,
+        float(max(0.0, excess[worst])),
+        program.names[worst],
+        int(statistics['iter_count']),
+        x,
+    )
 
 
-def search(robot_file: RobotFile, values: SearchParameters | None = None,
-           optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
-           progress: Callable[[str], None] | None = None, alone: bool = False) -> SearchResult:
+def search(
+    robot_file: RobotFile,
+    values: SearchParameters | None = None,
+    optimise: Sequence[str] = (),
+    seed: int = 0,
+    start: Gait | None = None,
+    progress: Callable[[str], None] | None = None,
+    alone: bool = False,
+) -> SearchResult:
     """Find an efficient gait.
 
     `values`: `SearchParameters`; None takes the robot file's. `optimise`: of ``'spring'``,
@@ -166,11 +213,14 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
     case = _Search(robot_file, values, optimise, progress)
     attempts = []
     for i, (x, shape) in enumerate(
-            _first_guesses(case, seed, start, 0 if alone and start else values.starts)):
+        _first_guesses(case, seed, start, 0 if alone and start else values.starts)
+    ):
         x = _raise_degree(case, x, shape)
         attempts.append(case.solve(case.shape, x))
-        case.progress(f'start {i + 1}: {attempts[-1].status}, cost {attempts[-1].cost:.4g}, '
-                      f'{attempts[-1].iterations} iterations')
+        case.progress(
+            f'start {i + 1}: {attempts[-1].status}, cost {attempts[-1].cost:.4g}, '
+            f'{attempts[-1].iterations} iterations'
+        )
     best = min(attempts, key=lambda attempt: _rank(case, attempt))
     return _refine(case, best, tuple(attempts))
 
@@ -186,8 +236,9 @@ def _rank(case: _Search, attempt: Attempt) -> tuple[bool, float, float]:
     return False, float(f'{attempt.cost:.4g}'), crossed
 
 
-def _first_guesses(case: _Search, seed: int, start: Gait | None,
-                   starts: int) -> Iterator[tuple[np.ndarray, Shape]]:
+def _first_guesses(
+    case: _Search, seed: int, start: Gait | None, starts: int
+) -> Iterator[tuple[np.ndarray, Shape]]:
     """Yield unknowns and the shape they fit, solved at low degree already."""
     values, n = case.values, case.equations.n
     random = np.random.default_rng(seed)
@@ -225,21 +276,36 @@ def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> S
     for _ in range(REFINEMENTS + 1):
         gait, adapted = unpack(attempt.x, shape, case.equations.n)
         theta = case.theta + case.adaptation.columns @ (adapted - case.adaptation.base)
-        judgement = judge_gait(case.equations, gait, theta, case.weights,
-                               spring_rows(case.robot, theta))
+        judgement = judge_gait(
+            case.equations, gait, theta, case.weights, spring_rows(case.robot, theta)
+        )
         agrees = abs(judgement.cost - attempt.cost) <= AGREEMENT * judgement.cost + 1e-6
         if agrees or not attempt.converged or shape.quadrature != 'lobatto':
             break
-        if shape.intervals >= case.shape.intervals * 2 ** REFINEMENTS:
+        if shape.intervals >= case.shape.intervals * 2**REFINEMENTS:
             break
         shape = replace(shape, intervals=2 * shape.intervals)
-        case.progress(f'nodes hide cost: {attempt.cost:.4g} against {judgement.cost:.4g}; '
-                      f'{shape.intervals} intervals now')
+        case.progress(
+            f'nodes hide cost: {attempt.cost:.4g} against {judgement.cost:.4g}; '
+            f'{shape.intervals} intervals now'
+        )
         attempt = case.solve(shape, attempt.x)
     status = attempt.status
     if attempt.converged and not agrees and shape.quadrature == 'lobatto':
         status = 'cost on the nodes and on a fine grid disagree'
-    return SearchResult(attempt.converged and (agrees or shape.quadrature != 'lobatto'),
-                        status, gait, judgement, attempt.cost, case.adaptation.name(adapted),
-                        attempt.violation, attempt.worst, float(judgement.step[0] / gait.period),
-                        case.solve_time, case.build_time, attempts, theta, shape.intervals)
+    return SearchResult(
+        attempt.converged and (agrees or shape.quadrature != 'lobatto'),
+        status,
+        gait,
+        judgement,
+        attempt.cost,
+        case.adaptation.name(adapted),
+        attempt.violation,
+        attempt.worst,
+        float(judgement.step[0] / gait.period),
+        case.solve_time,
+        case.build_time,
+        attempts,
+        theta,
+        shape.intervals,
+    )

@@ -38,24 +38,33 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
 from walking_control.models.symmetry import NEARLY, require_equal_legs
 
-SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
+SHORTEST, LONGEST = 0.05, 5.0  # s, of a phase
 
 
 @dataclass(frozen=True)
 class Program:
     """A built program."""
-    solver: ca.Function   # CasADi solver
-    lower: np.ndarray   # bounds of the constraints
-    upper: np.ndarray   # likewise
-    constraints: ca.Function   # (x, p) -> constraints
-    costs: ca.Function   # (x, p) -> cost on the nodes
-    build_time: float   # s
-    names: tuple[str, ...]   # what each constraint is about, in words
-    used: list[bool]   # not empty once a search has booked the build time
+
+    solver: ca.Function  # CasADi solver
+    lower: np.ndarray  # bounds of the constraints
+    upper: np.ndarray  # likewise
+    constraints: ca.Function  # (x, p) -> constraints
+    costs: ca.Function  # (x, p) -> cost on the nodes
+    build_time: float  # s
+    names: tuple[str, ...]  # what each constraint is about, in words
+    used: list[bool]  # not empty once a search has booked the build time
 
 
-def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation, weights: np.ndarray,
-               task: SearchParameters, friction: float, masses: slice) -> np.ndarray:
+def parameters(
+    shape: Shape,
+    n: int,
+    theta: np.ndarray,
+    adaptation: Adaptation,
+    weights: np.ndarray,
+    task: SearchParameters,
+    friction: float,
+    masses: slice,
+) -> np.ndarray:
     """Return the vector of the program's parameters.
 
     `n`: number of coordinates. `theta`: numbers of the step equations. `weights`: cost metric Q,
@@ -63,16 +72,31 @@ def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation, 
     where the bodies' masses stand in theta.
     """
     still = theta - adaptation.columns @ adaptation.base
-    return np.concatenate([still, np.ravel(adaptation.columns, order='F'),
-                           np.ravel(weights, order='F'),
-                           [task.speed, task.clearance, task.landing_speed, friction,
-                            task.min_normal_force, task.min_step_length,
-                            float(np.sum(theta[masses]))]])
+    return np.concatenate(
+        [
+            still,
+            np.ravel(adaptation.columns, order='F'),
+            np.ravel(weights, order='F'),
+            [
+                task.speed,
+                task.clearance,
+                task.landing_speed,
+                friction,
+                task.min_normal_force,
+                task.min_step_length,
+                float(np.sum(theta[masses])),
+            ],
+        ]
+    )
 
 
 @lru_cache(maxsize=24)
-def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
-                  options: tuple[tuple[str, Any], ...] = ()) -> Program:
+def build_program(
+    equations: StepEquations,
+    shape: Shape,
+    size_of_theta: int,
+    options: tuple[tuple[str, Any], ...] = (),
+) -> Program:
     """Return the `Program` of equations and a shape, with pairs of IPOPT options."""
     begin = time.perf_counter()
     numbers = Numbers(equations, shape, size_of_theta)
@@ -84,8 +108,9 @@ def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
     return assemble(blocks, unknowns(shape, equations.n), numbers.symbol.shape[0], options, begin)
 
 
-def assemble(blocks: list[Block], size: int, numbers: int, options: tuple[tuple[str, Any], ...],
-             begin: float) -> Program:
+def assemble(
+    blocks: list[Block], size: int, numbers: int, options: tuple[tuple[str, Any], ...], begin: float
+) -> Program:
     """Return the `Program` of blocks.
 
     `size`: number of unknowns. `numbers`: number of parameters. `options`: pairs of IPOPT options.
@@ -99,14 +124,23 @@ def assemble(blocks: list[Block], size: int, numbers: int, options: tuple[tuple[
         cost += ca.sum2(costs)
         g.append(ca.vec(rows))
     g = ca.vertcat(*g)
-    settings = {'ipopt': {'print_level': 0, 'sb': 'yes', **dict(options)}, 'print_time': False,
-                'error_on_fail': False, **_derivatives(blocks, x, p, cost, g)}
+    settings = {
+        'ipopt': {'print_level': 0, 'sb': 'yes', **dict(options)},
+        'print_time': False,
+        'error_on_fail': False,
+        **_derivatives(blocks, x, p, cost, g),
+    }
     solver = ca.nlpsol('search', 'ipopt', {'x': x, 'p': p, 'f': cost, 'g': g}, settings)
-    return Program(solver, np.concatenate([block.lower.ravel(order='F') for block in blocks]),
-                   np.concatenate([block.upper.ravel(order='F') for block in blocks]),
-                   ca.Function('g', [x, p], [g]), ca.Function('f', [x, p], [cost]),
-                   time.perf_counter() - begin,
-                   tuple(name for block in blocks for name in block.names * block.count), [])
+    return Program(
+        solver,
+        np.concatenate([block.lower.ravel(order='F') for block in blocks]),
+        np.concatenate([block.upper.ravel(order='F') for block in blocks]),
+        ca.Function('g', [x, p], [g]),
+        ca.Function('f', [x, p], [cost]),
+        time.perf_counter() - begin,
+        tuple(name for block in blocks for name in block.names * block.count),
+        [],
+    )
 
 
 def _mapped(function: ca.Function, count: int) -> ca.Function:
@@ -117,8 +151,9 @@ def _columns(block: Block, x: ca.MX) -> ca.MX:
     return ca.reshape(block.G @ x, -1, block.count)
 
 
-def _derivatives(blocks: list[Block], x: ca.MX, p: ca.MX, cost: ca.MX,
-                 g: ca.MX) -> dict[str, ca.Function]:
+def _derivatives(
+    blocks: list[Block], x: ca.MX, p: ca.MX, cost: ca.MX, g: ca.MX
+) -> dict[str, ca.Function]:
     """Return gradient, Jacobian and Hessian of the program as solver options."""
     lam_f, lam_g = ca.MX.sym('lam_f'), ca.MX.sym('lam_g', g.shape[0])
     gradient, jacobian, hessian, place = 0.0, [], 0.0, 0
@@ -135,18 +170,21 @@ def _derivatives(blocks: list[Block], x: ca.MX, p: ca.MX, cost: ca.MX,
         gradient += block.G.T @ ca.vec(slopes)
         jacobian.append(ca.diagcat(*ca.horzsplit(bends, u.shape[0])) @ block.G)
         count = rows.shape[0] * block.count
-        share = ca.reshape(lam_g[place:place + count], rows.shape[0], block.count)
+        share = ca.reshape(lam_g[place : place + count], rows.shape[0], block.count)
         place += count
         curvatures = second.map('mapped', 'serial', block.count, [1, 3], [])(
-            U, p, block.extra, lam_f, share)
+            U, p, block.extra, lam_f, share
+        )
         middle = ca.diagcat(*ca.horzsplit(curvatures, u.shape[0]))
         hessian += block.G.T @ (middle @ block.G)
-    return {'grad_f': ca.Function('nlp_grad_f', [x, p], [cost, gradient]),
-            'jac_g': ca.Function('nlp_jac_g', [x, p], [g, ca.vertcat(*jacobian)]),
-            'hess_lag': ca.Function('nlp_hess_l', [x, p, lam_f, lam_g], [ca.triu(hessian)])}
+    return {
+        'grad_f': ca.Function('nlp_grad_f', [x, p], [cost, gradient]),
+        'jac_g': ca.Function('nlp_jac_g', [x, p], [g, ca.vertcat(*jacobian)]),
+        'hess_lag': ca.Function('nlp_hess_l', [x, p, lam_f, lam_g], [ca.triu(hessian)]),
+    }
 
 
-STOP_MARGIN, STOP_SHARE = 0.02, 0.05   # rad, of the range: how far a gait stays from joint stops
+STOP_MARGIN, STOP_SHARE = 0.02, 0.05  # rad, of the range: how far a gait stays from joint stops
 
 # combinations of forces by phase, each ``(n,)``
 Rows = tuple[tuple[tuple[float, ...], ...], ...]
@@ -160,19 +198,32 @@ def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
     """
     world, n = robot_file.values(World), len(robot_file.robot.coordinates)
     if world.slope <= 0.0 and values.speed == 0.0:
-        raise InvalidInput('search.speed', value=0.0, limit='off a downhill slope the cheapest '
-                           'motion is to stand', remedy='give --speed')
+        raise InvalidInput(
+            'search.speed',
+            value=0.0,
+            limit='off a downhill slope the cheapest motion is to stand',
+            remedy='give --speed',
+        )
     if 2 * values.nodes < values.degree + 2:
-        raise InvalidInput('search.nodes', value=values.nodes,
-                           limit=f'too few for polynomials of degree {values.degree}',
-                           remedy=f'use at least {values.degree}')
+        raise InvalidInput(
+            'search.nodes',
+            value=values.nodes,
+            limit=f'too few for polynomials of degree {values.degree}',
+            remedy=f'use at least {values.degree}',
+        )
     if len(values.effort_cost) not in (0, n):
-        raise InvalidInput('search.effort_cost', value=list(values.effort_cost),
-                           limit=f'must hold {n} numbers, one a coordinate, or none')
+        raise InvalidInput(
+            'search.effort_cost',
+            value=list(values.effort_cost),
+            limit=f'must hold {n} numbers, one a coordinate, or none',
+        )
     require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}', NEARLY)
     if values.min_step_length >= 2.0 * leg_length_of(robot_file.robot):
-        raise InvalidInput('search.min_step_length', value=values.min_step_length,
-                           limit='is longer than the legs reach')
+        raise InvalidInput(
+            'search.min_step_length',
+            value=values.min_step_length,
+            limit='is longer than the legs reach',
+        )
 
 
 def leg_length(equations: StepEquations, theta: np.ndarray) -> float:
@@ -229,8 +280,11 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
         row = lift[robot.joint_index(lock.joint)]
         places = np.flatnonzero(np.abs(row) > 1e-9)
         if len(places) != 1 or lock.angle != 0.0:
-            raise InvalidInput(f'lock of joint {lock.joint}', value=lock.angle,
-                               limit='must hold a coordinate of its own at zero for gait search')
+            raise InvalidInput(
+                f'lock of joint {lock.joint}',
+                value=lock.angle,
+                limit='must hold a coordinate of its own at zero for gait search',
+            )
         every.append(int(places[0]))
         if lock.foot == robot.feet[0]:
             stance.append(int(places[0]))

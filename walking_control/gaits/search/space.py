@@ -30,41 +30,62 @@ if TYPE_CHECKING:
     from walking_control.gaits.search.problem import Program
     from walking_control.models.space_equations import SpaceEquations
 
-SMOOTH = 0.002    # of weight times sqrt(g l): power below which a joint's sign of power is blurred
-HEAT = 0.8        # of the same: copper loss at full effort of motors of unknown winding
-STOP = 0.02       # rad: how far a gait stays from joint stops
-CROUCH = 0.94     # of the height of the base over the soles at zero angles: where a guess walks
-FAST = 20.0       # rad in sqrt(l / g): rates that no gait reaches
-PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
+SMOOTH = 0.002  # of weight times sqrt(g l): power below which a joint's sign of power is blurred
+HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown winding
+STOP = 0.02  # rad: how far a gait stays from joint stops
+CROUCH = 0.94  # of the height of the base over the soles at zero angles: where a guess walks
+FAST = 20.0  # rad in sqrt(l / g): rates that no gait reaches
+PERIODS = 0.4, 3.0  # of sqrt(l / g): shortest and longest step of a free time
 
 
 @dataclass(frozen=True)
 class SpaceResult:
     """What a search in space found, converged or not."""
-    attempt: Attempt   # the solver's, see `Attempt`
-    gait: Gait   # `Gait` of one phase: the robot's joints on its first foot
-    speed: float   # m/s
+
+    attempt: Attempt  # the solver's, see `Attempt`
+    gait: Gait  # `Gait` of one phase: the robot's joints on its first foot
+    speed: float  # m/s
     values: SpaceSearchParameters
-    parameters: dict[str, float]   # adapted numbers by their name in the robot file
-    solve_time: float   # s
-    build_time: float   # s
+    parameters: dict[str, float]  # adapted numbers by their name in the robot file
+    solve_time: float  # s
+    build_time: float  # s
 
 
 @lru_cache(maxsize=4)
-def _program(equations: SpaceEquations, degree: int, nodes: int, adapted: int, size: int,
-             width: bool, iterations: int) -> Program:
+def _program(
+    equations: SpaceEquations,
+    degree: int,
+    nodes: int,
+    adapted: int,
+    size: int,
+    width: bool,
+    iterations: int,
+) -> Program:
     """Return the program; robots with one skeleton share it."""
     from walking_control.gaits.search.blocks import Shape, unknowns
     from walking_control.gaits.search.problem import assemble
     from walking_control.gaits.search.space_blocks import SpaceNumbers, step_block, touchdown_block
+
     begin = time.perf_counter()
     shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
     numbers = SpaceNumbers(equations.n, size, adapted)
-    blocks = [step_block(equations, shape, numbers),
-              touchdown_block(equations, shape, numbers, width)]
-    return assemble(blocks, unknowns(shape, equations.n), numbers.symbol.shape[0],
-                    (('max_iter', iterations), ('mu_strategy', 'monotone'), ('mu_init', 1e-5),
-                     ('tol', 1e-7), ('acceptable_iter', 0)), begin)
+    blocks = [
+        step_block(equations, shape, numbers),
+        touchdown_block(equations, shape, numbers, width),
+    ]
+    return assemble(
+        blocks,
+        unknowns(shape, equations.n),
+        numbers.symbol.shape[0],
+        (
+            ('max_iter', iterations),
+            ('mu_strategy', 'monotone'),
+            ('mu_init', 1e-5),
+            ('tol', 1e-7),
+            ('acceptable_iter', 0),
+        ),
+        begin,
+    )
 
 
 class SpaceSearch:
@@ -76,65 +97,108 @@ class SpaceSearch:
     installed.
     """
 
-    def __init__(self, robot_file: RobotFile, optimise: Sequence[str] = (),
-                 progress: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        optimise: Sequence[str] = (),
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
         from walking_control.models.space_equations import space_equations
+
         self.robot_file, self.robot = robot_file, robot_file.robot
         self.equations = space_equations(self.robot)
         self.gravity = robot_file.values(World).gravity
         self.theta = step_parameters(self.robot, self.gravity, 0.0)
         self.general = robot_file.values(SearchParameters)
-        self.adaptation: Adaptation = find_adaptation(robot_file, self.theta, optimise,
-                                                      self.general)
+        self.adaptation: Adaptation = find_adaptation(
+            robot_file, self.theta, optimise, self.general
+        )
         self.sole = sole_size(robot_file)
         self.scale = robot_file.scale
         self.weight = self.scale.mass * self.gravity
         self.progress = progress or (lambda text: None)
 
-    def find(self, values: SpaceSearchParameters, speed: float,
-             start: Gait | None = None) -> SpaceResult:
+    def find(
+        self, values: SpaceSearchParameters, speed: float, start: Gait | None = None
+    ) -> SpaceResult:
         """Return the gait of a speed in m/s, searched from a `Gait` such as its neighbour's."""
         if not 0.0 < speed < np.inf:
             raise InvalidInput('speed of a gait in space', value=speed, limit='must be above 0 m/s')
         general = self.general
-        program = _program(self.equations, general.degree, general.nodes,
-                           len(self.adaptation.start), len(self.theta), values.gait_width > 0.0,
-                           general.max_iterations)
+        program = _program(
+            self.equations,
+            general.degree,
+            general.nodes,
+            len(self.adaptation.start),
+            len(self.theta),
+            values.gait_width > 0.0,
+            general.max_iterations,
+        )
         gait = self.guess(values, speed) if start is None else start
         grid = evaluation(gait.phases[0].degree, points(general.degree)) @ gait.phases[0].values
         x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
         lower, upper = self._bounds(values)
         begin, numbers = time.perf_counter(), self._numbers(values, speed)
-        solution = program.solver(x0=np.clip(x, lower, upper), p=numbers, lbx=lower, ubx=upper,
-                                  lbg=program.lower, ubg=program.upper)
+        solution = program.solver(
+            x0=np.clip(x, lower, upper),
+            p=numbers,
+            lbx=lower,
+            ubx=upper,
+            lbg=program.lower,
+            ubg=program.upper,
+        )
         spent = time.perf_counter() - begin
         x = np.array(solution['x']).ravel()
         attempt = attempt_of(program, x, numbers, float(solution['f']), program.solver.stats())
-        self.progress(f'{speed:.3g} m/s: {attempt.status}, cost {attempt.cost:.4g}, '
-                      f'{attempt.iterations} iterations, {spent:.1f} s')
+        self.progress(
+            f'{speed:.3g} m/s: {attempt.status}, cost {attempt.cost:.4g}, '
+            f'{attempt.iterations} iterations, {spent:.1f} s'
+        )
         n = self.equations.n
         size = (general.degree + 1) * n
         found = Gait((Phase(float(x[size]), x[:size].reshape(-1, n, order='F')),))
-        return SpaceResult(attempt, found, speed, values, self.adaptation.name(x[size + 1:]), spent,
-                           program.build_time)
+        return SpaceResult(
+            attempt,
+            found,
+            speed,
+            values,
+            self.adaptation.name(x[size + 1 :]),
+            spent,
+            program.build_time,
+        )
 
     def _numbers(self, values: SpaceSearchParameters, speed: float) -> np.ndarray:
         """Return the parameters of the program."""
         motors = [self.robot.actuators[joint] for joint in self.robot.joints]
-        limits = values.motor_share * self.robot.effort_limits[:len(motors)]
-        rates = [values.rate_share * min(self.robot.limits[joint].velocity, FAST / self.scale.time)
-                 for joint in self.robot.joints]
+        limits = values.motor_share * self.robot.effort_limits[: len(motors)]
+        rates = [
+            values.rate_share * min(self.robot.limits[joint].velocity, FAST / self.scale.time)
+            for joint in self.robot.joints
+        ]
         power = self.weight * np.sqrt(self.gravity * self.scale.length)
-        copper = [motor.resistance / motor.torque_per_ampere ** 2 for motor in motors]
+        copper = [motor.resistance / motor.torque_per_ampere**2 for motor in motors]
         if not any(copper):
-            copper = HEAT * power / self.robot.effort_limits[:len(motors)] ** 2
+            copper = HEAT * power / self.robot.effort_limits[: len(motors)] ** 2
         half = 0.5 * values.sole_share * np.array(self.sole)
-        task = [speed, values.gait_width, values.sole_clearance, values.least_gap, values.base_tilt,
-                values.fastest_landing, values.landing_slip, values.relied_friction,
-                *half, *(0.5 * np.array(self.sole)), self.weight, SMOOTH * power, values.exchange]
+        task = [
+            speed,
+            values.gait_width,
+            values.sole_clearance,
+            values.least_gap,
+            values.base_tilt,
+            values.fastest_landing,
+            values.landing_slip,
+            values.relied_friction,
+            *half,
+            *(0.5 * np.array(self.sole)),
+            self.weight,
+            SMOOTH * power,
+            values.exchange,
+        ]
         still = self.theta - self.adaptation.columns @ self.adaptation.base
-        return np.concatenate([still, np.ravel(self.adaptation.columns, order='F'), copper, limits,
-                               rates, task])
+        return np.concatenate(
+            [still, np.ravel(self.adaptation.columns, order='F'), copper, limits, rates, task]
+        )
 
     def _bounds(self, values: SpaceSearchParameters) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds of the unknowns: joint limits, knees bent, time, mechanics."""
@@ -146,38 +210,64 @@ class SpaceSearch:
                 low[knee] = max(low[knee], values.least_bend)
             else:
                 high[knee] = min(high[knee], -values.least_bend)
-        times = (values.gait_time,) * 2 if values.gait_time > 0.0 else \
-            [factor * self.scale.time for factor in PERIODS]
-        return (np.concatenate([np.repeat(low, self.general.degree + 1), [times[0]],
-                                self.adaptation.lower]),
-                np.concatenate([np.repeat(high, self.general.degree + 1), [times[1]],
-                                self.adaptation.upper]))
+        times = (
+            (values.gait_time,) * 2
+            if values.gait_time > 0.0
+            else [factor * self.scale.time for factor in PERIODS]
+        )
+        return (
+            np.concatenate(
+                [np.repeat(low, self.general.degree + 1), [times[0]], self.adaptation.lower]
+            ),
+            np.concatenate(
+                [np.repeat(high, self.general.degree + 1), [times[1]], self.adaptation.upper]
+            ),
+        )
 
     def _knees(self) -> list[tuple[int, float]]:
         """Return of each leg the joint that the start posture bends most, and which way."""
         posture = self.robot_file.start.posture
-        if posture is None or min(np.abs(posture[list(leg)]).max()
-                                  for leg in self.equations.legs) < 0.05:
-            raise InvalidInput('start.posture', limit='must bend the knees: a gait search begins '
-                               'there', remedy='write the angle of each knee')
+        if (
+            posture is None
+            or min(np.abs(posture[list(leg)]).max() for leg in self.equations.legs) < 0.05
+        ):
+            raise InvalidInput(
+                'start.posture',
+                limit='must bend the knees: a gait search begins there',
+                remedy='write the angle of each knee',
+            )
         knees = [leg[int(np.argmax(np.abs(posture[list(leg)])))] for leg in self.equations.legs]
         return [(knee, float(posture[knee])) for knee in knees]
 
     def guess(self, values: SpaceSearchParameters, speed: float) -> Gait:
         """Return a first guess: base and foot on smooth paths, joints by inverse kinematics."""
         from walking_control.gaits.search.space_guess import follow_poses
+
         period = values.gait_time or 1.4 * self.scale.time
         width = values.gait_width or 1.3 * values.least_gap
         length, s = speed * period, points(self.general.degree)
         height = self.scale.length * min(CROUCH, np.sqrt(1.0 - (0.35 * length) ** 2))
         rise = 1.5 * values.sole_clearance * np.sin(np.pi * s) ** 2
-        swing = np.stack([length * (1.0 - 2.0 * (0.5 + 0.5 * np.cos(np.pi * s))),
-                          np.full_like(s, -width), rise], axis=1)
-        base = np.stack([length * (s - 0.5), -0.5 * width + 0.1 * width * np.sin(np.pi * s),
-                         np.full_like(s, height)], axis=1)
+        swing = np.stack(
+            [length * (1.0 - 2.0 * (0.5 + 0.5 * np.cos(np.pi * s))), np.full_like(s, -width), rise],
+            axis=1,
+        )
+        base = np.stack(
+            [
+                length * (s - 0.5),
+                -0.5 * width + 0.1 * width * np.sin(np.pi * s),
+                np.full_like(s, height),
+            ],
+            axis=1,
+        )
         assert self.robot_file.start.posture is not None
-        return Gait((Phase(period, follow_poses(self.equations, swing, base,
-                                                self.robot_file.start.posture)),))
+        return Gait(
+            (
+                Phase(
+                    period, follow_poses(self.equations, swing, base, self.robot_file.start.posture)
+                ),
+            )
+        )
 
 
 def sole_size(robot_file: RobotFile) -> tuple[float, float]:
@@ -188,6 +278,9 @@ def sole_size(robot_file: RobotFile) -> tuple[float, float]:
     section = robot_file.sections.get('stepping', {})
     length, width = (float(section.get(name, 0.0)) for name in ('sole_length', 'sole_width'))
     if min(length, width) <= 0.0:
-        raise InvalidInput('stepping.sole_length, stepping.sole_width', value=(length, width),
-                           limit='must be the size of the soles for a gait in space')
+        raise InvalidInput(
+            'stepping.sole_length, stepping.sole_width',
+            value=(length, width),
+            limit='must be the size of the soles for a gait in space',
+        )
     return length, width

@@ -15,9 +15,23 @@ from walking_control.models.step_equations import REFLECTION
 if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations
 
-TASK = ('speed', 'width', 'clearance', 'gap', 'tilt', 'landing_speed', 'landing_slip', 'friction',
-        'pressure_x', 'pressure_y', 'sole_x', 'sole_y', 'weight', 'smooth',
-        'exchange')
+TASK = (
+    'speed',
+    'width',
+    'clearance',
+    'gap',
+    'tilt',
+    'landing_speed',
+    'landing_slip',
+    'friction',
+    'pressure_x',
+    'pressure_y',
+    'sole_x',
+    'sole_y',
+    'weight',
+    'smooth',
+    'exchange',
+)
 
 
 class SpaceNumbers:
@@ -27,7 +41,8 @@ class SpaceNumbers:
         sizes = [size_of_theta, size_of_theta * adapted, n, n, n, len(TASK)]
         self.symbol = ca.SX.sym('p', sum(sizes))
         theta, columns, self.copper, self.limits, self.rates, task = ca.vertsplit(
-            self.symbol, [0, *np.cumsum(sizes).tolist()])
+            self.symbol, [0, *np.cumsum(sizes).tolist()]
+        )
         self._theta, self._columns = theta, ca.reshape(columns, size_of_theta, adapted)
         self.task = dict(zip(TASK, ca.vertsplit(task), strict=True))
 
@@ -38,12 +53,15 @@ class SpaceNumbers:
 
 def _positive(power: ca.SX, smooth: ca.SX) -> ca.SX:
     """Return max(0, power), smoothly."""
-    return 0.5 * (power + ca.sqrt(power ** 2 + smooth ** 2) - smooth)
+    return 0.5 * (power + ca.sqrt(power**2 + smooth**2) - smooth)
 
 
 def _corners(task: dict[str, ca.SX]) -> list[ca.SX]:
-    return [ca.vertcat(x * task['sole_x'], y * task['sole_y'], 0.0)
-            for x in (1.0, -1.0) for y in (1.0, -1.0)]
+    return [
+        ca.vertcat(x * task['sole_x'], y * task['sole_y'], 0.0)
+        for x in (1.0, -1.0)
+        for y in (1.0, -1.0)
+    ]
 
 
 def _add_wrench(rows: Rows, wrench: ca.SX, task: dict[str, ca.SX], what: str) -> None:
@@ -51,9 +69,12 @@ def _add_wrench(rows: Rows, wrench: ca.SX, task: dict[str, ca.SX], what: str) ->
     fx, fy, fz, mx, my, mz = ca.vertsplit(wrench)
     mu, x, y = task['friction'], task['pressure_x'], task['pressure_y']
     rows.add(f'pressure {what}', fz, 0.0, np.inf)
-    rows.add(f'friction {what}', (mu * fz) ** 2 - fx ** 2 - fy ** 2, 0.0, np.inf)
-    for name, moment, most in (('length', my, x), ('width', mx, y),
-                               ('friction about the normal', mz, mu * (x + y))):
+    rows.add(f'friction {what}', (mu * fz) ** 2 - fx**2 - fy**2, 0.0, np.inf)
+    for name, moment, most in (
+        ('length', my, x),
+        ('width', mx, y),
+        ('friction about the normal', mz, mu * (x + y)),
+    ):
         for sign in (1.0, -1.0):
             rows.add(f'{name} of the sole {what}', most * fz + sign * moment, 0.0, np.inf)
 
@@ -65,7 +86,7 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     column, extra = Column(shape, n, 0, 3), ca.SX.sym('extra', 2)
     q, v, a = column.motion()
     effort, wrench = equations.dynamics(q, v, a, numbers.theta(column.adapted))
-    copper, power, share = numbers.copper * effort ** 2, effort * v, task['exchange']
+    copper, power, share = numbers.copper * effort**2, effort * v, task['exchange']
     alone = ca.sum1(copper + _positive(power, task['smooth']))
     together = _positive(ca.sum1(copper + power), task['smooth'])
     cost = extra[0] * ((1.0 - share) * alone + share * together) / (task['weight'] * task['speed'])
@@ -73,8 +94,9 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     places, turns = equations.poses(q)
     swing, R = places[:, 0], turns[:, :3]
     for corner in _corners(task):
-        rows.add('clearance', swing[2] + (R @ corner)[2] - extra[1] * task['clearance'], 0.0,
-                 np.inf)
+        rows.add(
+            'clearance', swing[2] + (R @ corner)[2] - extra[1] * task['clearance'], 0.0, np.inf
+        )
     on_floor = len(rows.rows)
     rows.add('feet apart', -swing[1] - task['gap'], 0.0, np.inf)
     for tilt in (turns[2, 3], turns[2, 4], turns[1, 3]):
@@ -85,14 +107,22 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
         rows.add('efforts', numbers.limits + sign * effort, 0.0, np.inf)
     _add_wrench(rows, wrench, task, 'on the stance foot')
     lower = np.tile(np.array(rows.lower)[:, None], len(nodes))
-    lower[:on_floor, [0, -1]] = -1.0   # held there by touchdown
-    return make_block(column.symbol, numbers.symbol, extra, cost, rows,
-                      selection(shape, n, 0, nodes, range(3)),
-                      np.array([weights, np.sin(np.pi * nodes) ** 2]), lower)
+    lower[:on_floor, [0, -1]] = -1.0  # held there by touchdown
+    return make_block(
+        column.symbol,
+        numbers.symbol,
+        extra,
+        cost,
+        rows,
+        selection(shape, n, 0, nodes, range(3)),
+        np.array([weights, np.sin(np.pi * nodes) ** 2]),
+        lower,
+    )
 
 
-def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers,
-                    width: bool) -> Block:
+def touchdown_block(
+    equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers, width: bool
+) -> Block:
     """Return what ties the end of the step to its beginning, left and right exchanged.
 
     `width`: whether the width of the step is prescribed.
@@ -122,8 +152,16 @@ def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbe
     _add_wrench(rows, impulse, task, 'at touchdown')
     left = equations.swing_twist(q_new, v_new)
     for corner in _corners(task):
-        rows.add('the foot left behind lifts off',
-                 left[2] + ca.cross(left[3:], corner)[2], 0.0, np.inf)
+        rows.add(
+            'the foot left behind lifts off', left[2] + ca.cross(left[3:], corner)[2], 0.0, np.inf
+        )
     G = selection(shape, n, 0, [0.0, 1.0], range(2))
-    return make_block(column.symbol, numbers.symbol, ca.SX.sym('extra', 1), ca.SX(1, 1), rows,
-                      np.concatenate([G[0, :2 * n], G[1]])[None], np.zeros((1, 1)))
+    return make_block(
+        column.symbol,
+        numbers.symbol,
+        ca.SX.sym('extra', 1),
+        ca.SX(1, 1),
+        rows,
+        np.concatenate([G[0, : 2 * n], G[1]])[None],
+        np.zeros((1, 1)),
+    )

@@ -11,11 +11,12 @@ import numpy as np
 if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations
 
-ROUNDS, LONGEST = 60, 0.3   # Newton's, and rad of a joint in each
+ROUNDS, LONGEST = 60, 0.3  # Newton's, and rad of a joint in each
 
 
-def follow_poses(equations: SpaceEquations, swing: np.ndarray, base: np.ndarray,
-                 posture: np.ndarray) -> np.ndarray:
+def follow_poses(
+    equations: SpaceEquations, swing: np.ndarray, base: np.ndarray, posture: np.ndarray
+) -> np.ndarray:
     """Return joint angles at every point of the paths, ``(m, n)``, rad.
 
     What legs cannot reach they reach for: a guess needs no more. `swing` and `base` are places of
@@ -23,8 +24,11 @@ def follow_poses(equations: SpaceEquations, swing: np.ndarray, base: np.ndarray,
     """
     q = ca.SX.sym('q', equations.n)
     places, turns = equations.poses(q)
-    pose = ca.vertcat(places[:, 0], places[:, 1], *(
-        ca.vertcat(R[2, 1], R[2, 0], R[1, 0]) for R in (turns[:, :3], turns[:, 3:])))
+    pose = ca.vertcat(
+        places[:, 0],
+        places[:, 1],
+        *(ca.vertcat(R[2, 1], R[2, 0], R[1, 0]) for R in (turns[:, :3], turns[:, 3:])),
+    )
     pose_of = ca.Function('pose', [q], [pose, ca.jacobian(pose, q)])
     rows, now = [], np.array(posture, dtype=float)
     for target in np.hstack([swing, base]):

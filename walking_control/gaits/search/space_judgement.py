@@ -26,30 +26,31 @@ if TYPE_CHECKING:
     from walking_control.gaits.gait import Gait
     from walking_control.models.robot import Robot
 
-FINE = 100   # intervals of four points: 400 points
+FINE = 100  # intervals of four points: 400 points
 
 
 @dataclass(frozen=True)
 class StepJudgement:
     """What a step in space does and takes."""
+
     # energy drawn at the supply, where joints exchange power, per weight and distance, as runs
     # count it
     cost_of_transport_electrical: float
-    cost_of_transport_each_joint: float   # the same, each joint paying alone
-    copper_share: float   # of copper loss in the energy the joints take
-    mechanical_power: float   # mean power of all torques, W
-    impact_loss_power: float   # energy lost at touchdown per time, W
-    power_mismatch: float   # mean power of motors, less friction's, less impact loss, W
+    cost_of_transport_each_joint: float  # the same, each joint paying alone
+    copper_share: float  # of copper loss in the energy the joints take
+    mechanical_power: float  # mean power of all torques, W
+    impact_loss_power: float  # energy lost at touchdown per time, W
+    power_mismatch: float  # mean power of motors, less friction's, less impact loss, W
     # largest mismatch of joint angles (rad) and rates after touchdown (rad/s)
     periodicity: tuple[float, float]
-    step: np.ndarray = field(repr=False)   # place of the landing sole, m, ``(3,)``
-    twist: np.ndarray = field(repr=False)   # of the landing sole, m/s and rad/s, ``(6,)``
-    impulse: np.ndarray = field(repr=False)   # wrench of touchdown on it, N s and N m s, ``(6,)``
-    s: np.ndarray = field(repr=False)   # grid, ``(m,)``
-    effort: np.ndarray = field(repr=False)   # of motors, N m, ``(m, n)``
-    wrench: np.ndarray = field(repr=False)   # of the floor on the stance sole, ``(m, 6)``
-    pressure: np.ndarray = field(repr=False)   # pressure point in the sole's frame, m, ``(m, 2)``
-    swing: np.ndarray = field(repr=False)   # place of the swing sole, m, ``(m, 3)``
+    step: np.ndarray = field(repr=False)  # place of the landing sole, m, ``(3,)``
+    twist: np.ndarray = field(repr=False)  # of the landing sole, m/s and rad/s, ``(6,)``
+    impulse: np.ndarray = field(repr=False)  # wrench of touchdown on it, N s and N m s, ``(6,)``
+    s: np.ndarray = field(repr=False)  # grid, ``(m,)``
+    effort: np.ndarray = field(repr=False)  # of motors, N m, ``(m, n)``
+    wrench: np.ndarray = field(repr=False)  # of the floor on the stance sole, ``(m, 6)``
+    pressure: np.ndarray = field(repr=False)  # pressure point in the sole's frame, m, ``(m, 2)``
+    swing: np.ndarray = field(repr=False)  # place of the swing sole, m, ``(m, 3)``
 
     @property
     def friction_ratio(self) -> float:
@@ -88,10 +89,16 @@ class Standing:
         full = self.place(q)
         V = self.move(full, v)
         J = self.jacobian(full, 0)
-        pin.forwardKinematics(dynamics.model, dynamics.data, dynamics.to_pinocchio(full),
-                              dynamics.to_pinocchio_velocity(V), np.zeros(dynamics.nv))
-        drift = pin.getFrameAcceleration(dynamics.model, dynamics.data,
-                                         dynamics.frames[self.robot.feet[0]], pin.LOCAL).vector
+        pin.forwardKinematics(
+            dynamics.model,
+            dynamics.data,
+            dynamics.to_pinocchio(full),
+            dynamics.to_pinocchio_velocity(V),
+            np.zeros(dynamics.nv),
+        )
+        drift = pin.getFrameAcceleration(
+            dynamics.model, dynamics.data, dynamics.frames[self.robot.feet[0]], pin.LOCAL
+        ).vector
         A = np.concatenate([-np.linalg.solve(J[:, :6], J[:, 6:] @ a + drift), a])
         total = dynamics.mass_matrix(full) @ A + dynamics.bias(full, V)
         wrench = np.linalg.solve(J[:, :6].T, total[:6])
@@ -104,8 +111,9 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
     s, weights = fine_grid(FINE)
     motion = gait.phases[0].motion(s)
     forces = [standing.forces(*row) for row in zip(*motion, strict=True)]
-    passive = np.array([passive_torques(robot, q, v, FADE)
-                        for q, v in zip(*motion[:2], strict=True)])
+    passive = np.array(
+        [passive_torques(robot, q, v, FADE) for q, v in zip(*motion[:2], strict=True)]
+    )
     effort = np.array([torque for torque, _ in forces]) + passive
     wrench = np.array([floor for _, floor in forces])
     rates, dynamics, other = motion[1], standing.dynamics, robot.feet[1]
@@ -114,8 +122,10 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
         dynamics.place(standing.place(q))
         swing.append(dynamics.foot_position(other))
     motors = [robot.actuators[joint] for joint in robot.joints]
-    drawn = np.stack([motor.electrical_power(effort[:, i], rates[:, i])
-                      for i, motor in enumerate(motors)], axis=1)
+    drawn = np.stack(
+        [motor.electrical_power(effort[:, i], rates[:, i]) for i, motor in enumerate(motors)],
+        axis=1,
+    )
     copper = drawn - effort * rates
     (q, v), (q_new, v_new) = gait.end, gait.start
     full = standing.place(q)
@@ -132,19 +142,30 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
     loss = float(0.5 * (V @ M @ V - after @ M @ after)) / period
     return StepJudgement(
         float(weights @ np.maximum(drawn.sum(axis=1), 0.0)) / scale,
-        float(weights @ each) / scale, float(weights @ copper.sum(axis=1) / (weights @ each)),
-        power, loss, given - loss,
+        float(weights @ each) / scale,
+        float(weights @ copper.sum(axis=1) / (weights @ each)),
+        power,
+        loss,
+        given - loss,
         (float(np.abs(mirror @ q - q_new).max()), float(np.abs(mirror @ after[6:] - v_new).max())),
-        step, twist, np.linalg.solve(A[:6], (M @ (after - V))[:6]), s, effort, wrench,
-        np.stack([-wrench[:, 4], wrench[:, 3]], axis=1) / wrench[:, 2:3], np.array(swing))
+        step,
+        twist,
+        np.linalg.solve(A[:6], (M @ (after - V))[:6]),
+        s,
+        effort,
+        wrench,
+        np.stack([-wrench[:, 4], wrench[:, 3]], axis=1) / wrench[:, 2:3],
+        np.array(swing),
+    )
 
 
 def asymmetry(robot: Robot) -> float:
     """Return by what share the mass matrix of mirrored postures differs: 0 of legs quite alike."""
     dynamics, (_, mirror) = Dynamics(robot), mirrored_joints(robot)
     q = np.random.default_rng(0).normal(0.0, 0.3, len(robot.joints))
-    one, other = (dynamics.mass_matrix(dynamics.configuration(angles))
-                  for angles in (q, mirror @ q))
-    whole = np.eye(len(one))   # the base's velocities, too: a trunk may lean to one side
+    one, other = (
+        dynamics.mass_matrix(dynamics.configuration(angles)) for angles in (q, mirror @ q)
+    )
+    whole = np.eye(len(one))  # the base's velocities, too: a trunk may lean to one side
     whole[:6, :6], whole[6:, 6:] = np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), mirror
     return float(np.abs(one - whole @ other @ whole.T).max() / np.abs(one).max())

@@ -45,27 +45,28 @@ from walking_control.models.robot_section import check_name
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import root_link
 
-PLACEHOLDER = 3.0   # of m g L: no motor of such a robot is stronger
-STRONG = 0.5        # of m g L: effort limit where none is given
-SPEED = 0.2         # of sqrt(g L): speed a planar robot starts with
+PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
+STRONG = 0.5  # of m g L: effort limit where none is given
+SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
 
 
 @dataclass
 class Adoption:
     """An adopted robot, not yet written."""
+
     name: str
-    description: Description   # the `Description` it comes from
-    tree: BodyTree   # the `BodyTree`, x ahead
-    soles: list[Sole]   # the soles, left first
-    links: list[str]   # their links in the robot file
-    mirror: Mirror | None   # the `Mirror`; None with more than two feet
-    base: str   # ``'planar'`` or ``'free'``
-    standing: Standing   # the start posture
-    pitch: float   # of the base in it, rad; 0 of a free one
-    urdf: str   # URDF text with the soles
-    parameters: dict[str, Any]   # tree of the robot file
-    guesses: list[Guess]   # every `Guess`
-    suspicions: list[InvalidInput]   # what looks like a mistake in the description
+    description: Description  # the `Description` it comes from
+    tree: BodyTree  # the `BodyTree`, x ahead
+    soles: list[Sole]  # the soles, left first
+    links: list[str]  # their links in the robot file
+    mirror: Mirror | None  # the `Mirror`; None with more than two feet
+    base: str  # ``'planar'`` or ``'free'``
+    standing: Standing  # the start posture
+    pitch: float  # of the base in it, rad; 0 of a free one
+    urdf: str  # URDF text with the soles
+    parameters: dict[str, Any]  # tree of the robot file
+    guesses: list[Guess]  # every `Guess`
+    suspicions: list[InvalidInput]  # what looks like a mistake in the description
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write URDF and robot file into a folder and return their paths, the robot file first."""
@@ -73,9 +74,16 @@ class Adoption:
         urdf, robot_file = folder / f'{self.name}.urdf', folder / f'{self.name}.yaml'
         urdf.write_text(self.urdf, encoding='utf-8')
         header = '# Adopted by walking_control adopt; what was guessed stands in adoption.json.\n'
-        robot_file.write_text(header + yaml.safe_dump(
-            {'/**': {'ros__parameters': self.parameters}}, sort_keys=False,
-            default_flow_style=None, width=110), encoding='utf-8')
+        robot_file.write_text(
+            header
+            + yaml.safe_dump(
+                {'/**': {'ros__parameters': self.parameters}},
+                sort_keys=False,
+                default_flow_style=None,
+                width=110,
+            ),
+            encoding='utf-8',
+        )
         return [robot_file, urdf]
 
 
@@ -91,12 +99,22 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     guesses = [*description.guesses, guess]
     if tree.unread:
         missing = sorted(set(tree.unread))
-        guesses.append(Guess('meshes', f'{len(missing)} not read, {missing[0]}', LOW, 'feet and '
-                             'sizes are guessed without them', '--feet, --sole'))
+        guesses.append(
+            Guess(
+                'meshes',
+                f'{len(missing)} not read, {missing[0]}',
+                LOW,
+                'feet and sizes are guessed without them',
+                '--feet, --sole',
+            )
+        )
     base, across, guess = find_base(tree, told)
     guesses.append(guess)
-    leg = -max(float(tree.at_zero(body, place.translation[None])[0, 2])   # the shorter one
-               for link, body, place in tree.frames if link in feet)
+    leg = -max(
+        float(tree.at_zero(body, place.translation[None])[0, 2])  # the shorter one
+        for link, body, place in tree.frames
+        if link in feet
+    )
     leg = leg if leg > 1e-6 else float(np.ptp([p.translation for p in tree.places[1:]]))
     soles = [find_sole(tree, link, leg, told)[0] for link in feet]
     turn, guess = find_forward(tree, feet, soles, base, across, told)
@@ -111,9 +129,12 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
         mirror, guess = find_mirror(tree, (soles[0].body, soles[1].body), base == 'planar', told)
         guesses.append(guess)
     if base == 'planar' and (mirror is None or len(mirror.joints) < tree.model.njoints - 2):
-        raise InvalidInput('base', value='planar', limit='a planar robot needs two feet, and every '
-                           'joint its mirror image', remedy='--base free, --feet A,B or --mirror '
-                           'A=B')
+        raise InvalidInput(
+            'base',
+            value='planar',
+            limit='a planar robot needs two feet, and every joint its mirror image',
+            remedy='--base free, --feet A,B or --mirror A=B',
+        )
     suspicions = find_suspicions(tree, mirror, leg, base == 'planar')
     filled = fill_hollow(description, tree) if base == 'free' else []
     if filled:
@@ -123,22 +144,33 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     guesses += more
     repaired = [guess.what for guess in guesses if guess.confidence == REPAIRED]
     if told.strict and repaired:
-        raise InvalidInput('option --strict', value='; '.join(repaired)[:300], limit='would have '
-                           'to be repaired', remedy='mend the description, or leave --strict out')
+        raise InvalidInput(
+            'option --strict',
+            value='; '.join(repaired)[:300],
+            limit='would have to be repaired',
+            remedy='mend the description, or leave --strict out',
+        )
     return _complete(description, tree, soles, mirror, base, efforts, guesses, suspicions, told)
 
 
-def _soles(tree: BodyTree, feet: Sequence[str], leg: float, base: str,
-           told: Told) -> tuple[list[Sole], list[Guess]]:
+def _soles(
+    tree: BodyTree, feet: Sequence[str], leg: float, base: str, told: Told
+) -> tuple[list[Sole], list[Guess]]:
     """Return the soles, the left one first, alike, and what they are guessed from."""
     found = [find_sole(tree, link, leg, told) for link in feet]
     if base == 'free':
-        found.sort(key=lambda pair: (-round(float(tree.places[pair[0].body].act(
-            pair[0].place.translation)[1]) / leg, 3), -side_of(pair[0].link)))
+        found.sort(
+            key=lambda pair: (
+                -round(float(tree.places[pair[0].body].act(pair[0].place.translation)[1]) / leg, 3),
+                -side_of(pair[0].link),
+            )
+        )
     soles = [sole for sole, _ in found]
-    if base == 'planar':   # it rolls on them: points, whatever they look like
-        soles = [Sole(sole.link, sole.body, sole.place, 0.0, 0.0, max(sole.radius, 0.01 * leg))
-                 for sole in soles]
+    if base == 'planar':  # it rolls on them: points, whatever they look like
+        soles = [
+            Sole(sole.link, sole.body, sole.place, 0.0, 0.0, max(sole.radius, 0.01 * leg))
+            for sole in soles
+        ]
         return soles, [Guess('soles', 'points', HIGH, 'a planar robot rolls over its feet')]
     return soles, [guess for _, guess in found]
 
@@ -157,50 +189,93 @@ def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], 
             absurd.append(joint.name)
     for name in (*missing, *absurd):
         efforts[name] = float(f'{STRONG * scale:.3g}')
-    guesses = [Guess('motors', f'{len(efforts)} joints, {min(efforts.values()):.3g} to '
-                     f'{max(efforts.values()):.3g} N m',
-                     TOLD if set(efforts) <= set(told.efforts) else
-                     LOW if missing or absurd else MEDIUM,
-                     'effort limits of the description; reduction, rotor and winding are not in '
-                     'it: an ideal motor each', '--effort')]
-    for names, why in ((missing, 'no effort limit is given'),
-                       (absurd, f'the limit given is above {PLACEHOLDER:g} m g L')):
+    guesses = [
+        Guess(
+            'motors',
+            f'{len(efforts)} joints, {min(efforts.values()):.3g} to '
+            f'{max(efforts.values()):.3g} N m',
+            TOLD if set(efforts) <= set(told.efforts) else LOW if missing or absurd else MEDIUM,
+            'effort limits of the description; reduction, rotor and winding are not in '
+            'it: an ideal motor each',
+            '--effort',
+        )
+    ]
+    for names, why in (
+        (missing, 'no effort limit is given'),
+        (absurd, f'the limit given is above {PLACEHOLDER:g} m g L'),
+    ):
         if names:
-            guesses.append(Guess('effort of ' + ', '.join(names), f'{efforts[names[0]]:.3g} N m',
-                                 LOW, f'{why}: half of m g L', '--effort'))
+            guesses.append(
+                Guess(
+                    'effort of ' + ', '.join(names),
+                    f'{efforts[names[0]]:.3g} N m',
+                    LOW,
+                    f'{why}: half of m g L',
+                    '--effort',
+                )
+            )
     return efforts, guesses
 
 
-def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirror: Mirror | None,
-              base: str, efforts: dict[str, float], guesses: list[Guess],
-              suspicions: list[InvalidInput], told: Told) -> Adoption:
+def _complete(
+    description: Description,
+    tree: BodyTree,
+    soles: list[Sole],
+    mirror: Mirror | None,
+    base: str,
+    efforts: dict[str, float],
+    guesses: list[Guess],
+    suspicions: list[InvalidInput],
+    told: Told,
+) -> Adoption:
     """Solve the start and put everything together."""
     links = sole_names(tree, soles)
     name = told.name or tree.name
     order = [joint.name for joint in moving_joints(tree.urdf)]
     robot: dict[str, Any] = {
-        'name': name, 'urdf': f'{name}.urdf', 'base_link': root_link(parse(tree.urdf)),
-        'base': base, 'joints': order, 'feet': links}
+        'name': name,
+        'urdf': f'{name}.urdf',
+        'base_link': root_link(parse(tree.urdf)),
+        'base': base,
+        'joints': order,
+        'feet': links,
+    }
     for joint in told.posture:
         if joint not in order:
-            raise InvalidInput(f'--posture {joint}', limit='is no moving joint',
-                               remedy='known: ' + ', '.join(order))
+            raise InvalidInput(
+                f'--posture {joint}',
+                limit='is no moving joint',
+                remedy='known: ' + ', '.join(order),
+            )
         limit = tree.limits[joint]
         if not limit.lower <= told.posture[joint] <= limit.upper:
-            raise InvalidInput(f'--posture {joint}', value=told.posture[joint], limit='must be '
-                               f'from {limit.lower:g} to {limit.upper:g} (the description)')
+            raise InvalidInput(
+                f'--posture {joint}',
+                value=told.posture[joint],
+                limit=f'must be from {limit.lower:g} to {limit.upper:g} (the description)',
+            )
     if base == 'planar':
         assert mirror is not None
         standing, pitch, start = _planar_start(tree, soles, mirror, links, robot, told)
     else:
         standing, pitch = find_standing(tree, soles, mirror, told.bend, told.posture), 0.0
-        start = {'posture': {joint: _inside(value, tree.limits[joint])
-                             for joint, value in standing.posture.items() if abs(value) > 5e-6}}
-    guesses.append(Guess(
-        'start', f'base {standing.height:.3g} m over the floor', TOLD if told.posture else
-        HIGH if standing.error < MAY_BE_OFF else LOW,
-        f'feet level to {standing.error:.1e}, centre of mass {standing.offset:+.4f} m ahead of '
-        'their middle', '--posture, --bend'))
+        start = {
+            'posture': {
+                joint: _inside(value, tree.limits[joint])
+                for joint, value in standing.posture.items()
+                if abs(value) > 5e-6
+            }
+        }
+    guesses.append(
+        Guess(
+            'start',
+            f'base {standing.height:.3g} m over the floor',
+            TOLD if told.posture else HIGH if standing.error < MAY_BE_OFF else LOW,
+            f'feet level to {standing.error:.1e}, centre of mass {standing.offset:+.4f} m ahead of '
+            'their middle',
+            '--posture, --bend',
+        )
+    )
     armatures = dict(description.armatures)
     if base == 'free' and len(soles) == 2:
         armatures, more = armatures_of(tree, efforts, standing.longest, armatures)
@@ -212,23 +287,63 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
     joints = min(len(tree.chain(sole.body)) for sole in soles)
     lays_flat = joints >= 6
     if base == 'free' and not on_points and not lays_flat:
-        guesses.append(Guess('steps', 'as on blades', HIGH, f'legs of {joints} joints cannot lay a '
-                             'sole flat wherever they step'))
+        guesses.append(
+            Guess(
+                'steps',
+                'as on blades',
+                HIGH,
+                f'legs of {joints} joints cannot lay a sole flat wherever they step',
+            )
+        )
     if len(soles) != 2:
-        guesses.append(Guess('law', 'static_torque', HIGH, f'it stands on {len(soles)} feet and '
-                             'shifts its weight; the laws that walk are of two feet: walking '
-                             'needs a law of your own, see CONTRIBUTING.md'))
+        guesses.append(
+            Guess(
+                'law',
+                'static_torque',
+                HIGH,
+                f'it stands on {len(soles)} feet and '
+                'shifts its weight; the laws that walk are of two feet: walking '
+                'needs a law of your own, see CONTRIBUTING.md',
+            )
+        )
     parameters = {
-        'robot': robot, 'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8}, 'start': start,
-        'controller': 'none' if base == 'planar' else
-        'stepping' if on_points and len(soles) == 2 else 'static_torque',
+        'robot': robot,
+        'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8},
+        'start': start,
+        'controller': 'none'
+        if base == 'planar'
+        else 'stepping'
+        if on_points and len(soles) == 2
+        else 'static_torque',
         'plant': 'rigid' if base == 'planar' else 'mujoco',
-        **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
-                      lays_flat)}
-    guesses.append(Guess('thresholds', f'contact from {parameters["estimator"]["contact_on"]:g} N',
-                         MEDIUM, f'a tenth of the weight of {9.81 * tree.mass:.4g} N', ''))
-    return Adoption(name, description, tree, soles, links, mirror, base, standing,
-                    pitch, write_urdf(tree, soles, links, efforts), parameters, guesses, suspicions)
+        **sections_of(
+            tree.mass, soles, base == 'planar', standing.height, apart, efforts, lays_flat
+        ),
+    }
+    guesses.append(
+        Guess(
+            'thresholds',
+            f'contact from {parameters["estimator"]["contact_on"]:g} N',
+            MEDIUM,
+            f'a tenth of the weight of {9.81 * tree.mass:.4g} N',
+            '',
+        )
+    )
+    return Adoption(
+        name,
+        description,
+        tree,
+        soles,
+        links,
+        mirror,
+        base,
+        standing,
+        pitch,
+        write_urdf(tree, soles, links, efforts),
+        parameters,
+        guesses,
+        suspicions,
+    )
 
 
 def _inside(value: float, limit: UrdfJoint) -> float:
@@ -236,20 +351,32 @@ def _inside(value: float, limit: UrdfJoint) -> float:
     return float(min(max(round(value, 5), limit.lower), limit.upper))
 
 
-def _planar_start(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror, links: Sequence[str],
-                  robot: dict[str, Any], told: Told) -> tuple[Standing, float, dict[str, Any]]:
+def _planar_start(
+    tree: BodyTree,
+    soles: Sequence[Sole],
+    mirror: Mirror,
+    links: Sequence[str],
+    robot: dict[str, Any],
+    told: Told,
+) -> tuple[Standing, float, dict[str, Any]]:
     """Return the start of a planar robot; adds mirror, coordinates and supports to the robot."""
     standing, pitch = find_stride(tree, soles, told.bend, told.posture)
     bodies = [sole.body for sole in soles]
     coordinates, supports = support_maps(tree, mirror, bodies, links)
-    robot['mirror'] = {joint: {'partner': partner, 'sign': sign}
-                       for joint, (partner, sign) in mirror.joints.items()}
+    robot['mirror'] = {
+        joint: {'partner': partner, 'sign': sign}
+        for joint, (partner, sign) in mirror.joints.items()
+    }
     robot['coordinates'], robot['supports'] = coordinates, supports
     values = {'pitch': pitch, **standing.posture}
     maps = supports[links[0]]
-    q = [round(sum(factor * values[name] for name, factor in maps[coordinate].items()), 6)
-         for coordinate in coordinates]
+    q = [
+        round(sum(factor * values[name] for name, factor in maps[coordinate].items()), 6)
+        for coordinate in coordinates
+    ]
     speed = -SPEED * math.sqrt(9.81 / standing.longest)
-    return standing, pitch, {'support': links[0], 'q': q,
-                      'v': [round(speed, 4), *[0.0] * (len(q) - 1)]}
-
+    return (
+        standing,
+        pitch,
+        {'support': links[0], 'q': q, 'v': [round(speed, 4), *[0.0] * (len(q) - 1)]},
+    )

@@ -15,17 +15,18 @@ from walking_control.lab.adoption.urdf_parts import placement_of
 from walking_control.models.dynamics import bare_robot
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint, without_shapes
 
-ROOT = 1   # index of the base among Pinocchio's joints
-_ROUND = 96   # points around a cylinder
+ROOT = 1  # index of the base among Pinocchio's joints
+_ROUND = 96  # points around a cylinder
 
 
 @dataclass(frozen=True)
 class Shape:
     """What a link looks like or collides with."""
+
     link: str
-    body: int   # index of the joint it moves with
-    points: np.ndarray   # corners, in the axes of that joint, m, ``(n, 3)``
-    collides: bool   # whether it is a collision shape
+    body: int  # index of the joint it moves with
+    points: np.ndarray  # corners, in the axes of that joint, m, ``(n, 3)``
+    collides: bool  # whether it is a collision shape
 
 
 class BodyTree:
@@ -40,19 +41,26 @@ class BodyTree:
     def __init__(self, description: Description) -> None:
         self.urdf = description.urdf
         self.name = description.name
-        bare_robot(self.urdf, self.name)   # says what joint is unknown
+        bare_robot(self.urdf, self.name)  # says what joint is unknown
         self.model = pin.buildModelFromXML(without_shapes(self.urdf), pin.JointModelFreeFlyer())
         if self.model.njoints < 3:
-            raise UrdfError(f'robot description {description.path}',
-                            limit='has no joint that moves', remedy='free some of its joints')
+            raise UrdfError(
+                f'robot description {description.path}',
+                limit='has no joint that moves',
+                remedy='free some of its joints',
+            )
         self.data = self.model.createData()
-        self.limits: dict[str, UrdfJoint] = {joint.name: joint
-                                             for joint in moving_joints(self.urdf)}
+        self.limits: dict[str, UrdfJoint] = {
+            joint.name: joint for joint in moving_joints(self.urdf)
+        }
         self.mass = float(pin.computeTotalMass(self.model))
         pin.forwardKinematics(self.model, self.data, pin.neutral(self.model))
         self.places = [place.copy() for place in self.data.oMi]
-        self.frames = [(frame.name, frame.parentJoint, frame.placement)
-                       for frame in self.model.frames if frame.type == pin.FrameType.BODY]
+        self.frames = [
+            (frame.name, frame.parentJoint, frame.placement)
+            for frame in self.model.frames
+            if frame.type == pin.FrameType.BODY
+        ]
         self.unread: list[str] = []
         self.shapes = self._read_shapes()
 
@@ -76,21 +84,24 @@ class BodyTree:
 
     def children(self, body: int) -> list[int]:
         """Return the bodies that hang on a body."""
-        return [child for child in range(2, self.model.njoints)
-                if self.model.parents[child] == body]
+        return [
+            child for child in range(2, self.model.njoints) if self.model.parents[child] == body
+        ]
 
     def points(self, body: int, of: str = 'all') -> np.ndarray:
         """Return the corners of a body's collision shapes, else of its others, ``(n, 3)``."""
-        shapes = [shape for shape in self.shapes
-                  if shape.body == body and of in ('all', shape.link)]
+        shapes = [
+            shape for shape in self.shapes if shape.body == body and of in ('all', shape.link)
+        ]
         chosen = [shape for shape in shapes if shape.collides] or shapes
         return np.vstack([shape.points for shape in chosen]) if chosen else np.zeros((0, 3))
 
     def extent(self, body: int) -> float:
         """Return the size of a body by its shapes and the joints on it, m."""
         places = [np.zeros((1, 3)), self.points(body)]
-        places += [self.model.jointPlacements[child].translation[None]
-                   for child in self.children(body)]
+        places += [
+            self.model.jointPlacements[child].translation[None] for child in self.children(body)
+        ]
         places += [place.translation[None] for _, at, place in self.frames if at == body]
         cloud = np.vstack(places)
         return float(np.linalg.norm(np.ptp(cloud, axis=0)))
@@ -111,8 +122,14 @@ class BodyTree:
                     points = self._points_of(part)
                     if points is not None:
                         at = place * placement_of(part)
-                        shapes.append(Shape(name, body, points @ at.rotation.T + at.translation,
-                                            tag == 'collision'))
+                        shapes.append(
+                            Shape(
+                                name,
+                                body,
+                                points @ at.rotation.T + at.translation,
+                                tag == 'collision',
+                            )
+                        )
         return shapes
 
     def _points_of(self, part: Element) -> np.ndarray | None:
@@ -137,6 +154,7 @@ class BodyTree:
 
     def _mesh(self, name: str, scale: str) -> np.ndarray | None:
         from pinocchio import coal
+
         numbers = np.array([float(x) for x in scale.split()])
         try:
             loaded = coal.MeshLoader().load(name, np.ones(3))
@@ -144,7 +162,7 @@ class BodyTree:
         except (RuntimeError, ValueError, AttributeError):
             self.unread.append(name)
             return None
-        if _is_y_up(name):   # as Gazebo turns it; loaders of the file alone do not
+        if _is_y_up(name):  # as Gazebo turns it; loaders of the file alone do not
             points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
         return np.asarray(points[np.isfinite(points).all(axis=1)])
 

@@ -47,42 +47,73 @@ def read_description(path: Path | str) -> Description:
         urdf, guesses = urdf_of_sdf(root, path)
         return _finish(urdf, path, 'SDF', guesses, {})
     if root.tag != 'robot':
-        raise UrdfError(f'robot description {path}', value=root.tag, limit='the root element must '
-                        'be <robot> (URDF), <mujoco> (MJCF) or <sdf>')
+        raise UrdfError(
+            f'robot description {path}',
+            value=root.tag,
+            limit='the root element must be <robot> (URDF), <mujoco> (MJCF) or <sdf>',
+        )
     return _finish(ElementTree.tostring(root, encoding='unicode'), path, 'URDF', [], {})
 
 
-def _finish(urdf: str, path: Path, kind: str, guesses: list[Guess],
-            armatures: dict[str, float]) -> Description:
+def _finish(
+    urdf: str, path: Path, kind: str, guesses: list[Guess], armatures: dict[str, float]
+) -> Description:
     root = parse(urdf, path)
     guesses = [*guesses, *_cut_anchor(root), *repair(root, path.parent)]
     urdf = ElementTree.tostring(root, encoding='unicode')
     check_urdf(urdf, path)
     name = re.sub('[^A-Za-z0-9_.-]', '_', root.get('name') or path.stem).strip('_.-')[:64]
-    return Description(name or 'robot', place_meshes(urdf, find_meshes(urdf, path.parent)), path,
-                       kind, guesses, armatures)
+    return Description(
+        name or 'robot',
+        place_meshes(urdf, find_meshes(urdf, path.parent)),
+        path,
+        kind,
+        guesses,
+        armatures,
+    )
 
 
 def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
     """Take away a world that the base hangs on: its plant gives a robot its root."""
-    children = {joint.find('child').get('link')  # type: ignore[union-attr]
-                for joint in root.findall('joint') if joint.find('child') is not None}
+    children = {
+        joint.find('child').get('link')  # type: ignore[union-attr]
+        for joint in root.findall('joint')
+        if joint.find('child') is not None
+    }
     cut = []
     for link in root.findall('link'):
         name = link.get('name', '')
-        at = [joint for joint in root.findall('joint') if joint.find('parent') is not None
-              and joint.find('parent').get('link') == name]  # type: ignore[union-attr]
-        if name in _ANCHORS and name not in children and link.find('inertial') is None \
-                and len(at) == 1 and at[0].get('type') in ('fixed', 'floating', 'planar'):
+        at = [
+            joint
+            for joint in root.findall('joint')
+            if joint.find('parent') is not None and joint.find('parent').get('link') == name
+        ]  # type: ignore[union-attr]
+        if (
+            name in _ANCHORS
+            and name not in children
+            and link.find('inertial') is None
+            and len(at) == 1
+            and at[0].get('type') in ('fixed', 'floating', 'planar')
+        ):
             root.remove(link)
             root.remove(at[0])
-            cut.append(Guess('root', f'{name} taken away', HIGH, 'it has no mass; plants add their '
-                             'own root joint'))
+            cut.append(
+                Guess(
+                    'root',
+                    f'{name} taken away',
+                    HIGH,
+                    'it has no mass; plants add their own root joint',
+                )
+            )
     return cut
 
 
-def fix_joints(description: Description, fixed: Mapping[str, float],
-               efforts: Mapping[str, float], armatures: Mapping[str, float] | None = None) -> None:
+def fix_joints(
+    description: Description,
+    fixed: Mapping[str, float],
+    efforts: Mapping[str, float],
+    armatures: Mapping[str, float] | None = None,
+) -> None:
     """Make joints fixed that were told to be, and those that no motor can turn.
 
     As told: position, effort limit and rotor inertia by joint. InvalidInput: a name is no moving
@@ -93,8 +124,11 @@ def fix_joints(description: Description, fixed: Mapping[str, float],
     for what, names in (('--fix', fixed), ('--effort', efforts), ('--armature', armatures or {})):
         for name in names:
             if name not in joints:
-                raise InvalidInput(f'{what} {name}', limit='is no moving joint of the description',
-                                   remedy='known: ' + ', '.join(joints))
+                raise InvalidInput(
+                    f'{what} {name}',
+                    limit='is no moving joint of the description',
+                    remedy='known: ' + ', '.join(joints),
+                )
     for what, values in (('--effort', efforts), ('--armature', armatures or {})):
         for name, value in values.items():
             if not value >= 0.0:
@@ -110,12 +144,22 @@ def fix_joints(description: Description, fixed: Mapping[str, float],
             guess = Guess(f'joint {name}', f'fixed at {fixed[name]:g}', TOLD, 'as told', '--fix')
             _fix(element, fixed[name])
         elif name in mimics:
-            guess = Guess(f'joint {name}', f'fixed at {at:.3g}', MEDIUM,
-                          f'it mimics {mimics[name]}; coupled joints are not modelled', '--fix')
+            guess = Guess(
+                f'joint {name}',
+                f'fixed at {at:.3g}',
+                MEDIUM,
+                f'it mimics {mimics[name]}; coupled joints are not modelled',
+                '--fix',
+            )
             _fix(element, at)
         elif joints[name].effort <= 0.0 and name not in efforts:
-            guess = Guess(f'joint {name}', f'fixed at {at:.3g}', LOW,
-                          'its effort limit is 0: no motor', '--effort, --fix')
+            guess = Guess(
+                f'joint {name}',
+                f'fixed at {at:.3g}',
+                LOW,
+                'its effort limit is 0: no motor',
+                '--effort, --fix',
+            )
             _fix(element, at)
         else:
             continue
@@ -128,11 +172,15 @@ def _fix(joint: ElementTree.Element, position: float) -> None:
     """Make a joint fixed at a position."""
     place = placement_of(joint)
     element = joint.find('axis')
-    axis = np.array([float(x) for x in
-                     ('1 0 0' if element is None else element.get('xyz', '1 0 0')).split()])
+    axis = np.array(
+        [float(x) for x in ('1 0 0' if element is None else element.get('xyz', '1 0 0')).split()]
+    )
     axis /= np.linalg.norm(axis)
-    place = place * (pin.SE3(np.eye(3), position * axis) if joint.get('type') == 'prismatic'
-                     else pin.SE3(pin.exp3(position * axis), np.zeros(3)))
+    place = place * (
+        pin.SE3(np.eye(3), position * axis)
+        if joint.get('type') == 'prismatic'
+        else pin.SE3(pin.exp3(position * axis), np.zeros(3))
+    )
     joint.set('type', 'fixed')
     for tag in ('axis', 'limit', 'mimic', 'dynamics', 'origin'):
         for element in joint.findall(tag):
@@ -141,8 +189,7 @@ def _fix(joint: ElementTree.Element, position: float) -> None:
 
 
 def turn_base(description: Description, rotation: np.ndarray) -> None:
-    """Turn the axes of the base by a rotation from old to new ones; its parts stay where they are.
-    """
+    """Turn the axes of the base by a rotation from old to new ones; its parts stay where they are."""
     root = parse(description.urdf)
     name, turn = root_link(root), pin.SE3(rotation, np.zeros(3))
     link = next(link for link in root.findall('link') if link.get('name') == name)

@@ -13,24 +13,25 @@ from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of
 
-LEVEL = 0.05     # of the height of the robot: feet are no higher above the lowest one
-DEPTH = 0.002    # of the leg: what lies so near to the plane of a sole touches the floor
+LEVEL = 0.05  # of the height of the robot: feet are no higher above the lowest one
+DEPTH = 0.002  # of the leg: what lies so near to the plane of a sole touches the floor
 SHORTEST = 0.06  # of the leg: what is shorter is a point
-STEEP = 0.5      # cosine between the way from ankle to sole and the sole's normal, at least
-LEANING = 0.7    # cosine to the axis across: sides of a foot are no soles
-NARROW = 0.01    # m: a line is given this width, lest it be nothing
+STEEP = 0.5  # cosine between the way from ankle to sole and the sole's normal, at least
+LEANING = 0.7  # cosine to the axis across: sides of a foot are no soles
+NARROW = 0.01  # m: a line is given this width, lest it be nothing
 
 
 @dataclass(frozen=True)
 class Sole:
     """Where a foot touches the floor."""
-    link: str   # the link that carries it
+
+    link: str  # the link that carries it
     body: int
     # its frame in the body: z away from the floor, x ahead, the origin in the middle
     place: pin.SE3
-    length: float   # along x, m; 0 of a point
-    width: float   # along y, m; 0 of a point
-    radius: float = 0.0   # of the ball of a point, m
+    length: float  # along x, m; 0 of a point
+    width: float  # along y, m; 0 of a point
+    radius: float = 0.0  # of the ball of a point, m
 
     @property
     def is_point(self) -> bool:
@@ -44,11 +45,17 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     if told.feet:
         for link in told.feet:
             if link not in bodies:
-                raise InvalidInput(f'--feet {link}', limit='is no link of the description',
-                                   remedy='known: ' + ', '.join(bodies))
+                raise InvalidInput(
+                    f'--feet {link}',
+                    limit='is no link of the description',
+                    remedy='known: ' + ', '.join(bodies),
+                )
         if len({bodies[link] for link in told.feet}) < 2:
-            raise InvalidInput('--feet', value=','.join(told.feet), limit='must name links of two '
-                               'parts that move against each other')
+            raise InvalidInput(
+                '--feet',
+                value=','.join(told.feet),
+                limit='must name links of two parts that move against each other',
+            )
         return list(told.feet), Guess('feet', ', '.join(told.feet), TOLD, 'as told', '--feet')
     ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
     if not ends:
@@ -61,20 +68,31 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     other = partner_name(*feet.values()) if len(feet) == 1 else None
     if other in ends:
         assert other is not None
-        feet[bodies[other]] = other   # a leg that is far longer has a slip, of which more later
+        feet[bodies[other]] = other  # a leg that is far longer has a slip, of which more later
     shaped = all(_has_shape(tree, link) for link in feet.values())
     if len(feet) < 2 or len(feet) % 2:
-        raise InvalidInput('feet', value=', '.join(feet.values()), limit='are the parts that end '
-                           'lowest at zero angles, and a walker has two', remedy='--feet A,B')
+        raise InvalidInput(
+            'feet',
+            value=', '.join(feet.values()),
+            limit='are the parts that end lowest at zero angles, and a walker has two',
+            remedy='--feet A,B',
+        )
     wheels = [link for body, link in feet.items() if _is_wheel(tree, body)]
     if wheels:
-        raise InvalidInput('feet', value=', '.join(wheels), limit='are wheels: they turn without '
-                           'end about their middle', remedy='--fix the joints that turn them, or '
-                           '--feet A,B')
+        raise InvalidInput(
+            'feet',
+            value=', '.join(wheels),
+            limit='are wheels: they turn without end about their middle',
+            remedy='--fix the joints that turn them, or --feet A,B',
+        )
     names = sorted(feet.values())
-    return names, Guess('feet', ', '.join(names), HIGH if shaped and len(feet) == 2 else LOW,
-                        'the lowest ends at zero angles' + (', with shapes' if shaped else
-                                                            ', without any shape'), '--feet')
+    return names, Guess(
+        'feet',
+        ', '.join(names),
+        HIGH if shaped and len(feet) == 2 else LOW,
+        'the lowest ends at zero angles' + (', with shapes' if shaped else ', without any shape'),
+        '--feet',
+    )
 
 
 def _is_end(tree: BodyTree, body: int) -> bool:
@@ -84,10 +102,13 @@ def _is_end(tree: BodyTree, body: int) -> bool:
 
 def _is_wheel(tree: BodyTree, body: int) -> bool:
     points = tree.points(body)
-    return body != ROOT and len(points) > 3 \
-        and tree.limits[tree.joint(body)].kind == 'continuous' \
-        and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(
-            np.linalg.norm(0.5 * (points.max(axis=0) + points.min(axis=0))))
+    return (
+        body != ROOT
+        and len(points) > 3
+        and tree.limits[tree.joint(body)].kind == 'continuous'
+        and float(np.linalg.norm(np.ptp(points, axis=0)))
+        > 10.0 * float(np.linalg.norm(0.5 * (points.max(axis=0) + points.min(axis=0))))
+    )
 
 
 def _has_shape(tree: BodyTree, link: str) -> bool:
@@ -112,31 +133,51 @@ def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, 
     points = tree.points(body)
     what = f'sole of {link}'
     side = turn.T @ [0.0, 1.0, 0.0]
-    reaches_zero = all(limit.lower <= 0.0 <= limit.upper for limit in (
-        tree.limits[tree.joint(joint)] for joint in tree.chain(body))) if body != ROOT else True
+    reaches_zero = (
+        all(
+            limit.lower <= 0.0 <= limit.upper
+            for limit in (tree.limits[tree.joint(joint)] for joint in tree.chain(body))
+        )
+        if body != ROOT
+        else True
+    )
     if len(points) < 4:
         place = pin.SE3(turn.T, frame.translation)
         if told.sole is not None:
             return Sole(link, body, place, *told.sole), Guess(
-                what, _size(*told.sole), TOLD, 'as told, about its origin', '--sole')
+                what, _size(*told.sole), TOLD, 'as told, about its origin', '--sole'
+            )
         return Sole(link, body, place, 0.0, 0.0), Guess(
-            what, 'a point at its origin', LOW, 'it has no shape', '--sole')
-    best = max(_faces(points, turn.T @ [0.0, 0.0, -1.0], side),
-               key=lambda normal: _merit(points, normal, side, leg, turn if reaches_zero else None))
+            what, 'a point at its origin', LOW, 'it has no shape', '--sole'
+        )
+    best = max(
+        _faces(points, turn.T @ [0.0, 0.0, -1.0], side),
+        key=lambda normal: _merit(points, normal, side, leg, turn if reaches_zero else None),
+    )
     patch, place = _patch(points, best, side, leg)
     length, width = (float(x) for x in np.ptp(patch, axis=0)[:2])
     if told.sole is not None:
         length, width = told.sole
         guess = Guess(what, _size(length, width), TOLD, 'as told', '--sole')
     elif max(length, width) < SHORTEST * leg:
-        guess = Guess(what, 'a point', HIGH if max(length, width) < 0.5 * SHORTEST * leg
-                      else MEDIUM, f'it touches a plane over {max(length, width):.3g} m', '--sole')
+        guess = Guess(
+            what,
+            'a point',
+            HIGH if max(length, width) < 0.5 * SHORTEST * leg else MEDIUM,
+            f'it touches a plane over {max(length, width):.3g} m',
+            '--sole',
+        )
         length = width = 0.0
     else:
         length, width = max(length, NARROW), max(width, NARROW)
         share = len(patch) / len(points)
-        guess = Guess(what, _size(length, width), HIGH if share > 0.02 and width > NARROW
-                      else MEDIUM, 'the flattest side of its shape away from the ankle', '--sole')
+        guess = Guess(
+            what,
+            _size(length, width),
+            HIGH if share > 0.02 and width > NARROW else MEDIUM,
+            'the flattest side of its shape away from the ankle',
+            '--sole',
+        )
     radius = 0.0
     if length == 0.0:
         _, place = _patch(points, turn.T @ [0.0, 0.0, -1.0], side, leg)
@@ -152,7 +193,7 @@ def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> list[np.nd
     """Return the normals of the hull, each once, their like without a lean, and straight down."""
     try:
         hull = ConvexHull(points)
-    except (QhullError, ValueError):   # flat
+    except (QhullError, ValueError):  # flat
         return [down]
     normals: list[np.ndarray] = [down]
     for row in np.unique(hull.equations[:, :3].round(2), axis=0):
@@ -160,27 +201,29 @@ def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> list[np.nd
         if abs(normal @ side) > LEANING:
             continue
         upright = normal - (normal @ side) * side
-        if 1e-3 < abs(normal @ side) < 0.2:   # round feet have no facet there
+        if 1e-3 < abs(normal @ side) < 0.2:  # round feet have no facet there
             normals.append(upright / np.linalg.norm(upright))
         normals.append(normal)
     return normals
 
 
-def _merit(points: np.ndarray, normal: np.ndarray, side: np.ndarray, leg: float,
-           turn: np.ndarray | None) -> float:
+def _merit(
+    points: np.ndarray, normal: np.ndarray, side: np.ndarray, leg: float, turn: np.ndarray | None
+) -> float:
     """Return how much of a foot a plane touches, and that it lies below or away from the ankle."""
     patch, place = _patch(points, normal, side, leg)
     below = float(place.translation @ normal) / max(1e-9, float(np.linalg.norm(place.translation)))
     if below < STEEP:
         return 0.0
     length, width = np.ptp(patch, axis=0)[:2] + DEPTH * leg
-    upright = max(0.0, 1.0 - 4.0 * abs(float(normal @ side)))   # feet stand level sideways
+    upright = max(0.0, 1.0 - 4.0 * abs(float(normal @ side)))  # feet stand level sideways
     lies = below if turn is None else -float((turn @ normal)[2])
     return upright * float(length * width) * (1.5 + 0.5 * lies)
 
 
-def _patch(points: np.ndarray, normal: np.ndarray, side: np.ndarray,
-           leg: float) -> tuple[np.ndarray, pin.SE3]:
+def _patch(
+    points: np.ndarray, normal: np.ndarray, side: np.ndarray, leg: float
+) -> tuple[np.ndarray, pin.SE3]:
     """Return what touches a plane, in the sole's axes, ``(n, 3)``, and its frame in the body."""
     z = -normal
     y = side - (side @ z) * z
@@ -193,7 +236,7 @@ def _patch(points: np.ndarray, normal: np.ndarray, side: np.ndarray,
     return patch - middle, pin.SE3(rotation, rotation @ middle)
 
 
-PARALLEL = 0.02   # sine of the angle between axes of a planar robot, at most
+PARALLEL = 0.02  # sine of the angle between axes of a planar robot, at most
 AXES = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), '-x': (-1.0, 0.0, 0.0), '-y': (0.0, -1.0, 0.0)}
 
 
@@ -209,23 +252,41 @@ def find_base(tree: BodyTree, told: Told) -> tuple[str, np.ndarray, Guess]:
     is_planar = bent < PARALLEL and abs(across[2]) < PARALLEL
     if told.base == 'planar' and not is_planar:
         worst = int(np.argmax(np.linalg.norm(np.cross(axes, across), axis=1)))
-        raise InvalidInput('--base planar', limit=f'joint {tree.joint(worst + 2)} turns out of the '
-                           'plane of the others', remedy='fix it: --fix '
-                           f'{tree.joint(worst + 2)}=0')
+        raise InvalidInput(
+            '--base planar',
+            limit=f'joint {tree.joint(worst + 2)} turns out of the plane of the others',
+            remedy=f'fix it: --fix {tree.joint(worst + 2)}=0',
+        )
     if told.base is not None:
         return told.base, across, Guess('base', told.base, TOLD, 'as told', '--base')
-    return ('planar', across, Guess('base', 'planar', HIGH, 'all joints turn about parallel '
-                                    'axes', '--base')) if is_planar else \
-        ('free', across, Guess('base', 'free', HIGH, 'joints turn about axes of several '
-                               'directions', '--base'))
+    return (
+        (
+            'planar',
+            across,
+            Guess('base', 'planar', HIGH, 'all joints turn about parallel axes', '--base'),
+        )
+        if is_planar
+        else (
+            'free',
+            across,
+            Guess('base', 'free', HIGH, 'joints turn about axes of several directions', '--base'),
+        )
+    )
 
 
-def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], base: str,
-                 across: np.ndarray, told: Told) -> tuple[np.ndarray, Guess]:
+def find_forward(
+    tree: BodyTree,
+    feet: Sequence[str],
+    soles: Sequence[Sole],
+    base: str,
+    across: np.ndarray,
+    told: Told,
+) -> tuple[np.ndarray, Guess]:
     """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`."""
     if told.forward is not None:
-        return _turn(np.array(AXES[told.forward])), Guess('forward', told.forward, TOLD, 'as told',
-                                                          '--forward')
+        return _turn(np.array(AXES[told.forward])), Guess(
+            'forward', told.forward, TOLD, 'as told', '--forward'
+        )
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     between = across if base == 'planar' else _across_legs(tree, soles, places)
     sideways = abs(between[0]) < abs(between[1])
@@ -235,20 +296,29 @@ def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], bas
     if base == 'free':
         left = np.cross([0.0, 0.0, 1.0], ahead)
         sides = [(side_of(foot), place) for foot, place in zip(feet, places, strict=True)]
-        sides += [(side_of(tree.joint(body)), tree.places[body].translation)
-                  for sole in soles for body in tree.chain(sole.body)]
+        sides += [
+            (side_of(tree.joint(body)), tree.places[body].translation)
+            for sole in soles
+            for body in tree.chain(sole.body)
+        ]
         named = int(np.sign(sum(side * (place @ left) for side, place in sides)))
-    offsets = [(place - tree.places[sole.body].translation) @ ahead
-               for place, sole in zip(places, soles, strict=True) if not sole.is_point]
+    offsets = [
+        (place - tree.places[sole.body].translation) @ ahead
+        for place, sole in zip(places, soles, strict=True)
+        if not sole.is_point
+    ]
     shaped = float(np.mean(offsets)) if offsets else 0.0
     longest = max((max(sole.length, sole.width) for sole in soles), default=0.0)
     shown = int(np.sign(shaped)) if abs(shaped) > 0.05 * longest else 0
     backwards = named < 0 and shown < 0 or named == 0 and shown < 0 and base == 'free'
     axis = negative if backwards else positive
-    why = {(1, 1): 'left is to the left and feet reach ahead',
-           (-1, -1): 'left would be to the right otherwise, and feet reach that way'}.get(
-        (named, shown), 'left is to the left of it' if named > 0 and not backwards else
-        'the usual axis')
+    why = {
+        (1, 1): 'left is to the left and feet reach ahead',
+        (-1, -1): 'left would be to the right otherwise, and feet reach that way',
+    }.get(
+        (named, shown),
+        'left is to the left of it' if named > 0 and not backwards else 'the usual axis',
+    )
     sure = HIGH if named == shown != 0 or named > 0 else MEDIUM if base == 'planar' else LOW
     return _turn(np.array(AXES[axis])), Guess('forward', axis, sure, why, '--forward')
 

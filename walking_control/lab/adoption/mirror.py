@@ -10,16 +10,25 @@ from walking_control.exceptions import InvalidInput
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
 
-_WORDS = (('left', 'right'), ('Left', 'Right'), ('LEFT', 'RIGHT'), ('fl', 'fr'), ('FL', 'FR'),
-          ('hl', 'hr'), ('HL', 'HR'), ('l', 'r'), ('L', 'R'))
+_WORDS = (
+    ('left', 'right'),
+    ('Left', 'Right'),
+    ('LEFT', 'RIGHT'),
+    ('fl', 'fr'),
+    ('FL', 'FR'),
+    ('hl', 'hr'),
+    ('HL', 'HR'),
+    ('l', 'r'),
+    ('L', 'R'),
+)
 REFLECTION = np.diag([1.0, -1.0, 1.0])
-NEAR = 0.05   # of the robot: how far from its image a partner may lie
+NEAR = 0.05  # of the robot: how far from its image a partner may lie
 
 
 def partner_name(name: str) -> str | None:
     """Return a name with left and right exchanged; None of one that has no side."""
     found = _find_side(name)
-    return None if found is None else name[:found[0]] + found[3] + name[found[1]:]
+    return None if found is None else name[: found[0]] + found[3] + name[found[1] :]
 
 
 def side_of(name: str) -> int:
@@ -33,7 +42,7 @@ def without_side(name: str) -> str:
     found = _find_side(name)
     if found is None:
         return name
-    rest = name[:found[0]].rstrip('_-.') + '_' + name[found[1]:].lstrip('_-.')
+    rest = name[: found[0]].rstrip('_-.') + '_' + name[found[1] :].lstrip('_-.')
     return rest.strip('_') or name
 
 
@@ -42,9 +51,12 @@ def _find_side(name: str) -> tuple[int, int, int, str] | None:
     for pair in _WORDS:
         for side, word, other in ((1, pair[0], pair[1]), (-1, pair[1], pair[0])):
             # long words stand anywhere, letters alone between breaks or before a capital
-            pattern = word if len(word) > 2 else \
-                rf'(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])' + (
-                    rf'|(?<![A-Za-z0-9]){word}(?=[A-Z][a-z])' if len(word) == 1 else '')
+            pattern = (
+                word
+                if len(word) > 2
+                else rf'(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])'
+                + (rf'|(?<![A-Za-z0-9]){word}(?=[A-Z][a-z])' if len(word) == 1 else '')
+            )
             found = re.search(pattern, name)
             if found:
                 return found.start(), found.end(), side, other
@@ -54,24 +66,29 @@ def _find_side(name: str) -> tuple[int, int, int, str] | None:
 @dataclass
 class Mirror:
     """The mirror image of every joint."""
+
     # joint -> (partner, sign), what changes roles with left and right
     joints: dict[str, tuple[str, float]] = field(default_factory=dict)
     # bodies (left, right), the upper ones first; a body in the middle is its own
     pairs: list[tuple[int, int]] = field(default_factory=list)
 
 
-def find_mirror(tree: BodyTree, feet: tuple[int, int], planar: bool,
-                told: Told) -> tuple[Mirror, Guess]:
+def find_mirror(
+    tree: BodyTree, feet: tuple[int, int], planar: bool, told: Told
+) -> tuple[Mirror, Guess]:
     """Return the `Mirror` of a robot on a left and a right foot, x ahead, and the `Guess` of it."""
     left, right = (tree.chain(foot) if foot != ROOT else [] for foot in feet)
     shared = [body for body in left if body in right]
     left, right = ([body for body in leg if body not in shared] for leg in (left, right))
     if len(left) != len(right) and not planar:
-        raise InvalidInput('legs', value=(len(left), len(right)), limit='have different numbers of '
-                           'joints', remedy='--feet A,B names the feet, --fix J=V takes a joint '
-                           'away')
+        raise InvalidInput(
+            'legs',
+            value=(len(left), len(right)),
+            limit='have different numbers of joints',
+            remedy='--feet A,B names the feet, --fix J=V takes a joint away',
+        )
     mirror = Mirror()
-    if len(left) != len(right):   # the base is part of a leg
+    if len(left) != len(right):  # the base is part of a leg
         _pair_path(tree, left, right, mirror)
         return mirror, _guess(tree, mirror, told)
     middle = [ROOT, *shared]
@@ -111,8 +128,9 @@ def _pair_path(tree: BodyTree, left: list[int], right: list[int], mirror: Mirror
         mirror.pairs.append((a, b))
 
 
-def _pair_children(tree: BodyTree, a: int, b: int, used: set[int], mirror: Mirror, told: Told,
-                   planar: bool) -> None:
+def _pair_children(
+    tree: BodyTree, a: int, b: int, used: set[int], mirror: Mirror, told: Told, planar: bool
+) -> None:
     """Pair what hangs on two bodies, or on one in the middle, by names, else by places."""
     children = [child for child in tree.children(a) if child not in used]
     others = [child for child in tree.children(b) if child not in used]
@@ -124,16 +142,26 @@ def _pair_children(tree: BodyTree, a: int, b: int, used: set[int], mirror: Mirro
         partner = _named(tree, child, free, told)
         if partner is None:
             image = tree.places[child].translation * (1.0 if planar else REFLECTION.diagonal())
-            partner = min(free, key=lambda other: float(np.linalg.norm(
-                tree.places[other].translation - image)) + 1e-6 * (other == child and a != b),
-                default=None)
-            if partner is None or np.linalg.norm(tree.places[partner].translation - image) \
-                    > NEAR * size:
+            partner = min(
+                free,
+                key=lambda other: (
+                    float(np.linalg.norm(tree.places[other].translation - image))
+                    + 1e-6 * (other == child and a != b)
+                ),
+                default=None,
+            )
+            if (
+                partner is None
+                or np.linalg.norm(tree.places[partner].translation - image) > NEAR * size
+            ):
                 continue
         used |= {child, partner}
         # the left one first, as with the legs
-        first = child if tree.places[child].translation[1] >= tree.places[partner].translation[1] \
+        first = (
+            child
+            if tree.places[child].translation[1] >= tree.places[partner].translation[1]
             else partner
+        )
         mirror.pairs.append((first, partner if first == child else child))
         _pair_children(tree, child, partner, used, mirror, told, planar)
 
@@ -158,14 +186,28 @@ def _sign(tree: BodyTree, a: int, b: int, planar: bool) -> float:
 
 
 def _guess(tree: BodyTree, mirror: Mirror, told: Told) -> Guess:
-    alone = [tree.joint(body) for body in range(2, tree.model.njoints)
-             if tree.joint(body) not in mirror.joints]
-    words = sorted({f'{a} = {"-" if sign < 0 else ""}{b}'
-                    for a, (b, sign) in mirror.joints.items() if a <= b})
+    alone = [
+        tree.joint(body)
+        for body in range(2, tree.model.njoints)
+        if tree.joint(body) not in mirror.joints
+    ]
+    words = sorted(
+        {f'{a} = {"-" if sign < 0 else ""}{b}' for a, (b, sign) in mirror.joints.items() if a <= b}
+    )
     named = sum(partner_name(tree.joint(a)) == tree.joint(b) for a, b in mirror.pairs if a != b)
     pairs = sum(a != b for a, b in mirror.pairs)
-    sure = TOLD if told.mirror else HIGH if not alone and named == pairs else \
-        MEDIUM if not alone else LOW
-    why = f'{pairs} pairs by place and axes' + (f', {named} of them by name too' if named else '') \
+    sure = (
+        TOLD
+        if told.mirror
+        else HIGH
+        if not alone and named == pairs
+        else MEDIUM
+        if not alone
+        else LOW
+    )
+    why = (
+        f'{pairs} pairs by place and axes'
+        + (f', {named} of them by name too' if named else '')
         + (f'; without an image: {", ".join(alone)}' if alone else '')
+    )
     return Guess('mirror', words, sure, why, '--mirror')

@@ -16,14 +16,16 @@ from walking_control.lab.adoption.repair import compile_mended
 from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
 from walking_control.simulation.mujoco import import_mujoco
 
-UNLIMITED = 1e9   # N m: no motor has it, so that another limit is guessed
+UNLIMITED = 1e9  # N m: no motor has it, so that another limit is guessed
 _SHAPES: dict[str, Callable[[Any], tuple[str, dict[str, str]]]] = {
     'SPHERE': lambda s: ('sphere', {'radius': f'{s[0]:.9g}'}),
-    'CAPSULE': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
-                                       'length': f'{2.0 * (s[1] + s[0]):.9g}'}),
-    'CYLINDER': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
-                                        'length': f'{2.0 * s[1]:.9g}'}),
-    'BOX': lambda s: ('box', {'size': ' '.join(f'{2.0 * x:.9g}' for x in s)})}
+    'CAPSULE': lambda s: (
+        'cylinder',
+        {'radius': f'{s[0]:.9g}', 'length': f'{2.0 * (s[1] + s[0]):.9g}'},
+    ),
+    'CYLINDER': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}', 'length': f'{2.0 * s[1]:.9g}'}),
+    'BOX': lambda s: ('box', {'size': ' '.join(f'{2.0 * x:.9g}' for x in s)}),
+}
 
 
 def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
@@ -45,18 +47,27 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
     if model.nbody < 2:
         raise UrdfError(f'MJCF {path}', limit='has no body')
     writer = _Writer(mj, model)
-    guesses = [Guess('format', f'MJCF with {model.nbody - 1} bodies', HIGH, 'compiled by MuJoCo'),
-               *mended]
+    guesses = [
+        Guess('format', f'MJCF with {model.nbody - 1} bodies', HIGH, 'compiled by MuJoCo'),
+        *mended,
+    ]
     tops = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
     if len(tops) > 1:
         heaviest = max(tops, key=lambda body: model.body_subtreemass[body])
-        guesses.append(Guess('root', writer.body_name(heaviest), LOW, f'the heaviest of '
-                             f'{len(tops)} trees'))
+        guesses.append(
+            Guess('root', writer.body_name(heaviest), LOW, f'the heaviest of {len(tops)} trees')
+        )
         tops = [heaviest]
     writer.add_tree(tops[0], root=True)
     if model.neq:
-        guesses.append(Guess('equality constraints', f'{model.neq} left out', LOW,
-                             'closed chains and couplings are not modelled'))
+        guesses.append(
+            Guess(
+                'equality constraints',
+                f'{model.neq} left out',
+                LOW,
+                'closed chains and couplings are not modelled',
+            )
+        )
     return (ElementTree.tostring(writer.root, encoding='unicode'), guesses, writer.armatures)
 
 
@@ -65,8 +76,9 @@ class _Writer:
 
     def __init__(self, mj: Any, model: Any) -> None:
         self._mj, self._model = mj, model
-        self.root = ElementTree.Element('robot', name=model.names[:model.names.find(b'\0')]
-                                        .decode() or 'robot')
+        self.root = ElementTree.Element(
+            'robot', name=model.names[: model.names.find(b'\0')].decode() or 'robot'
+        )
         self.armatures: dict[str, float] = {}
         self._efforts = self._effort_limits()
 
@@ -78,11 +90,17 @@ class _Writer:
                 continue
             joint = int(model.actuator_trnid[i, 0])
             gear = abs(float(model.actuator_gear[i, 0]))
-            ranges = [gear * float(np.abs(model.actuator_forcerange[i]).max())] \
-                if model.actuator_forcelimited[i] else []
-            if model.actuator_ctrllimited[i] and model.actuator_biastype[i] == 0:   # a torque
-                ranges.append(gear * float(model.actuator_gainprm[i, 0])
-                              * float(np.abs(model.actuator_ctrlrange[i]).max()))
+            ranges = (
+                [gear * float(np.abs(model.actuator_forcerange[i]).max())]
+                if model.actuator_forcelimited[i]
+                else []
+            )
+            if model.actuator_ctrllimited[i] and model.actuator_biastype[i] == 0:  # a torque
+                ranges.append(
+                    gear
+                    * float(model.actuator_gainprm[i, 0])
+                    * float(np.abs(model.actuator_ctrlrange[i]).max())
+                )
             limits[joint] = min(ranges) if ranges else UNLIMITED
         for joint in range(model.njnt):
             if model.jnt_actfrclimited[joint]:
@@ -110,32 +128,44 @@ class _Writer:
         parent = self.body_name(int(model.body_parentid[body]))
         name = self.body_name(body)
         place = _se3(model.body_pos[body], model.body_quat[body])
-        shift = np.zeros(3)   # from the body's frame to that of the last joint, in its axes
+        shift = np.zeros(3)  # from the body's frame to that of the last joint, in its axes
         if not ids:
             self._joint(f'{name}_fixed', 'fixed', parent, name, place)
         for order, joint in enumerate(ids):
-            what = self._mj.mj_id2name(model, self._mj.mjtObj.mjOBJ_JOINT, joint) \
+            what = (
+                self._mj.mj_id2name(model, self._mj.mjtObj.mjOBJ_JOINT, joint)
                 or f'{name}_joint_{order}'
+            )
             kind = kinds(model.jnt_type[joint])
             if kind not in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE):
-                raise UrdfError(f'joint {what} of the MJCF', value='ball or free', limit='only '
-                                'hinges and slides inside a robot')
+                raise UrdfError(
+                    f'joint {what} of the MJCF',
+                    value='ball or free',
+                    limit='only hinges and slides inside a robot',
+                )
             last = order == len(ids) - 1
             # MuJoCo turns the body about an anchor: a link there, then the body beside it
             child = f'{what}_link' if not last or np.any(model.jnt_pos[joint]) else name
             at = place * pin.SE3(np.eye(3), model.jnt_pos[joint] - shift)
-            element = self._joint(what, 'revolute' if kind == kinds.mjJNT_HINGE else 'prismatic',
-                                  parent, child, at)
+            element = self._joint(
+                what, 'revolute' if kind == kinds.mjJNT_HINGE else 'prismatic', parent, child, at
+            )
             self._finish(element, joint, what)
             if child != name:
                 ElementTree.SubElement(self.root, 'link', name=child)
             parent, place, shift = child, pin.SE3.Identity(), np.array(model.jnt_pos[joint])
             if last and child != name:
-                self._joint(f'{name}_fixed', 'fixed', child, name,
-                            pin.SE3(np.eye(3), -np.array(model.jnt_pos[joint])))
+                self._joint(
+                    f'{name}_fixed',
+                    'fixed',
+                    child,
+                    name,
+                    pin.SE3(np.eye(3), -np.array(model.jnt_pos[joint])),
+                )
 
-    def _joint(self, name: str, kind: str, parent: str, child: str,
-               place: pin.SE3) -> ElementTree.Element:
+    def _joint(
+        self, name: str, kind: str, parent: str, child: str, place: pin.SE3
+    ) -> ElementTree.Element:
         element = ElementTree.SubElement(self.root, 'joint', name=name, type=kind)
         ElementTree.SubElement(element, 'parent', link=parent)
         ElementTree.SubElement(element, 'child', link=child)
@@ -147,10 +177,20 @@ class _Writer:
         ElementTree.SubElement(element, 'axis', xyz=numbers_text(model.jnt_axis[joint]))
         low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-math.pi, math.pi)
         effort = self._efforts.get(joint, 0.0)
-        ElementTree.SubElement(element, 'limit', lower=f'{low:.9g}', upper=f'{high:.9g}',
-                               effort=f'{effort:.9g}', velocity='100')
-        ElementTree.SubElement(element, 'dynamics', damping=f'{model.dof_damping[dof].item():.9g}',
-                               friction=f'{model.dof_frictionloss[dof]:.9g}')
+        ElementTree.SubElement(
+            element,
+            'limit',
+            lower=f'{low:.9g}',
+            upper=f'{high:.9g}',
+            effort=f'{effort:.9g}',
+            velocity='100',
+        )
+        ElementTree.SubElement(
+            element,
+            'dynamics',
+            damping=f'{model.dof_damping[dof].item():.9g}',
+            friction=f'{model.dof_frictionloss[dof]:.9g}',
+        )
         if model.dof_armature[dof] > 0.0:
             self.armatures[name] = float(model.dof_armature[dof])
 
@@ -162,8 +202,16 @@ class _Writer:
             inertial.append(origin_of(_se3(model.body_ipos[body], model.body_iquat[body])))
             ElementTree.SubElement(inertial, 'mass', value=f'{model.body_mass[body]:.12g}')
             xx, yy, zz = model.body_inertia[body]
-            ElementTree.SubElement(inertial, 'inertia', ixx=f'{xx:.12g}', iyy=f'{yy:.12g}',
-                                   izz=f'{zz:.12g}', ixy='0', ixz='0', iyz='0')
+            ElementTree.SubElement(
+                inertial,
+                'inertia',
+                ixx=f'{xx:.12g}',
+                iyy=f'{yy:.12g}',
+                izz=f'{zz:.12g}',
+                ixy='0',
+                ixz='0',
+                iyz='0',
+            )
         for geom in range(model.ngeom):
             if model.geom_bodyid[geom] == body:
                 self._add_shape(link, geom)

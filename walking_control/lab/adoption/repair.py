@@ -17,9 +17,9 @@ import numpy as np
 from walking_control.lab.adoption.guess import Guess, REPAIRED
 from walking_control.models.resources import find_meshes
 
-MOTE = 1e-5        # of the robot's mass: a fixed part that is lighter moves nothing
-LEAST = 1e-9       # of the largest moment: a balanced inertia has none smaller
-TRIES = 40         # of mending an MJCF: one slip each
+MOTE = 1e-5  # of the robot's mass: a fixed part that is lighter moves nothing
+LEAST = 1e-9  # of the largest moment: a balanced inertia has none smaller
+TRIES = 40  # of mending an MJCF: one slip each
 ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
@@ -28,21 +28,42 @@ def repair(root: Element, folder: Path) -> list[Guess]:
     found = []
     heavy = _balance(root)
     if heavy:
-        found.append(_said('inertia of ' + ', '.join(heavy), 'principal moments must be positive, '
-                           'none above the sum of the others: all three their mean', 'balanced'))
+        found.append(
+            _said(
+                'inertia of ' + ', '.join(heavy),
+                'principal moments must be positive, '
+                'none above the sum of the others: all three their mean',
+                'balanced',
+            )
+        )
     motes = _fold(root)
     if motes:
-        found.append(_said(', '.join(motes), f'lighter than {MOTE:g} of the robot',
-                           'left to the parts they are fixed to'))
+        found.append(
+            _said(
+                ', '.join(motes),
+                f'lighter than {MOTE:g} of the robot',
+                'left to the parts they are fixed to',
+            )
+        )
     loose = _loosen(root)
     if loose:
-        found.append(_said('limits of ' + ', '.join(loose), 'revolute joints without limits',
-                           'half a turn either way'))
+        found.append(
+            _said(
+                'limits of ' + ', '.join(loose),
+                'revolute joints without limits',
+                'half a turn either way',
+            )
+        )
     missing = _drop_meshes(root, folder)
     if missing:
-        found.append(_said('meshes', f'{missing[0]} and others are not there: sizes are '
-                           'guessed without them; AMENT_PREFIX_PATH says where package:// is',
-                           f'{len(missing)} not read, left out'))
+        found.append(
+            _said(
+                'meshes',
+                f'{missing[0]} and others are not there: sizes are '
+                'guessed without them; AMENT_PREFIX_PATH says where package:// is',
+                f'{len(missing)} not read, left out',
+            )
+        )
     return found
 
 
@@ -64,7 +85,7 @@ def _balance(root: Element) -> list[str]:
     for link in root.findall('link'):
         inertia = link.find('inertial/inertia')
         if inertia is None or not np.isfinite(tensor := tensor_of(inertia)).all():
-            continue   # said by who reads it
+            continue  # said by who reads it
         moments, axes = np.linalg.eigh(tensor)
         slack = 1e-9 * max(1e-6, abs(moments).max())
         if moments[0] >= -slack and moments[2] <= moments[0] + moments[1] + slack:
@@ -73,8 +94,9 @@ def _balance(root: Element) -> list[str]:
         if moments[2] > moments[0] + moments[1]:
             moments[:] = moments.mean()
         tensor = (axes * moments) @ axes.T
-        for key, value in zip(ENTRIES, (*tensor.diagonal(), *tensor[np.triu_indices(3, 1)]),
-                              strict=True):
+        for key, value in zip(
+            ENTRIES, (*tensor.diagonal(), *tensor[np.triu_indices(3, 1)]), strict=True
+        ):
             inertia.set(key, f'{value:.9g}')
         names.append(link.get('name', ''))
     return names
@@ -88,10 +110,16 @@ def _fold(root: Element) -> list[str]:
             masses[link.get('name')] = float(link.find('inertial/mass').get('value'))  # type: ignore[union-attr, arg-type]
         except (AttributeError, TypeError, ValueError):
             continue
-    fixed = {joint.find('child').get('link') for joint in root.findall('joint')  # type: ignore[union-attr]
-             if joint.get('type') == 'fixed' and joint.find('child') is not None}
-    motes = [name for name, mass in masses.items()
-             if name in fixed and 0.0 < mass < MOTE * sum(masses.values())]
+    fixed = {
+        joint.find('child').get('link')
+        for joint in root.findall('joint')  # type: ignore[union-attr]
+        if joint.get('type') == 'fixed' and joint.find('child') is not None
+    }
+    motes = [
+        name
+        for name, mass in masses.items()
+        if name in fixed and 0.0 < mass < MOTE * sum(masses.values())
+    ]
     for link in root.findall('link'):
         if link.get('name') in motes:
             link.remove(link.find('inertial'))  # type: ignore[arg-type]
@@ -103,8 +131,11 @@ def _loosen(root: Element) -> list[str]:
     names = []
     for joint in root.findall('joint'):
         limit = joint.find('limit')
-        if joint.get('type') != 'revolute' or joint.find('mimic') is not None or (
-                limit is not None and not {'lower', 'upper'}.isdisjoint(limit.keys())):
+        if (
+            joint.get('type') != 'revolute'
+            or joint.find('mimic') is not None
+            or (limit is not None and not {'lower', 'upper'}.isdisjoint(limit.keys()))
+        ):
             continue
         limit = SubElement(joint, 'limit') if limit is None else limit
         limit.set('lower', f'{-math.pi:.9g}')
@@ -125,8 +156,9 @@ def _drop_meshes(root: Element, folder: Path) -> list[str]:
     return sorted(set(missing))
 
 
-def compile_mended(compile_text: Callable[[str], Any], path: Path,
-                   problem: str) -> tuple[Any, list[Guess]]:
+def compile_mended(
+    compile_text: Callable[[str], Any], path: Path, problem: str
+) -> tuple[Any, list[Guess]]:
     """Return what MuJoCo compiles of an MJCF it refused and the mends; ValueError: it has none."""
     try:
         root = _whole(path)
@@ -143,8 +175,13 @@ def compile_mended(compile_text: Callable[[str], Any], path: Path,
         except ValueError as error:
             problem = str(error)
         else:
-            return model, [_said('MJCF', 'MuJoCo refuses it with them: '
-                                 + ', '.join(dict.fromkeys(notes)), 'parts left out')]
+            return model, [
+                _said(
+                    'MJCF',
+                    'MuJoCo refuses it with them: ' + ', '.join(dict.fromkeys(notes)),
+                    'parts left out',
+                )
+            ]
     raise ValueError(problem)
 
 
@@ -178,11 +215,17 @@ def _mend(root: Element, problem: str) -> str | None:
     if not lost:
         return None
     name = Path(lost.group(1)).name
-    gone = {(element.tag, element.get('name') or Path(element.get('file', '')).stem)
-            for element in root.iter() if Path(element.get('file', '')).name == name}
+    gone = {
+        (element.tag, element.get('name') or Path(element.get('file', '')).stem)
+        for element in root.iter()
+        if Path(element.get('file', '')).name == name
+    }
     for parent in list(root.iter()):
         for element in list(parent):
-            if (element.tag, element.get('name') or Path(element.get('file', '')).stem) in gone \
-                    or element.tag == 'geom' and ('mesh', element.get('mesh')) in gone:
+            if (
+                (element.tag, element.get('name') or Path(element.get('file', '')).stem) in gone
+                or element.tag == 'geom'
+                and ('mesh', element.get('mesh')) in gone
+            ):
                 parent.remove(element)
     return f'file {name}' if gone else None

@@ -18,16 +18,16 @@ from walking_control.models.scale import RULES, Scale
 from walking_control.models.urdf import moving_joints, parse
 from walking_control.safety.parameters import SafetyParameters
 
-THICK = 0.01     # m: of the box under a sole
-RELIED = 0.85    # of a sole: what laws rely on
+THICK = 0.01  # m: of the box under a sole
+RELIED = 0.85  # of a sole: what laws rely on
 # of the weight: what counts as contact, what ends it, how much of it is noise
 CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
-BRED = Scale(10.0, 0.8, 9.81)   # the walker whose stepping the law's defaults fit
-KEPT = ('delay', 'torsion', 'velocity_gain')   # what does not go with size
+BRED = Scale(10.0, 0.8, 9.81)  # the walker whose stepping the law's defaults fit
+KEPT = ('delay', 'torsion', 'velocity_gain')  # what does not go with size
 SPIN_UP = 0.015  # of sqrt(L / g): in which a motor at its limit spins its own rotor up
 GUESSED = 100.0  # rad/s and above: no speed limit anybody meant
-FAST = 6.0       # over sqrt(L / g): speed a motor is taken to have where none is given
-RISE = 0.002     # s: in which a motor may go from nothing to its limit
+FAST = 6.0  # over sqrt(L / g): speed a motor is taken to have where none is given
+RISE = 0.002  # s: in which a motor may go from nothing to its limit
 
 
 def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
@@ -42,8 +42,9 @@ def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
     return names
 
 
-def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
-               efforts: Mapping[str, float]) -> str:
+def write_urdf(
+    tree: BodyTree, soles: Sequence[Sole], names: Sequence[str], efforts: Mapping[str, float]
+) -> str:
     """Return the URDF text with a named link for each sole, its box or ball the foot's only shape.
 
     Shapes that are meshes do not collide any more, for not every plant reads every format; looks
@@ -84,14 +85,24 @@ def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
         kilograms, size = float(mass.get('value', 0)), tree.extent(bodies[link.get('name', '')])
         # of a ball a tenth as wide as the body; that is filled which has less than a thousandth
         radius = max(0.005, 0.1 * size)
-        moment = 0.4 * kilograms * radius ** 2
+        moment = 0.4 * kilograms * radius**2
         if least < 1e-3 * moment:
             for key, value in zip(ENTRIES, (moment, moment, moment, 0.0, 0.0, 0.0), strict=True):
                 inertia.set(key, f'{value:.6g}')
             names.append(link.get('name', ''))
     description.urdf = tostring(root, encoding='unicode')
-    return [Guess('inertia of ' + ', '.join(names), 'that of a ball', REPAIRED,
-                  'the description has hardly any')] if names else []
+    return (
+        [
+            Guess(
+                'inertia of ' + ', '.join(names),
+                'that of a ball',
+                REPAIRED,
+                'the description has hardly any',
+            )
+        ]
+        if names
+        else []
+    )
 
 
 def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
@@ -110,17 +121,31 @@ def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
     joint.append(origin_of(place))
 
 
-def motors_of(tree: BodyTree, efforts: Mapping[str, float],
-              armatures: Mapping[str, float]) -> dict[str, dict[str, float]]:
+def motors_of(
+    tree: BodyTree, efforts: Mapping[str, float], armatures: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
     """Return joint -> motor of the robot file: one ampere for each N m, no gear."""
-    return {joint.name: {'torque_constant': 1.0, 'reduction': 1.0,
-                         'rotor_inertia': float(f'{armatures.get(joint.name, 0.0):.9g}'),
-                         'resistance': 0.0, 'current_limit': float(f'{efforts[joint.name]:.9g}')}
-            for joint in moving_joints(tree.urdf)}
+    return {
+        joint.name: {
+            'torque_constant': 1.0,
+            'reduction': 1.0,
+            'rotor_inertia': float(f'{armatures.get(joint.name, 0.0):.9g}'),
+            'resistance': 0.0,
+            'current_limit': float(f'{efforts[joint.name]:.9g}'),
+        }
+        for joint in moving_joints(tree.urdf)
+    }
 
 
-def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float, apart: float,
-                efforts: Mapping[str, float], lays_flat: bool = True) -> dict[str, Any]:
+def sections_of(
+    mass: float,
+    soles: Sequence[Sole],
+    planar: bool,
+    height: float,
+    apart: float,
+    efforts: Mapping[str, float],
+    lays_flat: bool = True,
+) -> dict[str, Any]:
     """Return the parameter sections of the robot file.
 
     Mass in kg; `height` of the base over the floor and the feet's distance `apart` at the start, m;
@@ -128,43 +153,70 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
     """
     weight = 9.81 * mass
     sections: dict[str, Any] = {
-        'estimator': {'contact_on': _short(CONTACT_ON * weight),
-                      'contact_off': _short(CONTACT_OFF * weight),
-                      'contact_noise': _short(CONTACT_NOISE * weight)},
+        'estimator': {
+            'contact_on': _short(CONTACT_ON * weight),
+            'contact_off': _short(CONTACT_OFF * weight),
+            'contact_noise': _short(CONTACT_NOISE * weight),
+        },
         'safety': {'effort_rate_limit': _short(min(1e6, max(efforts.values()) / RISE))},
-        'mujoco': {}}
+        'mujoco': {},
+    }
     if planar:
         return {**sections, 'none': {}, 'rigid': {}}
-    steps = BRED.time / Scale(mass, height, BRED.gravity).time   # in a second, more of small robots
+    steps = BRED.time / Scale(mass, height, BRED.gravity).time  # in a second, more of small robots
     sections['safety']['flicker_limit'] = math.ceil(
-        steps * SafetyParameters.rows['flicker_limit'].default)
+        steps * SafetyParameters.rows['flicker_limit'].default
+    )
     sections['mujoco'] = {'timestep': 0.001}
-    stepping = {**_stepping_of(height), 'height': _short(height), 'step_width': _short(apart),
-                'narrowest': _short(0.6 * apart), 'widest': _short(min(2.0, 4.0 * apart))}
+    stepping = {
+        **_stepping_of(height),
+        'height': _short(height),
+        'step_width': _short(apart),
+        'narrowest': _short(0.6 * apart),
+        'widest': _short(min(2.0, 4.0 * apart)),
+    }
     # a point bears no moment
     sections['static_torque'] = {'sole_length': 0.001, 'sole_width': 0.001, 'friction': 0.5}
     if not any(sole.is_point for sole in soles):
         length, width = (min(getattr(sole, side) for sole in soles) for side in ('length', 'width'))
         relied = {'sole_length': _short(RELIED * length), 'sole_width': _short(RELIED * width)}
         sections['static_torque'] = {**relied, 'friction': 0.5}
-        stepping = {**stepping, **relied, **({} if lays_flat else {'sole_width': 0.0}),
-                    'narrowest': _short(min(
-            apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
+        stepping = {
+            **stepping,
+            **relied,
+            **({} if lays_flat else {'sole_width': 0.0}),
+            'narrowest': _short(
+                min(apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles)))
+            ),
+        }
     return {**sections, 'stepping': stepping} if len(soles) == 2 else sections
 
 
 def _stepping_of(height: float) -> dict[str, float]:
     """Return the parameters of stepping for a base at a height in m: the law's own, by size."""
     scale = Scale(BRED.mass, height, BRED.gravity)
-    rows = {name: row for name, row in SteppingParameters.rows.items()
-            if row.unit in RULES and row.default and name not in KEPT}
-    return {name: _short(min(max(
-        row.default_for(BRED) * scale.factor(row.unit) / BRED.factor(row.unit),
-        row.minimum), row.maximum)) for name, row in rows.items()}
+    rows = {
+        name: row
+        for name, row in SteppingParameters.rows.items()
+        if row.unit in RULES and row.default and name not in KEPT
+    }
+    return {
+        name: _short(
+            min(
+                max(
+                    row.default_for(BRED) * scale.factor(row.unit) / BRED.factor(row.unit),
+                    row.minimum,
+                ),
+                row.maximum,
+            )
+        )
+        for name, row in rows.items()
+    }
 
 
-def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
-                 known: Mapping[str, float]) -> tuple[dict[str, float], list[Guess]]:
+def armatures_of(
+    tree: BodyTree, efforts: Mapping[str, float], leg: float, known: Mapping[str, float]
+) -> tuple[dict[str, float], list[Guess]]:
     """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave; `leg` in m.
 
     A motor is bred to spin its own rotor up fast: I = effort x time / speed.
@@ -177,9 +229,15 @@ def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
         speed = joint.velocity if joint.velocity < GUESSED else FAST / time
         found[joint.name] = float(f'{efforts[joint.name] * SPIN_UP * time / speed:.3g}')
         guessed.append(found[joint.name])
-    return found, [Guess('armature', f'{min(guessed):.3g} to {max(guessed):.3g} kg m^2 of '
-                         f'{len(guessed)} joints', MEDIUM, 'none is given: of a motor that spins '
-                         f'up in {SPIN_UP * time:.2g} s', '--armature')] if guessed else []
+    return found, [
+        Guess(
+            'armature',
+            f'{min(guessed):.3g} to {max(guessed):.3g} kg m^2 of {len(guessed)} joints',
+            MEDIUM,
+            f'none is given: of a motor that spins up in {SPIN_UP * time:.2g} s',
+            '--armature',
+        )
+    ] if guessed else []
 
 
 def _short(number: float) -> float:

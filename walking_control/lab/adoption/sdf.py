@@ -16,8 +16,12 @@ from walking_control.exceptions import UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
 from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
 
-_KINDS = {'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
-          'fixed': 'fixed'}
+_KINDS = {
+    'revolute': 'revolute',
+    'continuous': 'continuous',
+    'prismatic': 'prismatic',
+    'fixed': 'fixed',
+}
 _MODEL = 'model://'
 
 
@@ -28,9 +32,12 @@ def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
         raise UrdfError(f'SDF {path}', limit='has no <model>')
     for pose in found.iter('pose'):
         if pose.get('relative_to') or pose.get('frame'):
-            raise UrdfError(f'SDF {path}', value=pose.get('relative_to') or pose.get('frame'),
-                            limit='poses relative to other frames are not read',
-                            remedy='convert it with Gazebo: gz sdf -p')
+            raise UrdfError(
+                f'SDF {path}',
+                value=pose.get('relative_to') or pose.get('frame'),
+                limit='poses relative to other frames are not read',
+                remedy='convert it with Gazebo: gz sdf -p',
+            )
     return _Model(found, path).convert()
 
 
@@ -41,9 +48,11 @@ class _Model:
         self._path = path
         self._links = {link.get('name', ''): link for link in model.findall('link')}
         self._places = {name: _pose(link) for name, link in self._links.items()}
-        self._joints = [joint for joint in model.findall('joint')
-                        if _text(joint, 'parent') in self._links
-                        and _text(joint, 'child') in self._links]
+        self._joints = [
+            joint
+            for joint in model.findall('joint')
+            if _text(joint, 'parent') in self._links and _text(joint, 'child') in self._links
+        ]
         self._robot = Element('robot', name=model.get('name') or path.stem)
         self._guesses = [Guess('format', f'SDF with {len(self._links)} links', HIGH, 'read here')]
 
@@ -52,8 +61,10 @@ class _Model:
         tree, loops = self._span()
         held = self._held(tree, loops)
         for name, link in self._links.items():
-            if any(name in (_text(joint, 'parent'), _text(joint, 'child')) for joint in tree) \
-                    or len(self._links) == 1:
+            if (
+                any(name in (_text(joint, 'parent'), _text(joint, 'child')) for joint in tree)
+                or len(self._links) == 1
+            ):
                 self._add_link(name, link)
         for joint in tree:
             self._add_joint(joint, held.get(joint.get('name', '')))
@@ -70,6 +81,7 @@ class _Model:
             while groups[name] != name:
                 name = groups[name]
             return name
+
         children = set()
         for joint in order:
             parent, child = _text(joint, 'parent'), _text(joint, 'child')
@@ -89,26 +101,41 @@ class _Model:
             if joint.get('type') not in _KINDS:
                 held[joint.get('name', '')] = f'it is of type {joint.get("type")}'
             elif float(_text(joint, 'axis/dynamics/spring_stiffness') or 0.0) > 0.0:
-                held[joint.get('name', '')] = 'a spring of ' \
-                    f'{_text(joint, "axis/dynamics/spring_stiffness")} N m/rad holds it'
+                held[joint.get('name', '')] = (
+                    f'a spring of {_text(joint, "axis/dynamics/spring_stiffness")} N m/rad holds it'
+                )
         for closing in loops:
             ends = [self._chain(parent, _text(closing, end)) for end in ('parent', 'child')]
             both = [joint for joint in ends[0] if joint in ends[1]]
             ring = [joint for chain in ends for joint in chain if joint not in both]
-            ring.sort(key=lambda joint: (not self._touches(tree, _text(joint, 'child')),
-                                         len(self._chain(parent, _text(joint, 'child')))))
-            for joint in ring[1:]:   # the one nearest the base that moves what touches stays free
-                held.setdefault(joint.get('name', ''), 'a closed chain leads it, closed by '
-                                f'{closing.get("name")}')
-            self._guesses.append(Guess(f'joint {closing.get("name")}', 'left out', LOW,
-                                       'it closes a chain, which no tree does'))
+            ring.sort(
+                key=lambda joint: (
+                    not self._touches(tree, _text(joint, 'child')),
+                    len(self._chain(parent, _text(joint, 'child'))),
+                )
+            )
+            for joint in ring[1:]:  # the one nearest the base that moves what touches stays free
+                held.setdefault(
+                    joint.get('name', ''),
+                    f'a closed chain leads it, closed by {closing.get("name")}',
+                )
+            self._guesses.append(
+                Guess(
+                    f'joint {closing.get("name")}',
+                    'left out',
+                    LOW,
+                    'it closes a chain, which no tree does',
+                )
+            )
         return held
 
     def _touches(self, tree: list[Element], link: str) -> bool:
         """Return whether a link or what hangs on it has a collision shape; rods have none."""
         return self._links[link].find('collision') is not None or any(
-            self._touches(tree, _text(joint, 'child')) for joint in tree
-            if _text(joint, 'parent') == link)
+            self._touches(tree, _text(joint, 'child'))
+            for joint in tree
+            if _text(joint, 'parent') == link
+        )
 
     def _chain(self, parent: dict[str, Element], link: str) -> list[Element]:
         chain: list[Element] = []
@@ -124,23 +151,31 @@ class _Model:
             part = SubElement(element, 'inertial')
             part.append(origin_of(_pose(inertial)))
             SubElement(part, 'mass', value=_text(inertial, 'mass') or '1')
-            SubElement(part, 'inertia', {key: _text(inertial, f'inertia/{key}') or default
-                                         for key, default in zip(
-                ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'), '111000')})
+            SubElement(
+                part,
+                'inertia',
+                {
+                    key: _text(inertial, f'inertia/{key}') or default
+                    for key, default in zip(('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'), '111000')
+                },
+            )
         for tag in ('visual', 'collision'):
             for shape in link.findall(tag):
                 self._add_shape(element, tag, shape)
 
     def _add_shape(self, element: Element, tag: str, shape: Element) -> None:
         geometry = SubElement(Element('unused'), 'geometry')
-        for kind, names in (('box', ('size',)), ('sphere', ('radius',)),
-                            ('cylinder', ('radius', 'length'))):
+        for kind, names in (
+            ('box', ('size',)),
+            ('sphere', ('radius',)),
+            ('cylinder', ('radius', 'length')),
+        ):
             found = shape.find(f'geometry/{kind}')
             if found is not None:
                 SubElement(geometry, kind, {name: _text(found, name) for name in names})
         uri = _text(shape, 'geometry/mesh/uri')
         if uri:
-            name = 'package://' + uri[len(_MODEL):] if uri.startswith(_MODEL) else uri
+            name = 'package://' + uri[len(_MODEL) :] if uri.startswith(_MODEL) else uri
             mesh = SubElement(geometry, 'mesh', filename=name)
             if _text(shape, 'geometry/mesh/scale'):
                 mesh.set('scale', _text(shape, 'geometry/mesh/scale'))
@@ -156,7 +191,7 @@ class _Model:
         moves = kind != 'fixed' and not held
         element = SubElement(self._robot, 'joint', name=name, type=kind if moves else 'fixed')
         SubElement(element, 'parent', link=parent)
-        if moves and np.linalg.norm(beside.translation) > 1e-9:   # a link where it turns
+        if moves and np.linalg.norm(beside.translation) > 1e-9:  # a link where it turns
             SubElement(self._robot, 'link', name=f'{name}_frame')
             back = SubElement(self._robot, 'joint', name=f'{name}_back', type='fixed')
             SubElement(back, 'parent', link=f'{name}_frame')
@@ -180,11 +215,20 @@ class _Model:
         lower, upper = float(limit['lower'] or '-1e16'), float(limit['upper'] or '1e16')
         if kind == 'revolute' and upper - lower > 1e3:
             lower, upper = -np.pi, np.pi
-        SubElement(element, 'limit', lower=f'{lower:.9g}', upper=f'{upper:.9g}',
-                   effort=_text(joint, 'axis/limit/effort') or '1e9',
-                   velocity=_text(joint, 'axis/limit/velocity') or '100')
-        SubElement(element, 'dynamics', damping=_text(joint, 'axis/dynamics/damping') or '0',
-                   friction=_text(joint, 'axis/dynamics/friction') or '0')
+        SubElement(
+            element,
+            'limit',
+            lower=f'{lower:.9g}',
+            upper=f'{upper:.9g}',
+            effort=_text(joint, 'axis/limit/effort') or '1e9',
+            velocity=_text(joint, 'axis/limit/velocity') or '100',
+        )
+        SubElement(
+            element,
+            'dynamics',
+            damping=_text(joint, 'axis/dynamics/damping') or '0',
+            friction=_text(joint, 'axis/dynamics/friction') or '0',
+        )
 
 
 def _text(element: Element, path: str) -> str:

@@ -13,28 +13,30 @@ from walking_control.lab.adoption.feet import Sole
 from walking_control.lab.adoption.mirror import Mirror, without_side
 
 TRIES = 12
-INSIDE = 0.02    # rad: how far from its limits a joint stays at the start
-REST = 0.02      # weight of every joint's distance from rest
-MAY_BE_OFF = 0.002   # m, rad
-SPREAD = 0.35   # of the leg: distance between the feet
+INSIDE = 0.02  # rad: how far from its limits a joint stays at the start
+REST = 0.02  # weight of every joint's distance from rest
+MAY_BE_OFF = 0.002  # m, rad
+SPREAD = 0.35  # of the leg: distance between the feet
 STRIDE_TRIES = 8
 
 
 @dataclass(frozen=True)
 class Standing:
     """A posture and what it is worth."""
-    posture: dict[str, float]   # joint -> position, rad or m
-    height: float   # of the base over the floor, m
-    error: float   # largest error of feet and centre of mass, m or rad
-    longest: float   # longest leg under its hip, from first joint to ankle or point, m
-    offset: float   # centre of mass ahead of the middle of the feet, m
+
+    posture: dict[str, float]  # joint -> position, rad or m
+    height: float  # of the base over the floor, m
+    error: float  # largest error of feet and centre of mass, m or rad
+    longest: float  # longest leg under its hip, from first joint to ankle or point, m
+    offset: float  # centre of mass ahead of the middle of the feet, m
 
 
 class _Problem:
     """Residuals of a posture, left sole first; with a mirror, partners move alike; others rest."""
 
-    def __init__(self, tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None,
-                 fixed: dict[str, float]) -> None:
+    def __init__(
+        self, tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, fixed: dict[str, float]
+    ) -> None:
         self.tree, self.soles = tree, soles
         self.model, self.data = tree.model, tree.model.createData()
         names = [str(name) for name in self.model.names][2:]
@@ -62,7 +64,7 @@ class _Problem:
         for name, sign in moved:
             limit = self.tree.limits[name]
             ends = (limit.lower, limit.upper) if sign > 0.0 else (-limit.upper, -limit.lower)
-            if min(high, ends[1]) - max(low, ends[0]) > 1e-3:   # else the two have a slip
+            if min(high, ends[1]) - max(low, ends[0]) > 1e-3:  # else the two have a slip
                 low, high = max(low, ends[0]), min(high, ends[1])
         low, high = max(low, -np.pi), min(high, np.pi)
         margin = min(INSIDE, 0.25 * (high - low))
@@ -83,51 +85,71 @@ class _Problem:
         """Return placements of soles, centre of mass, ways from hips to ankles or points."""
         com = _set_joints(self.model, self.data, pin.neutral(self.model), posture)
         soles = [self.data.oMi[sole.body] * sole.place for sole in self.soles]
-        legs = np.array([(place if sole.is_point else self.data.oMi[sole.body]).translation
-                         - self.data.oMi[hip].translation
-                         for sole, place, hip in zip(self.soles, soles, self._hips, strict=True)])
+        legs = np.array(
+            [
+                (place if sole.is_point else self.data.oMi[sole.body]).translation
+                - self.data.oMi[hip].translation
+                for sole, place, hip in zip(self.soles, soles, self._hips, strict=True)
+            ]
+        )
         return soles, com, legs
 
 
-def _set_joints(model: pin.Model, data: pin.Data, q: np.ndarray, posture: dict[str, float]
-                ) -> np.ndarray:
+def _set_joints(
+    model: pin.Model, data: pin.Data, q: np.ndarray, posture: dict[str, float]
+) -> np.ndarray:
     """Place a model at q with joints so set, and return its centre of mass, m, ``(3,)``."""
     for name, value in posture.items():
         joint = model.joints[model.getJointId(name)]
-        q[joint.idx_q:joint.idx_q + joint.nq] = value if joint.nq == 1 \
-            else (np.cos(value), np.sin(value))
+        q[joint.idx_q : joint.idx_q + joint.nq] = (
+            value if joint.nq == 1 else (np.cos(value), np.sin(value))
+        )
     return np.array(pin.centerOfMass(model, data, q))
 
 
 def find_longest(problem: _Problem) -> float:
     """Return the longest that the legs get under the hips, first joint to ankle or point, m."""
+
     def reach(x: np.ndarray) -> np.ndarray:
         return np.asarray(-problem.place(problem.posture(x))[2][:, 2])
+
     # beyond any leg: then least squares stretches
     far = 10.0 * float(np.linalg.norm(problem.place(problem.posture(problem.rest))[2][0]))
 
     def residuals(x: np.ndarray) -> np.ndarray:
         places = problem.place(problem.posture(x))[0]
-        tilts = [100.0 * far * place.rotation[:2, 2] for sole, place in
-                 zip(problem.soles, places, strict=True) if not sole.is_point]
+        tilts = [
+            100.0 * far * place.rotation[:2, 2]
+            for sole, place in zip(problem.soles, places, strict=True)
+            if not sole.is_point
+        ]
         return np.concatenate((far - reach(x), *tilts))
+
     rng = np.random.default_rng(1)
     best = 0.0
     for attempt in range(3):
-        start = np.clip(problem.rest + (attempt > 0) * rng.normal(0.0, 0.3, len(problem.rest)),
-                        problem.lower, problem.upper)
+        start = np.clip(
+            problem.rest + (attempt > 0) * rng.normal(0.0, 0.3, len(problem.rest)),
+            problem.lower,
+            problem.upper,
+        )
         found = least_squares(residuals, start, bounds=(problem.lower, problem.upper), max_nfev=40)
         best = max(best, float(reach(found.x).min()))
     return best
 
 
-def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, bend: float,
-                  told: dict[str, float]) -> Standing:
+def find_standing(
+    tree: BodyTree,
+    soles: Sequence[Sole],
+    mirror: Mirror | None,
+    bend: float,
+    told: dict[str, float],
+) -> Standing:
     """Return the nearest posture to rest that stands, legs bent to a share of their longest."""
     problem = _Problem(tree, soles, mirror, told)
     longest = find_longest(problem)
     whole = len(told) == len(problem.names)
-    natural = problem.place(problem.posture(problem.rest))[2][:, 1]   # how far the legs stand out
+    natural = problem.place(problem.posture(problem.rest))[2][:, 1]  # how far the legs stand out
 
     def residuals(x: np.ndarray, rest: float = REST) -> np.ndarray:
         places, com, legs = problem.place(problem.posture(x))
@@ -141,36 +163,51 @@ def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, 
             length = np.linalg.norm(leg) if sole.is_point else -leg[2]
             tasks += [0.3 * (length - bend * longest), 0.3 * (leg[1] - width)]
         return np.concatenate((tasks, rest * 0.1 * longest * (x - problem.rest)))
+
     rng = np.random.default_rng(0)
     best, cost = problem.rest, np.inf
     for attempt in range(1 if whole else TRIES):
         start = problem.rest + (0.0 if attempt == 0 else 1.0) * rng.uniform(
-            -0.6, 0.6, len(problem.rest))
+            -0.6, 0.6, len(problem.rest)
+        )
         start = np.clip(start, problem.lower + 1e-6, problem.upper - 1e-6)
         found = least_squares(residuals, start, bounds=(problem.lower, problem.upper), max_nfev=60)
         if found.cost < cost - 1e-7:
             best, cost = found.x, found.cost
-    best = least_squares(residuals, best, bounds=(problem.lower, problem.upper), max_nfev=200,
-                         kwargs={'rest': 1e-3 * REST}).x
+    best = least_squares(
+        residuals,
+        best,
+        bounds=(problem.lower, problem.upper),
+        max_nfev=200,
+        kwargs={'rest': 1e-3 * REST},
+    ).x
     posture = problem.posture(best)
     places, com, _ = problem.place(posture)
     heights = [place.translation[2] for place in places]
     middle = np.mean([place.translation for place in places], axis=0)
-    flat = [abs(place.rotation[i, 2]) for sole, place in zip(soles, places, strict=True)
-            if not sole.is_point for i in (0, 1)]
+    flat = [
+        abs(place.rotation[i, 2])
+        for sole, place in zip(soles, places, strict=True)
+        if not sole.is_point
+        for i in (0, 1)
+    ]
     error = max([np.ptp(heights), abs(com[0] - middle[0]), *flat])
-    return Standing(posture, -float(np.mean(heights)), float(error), longest,
-                    float(com[0] - middle[0]))
+    return Standing(
+        posture, -float(np.mean(heights)), float(error), longest, float(com[0] - middle[0])
+    )
 
 
-def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
-                told: dict[str, float]) -> tuple[Standing, float]:
+def find_stride(
+    tree: BodyTree, soles: Sequence[Sole], bend: float, told: dict[str, float]
+) -> tuple[Standing, float]:
     """Return a posture with the first foot ahead, legs so bent, and the pitch of the base, rad."""
     model, data = tree.model, tree.model.createData()
     names = [str(name) for name in model.names][2:]
     limits = [tree.limits[name] for name in names]
-    lower, upper = (np.array([-0.6, *(max(-np.pi, limit.lower) for limit in limits)]),
-                    np.array([0.6, *(min(np.pi, limit.upper) for limit in limits)]))
+    lower, upper = (
+        np.array([-0.6, *(max(-np.pi, limit.lower) for limit in limits)]),
+        np.array([0.6, *(min(np.pi, limit.upper) for limit in limits)]),
+    )
     for i, name in enumerate(names):
         if name in told:
             lower[1 + i], upper[1 + i] = told[name] - 1e-9, told[name] + 1e-9
@@ -181,6 +218,7 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
         q[3:7] = pin.Quaternion(pin.exp3(np.array([0.0, x[0], 0.0]))).coeffs()
         com = _set_joints(model, data, q, dict(zip(names, x[1:].tolist(), strict=True)))
         return np.array([(data.oMi[sole.body] * sole.place).translation for sole in soles]), com
+
     zero, _ = feet(rest)
     leg = max(1e-3, float(np.median(np.linalg.norm(zero[:, [0, 2]], axis=1))))
     kneed = len(names) > 2
@@ -188,24 +226,36 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
     def residuals(x: np.ndarray) -> np.ndarray:
         places, com = feet(x)
         middle = places.mean(axis=0)
-        tasks = [places[0, 2] - places[1, 2], places[0, 0] - places[1, 0] - SPREAD * leg,
-                 0.3 * (com[0] - middle[0])]
+        tasks = [
+            places[0, 2] - places[1, 2],
+            places[0, 0] - places[1, 0] - SPREAD * leg,
+            0.3 * (com[0] - middle[0]),
+        ]
         if kneed:
             tasks.append(0.3 * (-middle[2] - bend * leg * np.cos(0.5 * SPREAD)))
         return np.concatenate((tasks, 0.003 * leg * (x - rest)))
+
     rng = np.random.default_rng(0)
     best, cost = rest, np.inf
     for attempt in range(STRIDE_TRIES):
         start = np.clip(rest + (attempt > 0) * rng.uniform(-0.5, 0.5, len(rest)), lower, upper)
-        found = least_squares(residuals, np.clip(start, lower + 1e-10, upper - 1e-10),
-                              bounds=(lower, upper), max_nfev=80)
+        found = least_squares(
+            residuals,
+            np.clip(start, lower + 1e-10, upper - 1e-10),
+            bounds=(lower, upper),
+            max_nfev=80,
+        )
         if found.cost < cost - 1e-9:
             best, cost = found.x, found.cost
     places, com = feet(best)
     error = float(abs(places[0, 2] - places[1, 2]))
-    standing = Standing(dict(zip(names, best[1:].tolist(), strict=True)),
-                        -float(places[:, 2].mean()), error, leg,
-                        float(com[0] - places[:, 0].mean()))
+    standing = Standing(
+        dict(zip(names, best[1:].tolist(), strict=True)),
+        -float(places[:, 2].mean()),
+        error,
+        leg,
+        float(com[0] - places[:, 0].mean()),
+    )
     return standing, float(best[0])
 
 
@@ -224,8 +274,9 @@ def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dic
     return names
 
 
-def support_maps(tree: BodyTree, mirror: Mirror, feet: Sequence[int],
-                 links: Sequence[str]) -> tuple[list[str], dict[str, dict[str, dict[str, float]]]]:
+def support_maps(
+    tree: BodyTree, mirror: Mirror, feet: Sequence[int], links: Sequence[str]
+) -> tuple[list[str], dict[str, dict[str, dict[str, float]]]]:
     """Return coordinates and supports of the robot file; joints turn about y.
 
     The first coordinate is the lean of the stance foot's link back from the floor normal, the

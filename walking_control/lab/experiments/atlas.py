@@ -18,16 +18,22 @@ from walking_control.gaits.return_map import find_cycles, polish, Stride, Stride
 from walking_control.lab.experiments.cycles import make_section, PointSection, Section
 from walking_control.models.robot_file import RobotFile
 
-PLACES = (0.5, 0.0, 1.0)   # of the range, where cycles are sought
+PLACES = (0.5, 0.0, 1.0)  # of the range, where cycles are sought
 STARTS = 600
-TICKED = 1e-3   # differences for a law with ticks: at each the derivative of a stride jumps
-SAME = 1e-5   # largest entry of the difference of two states that are one
-Branch = tuple[list[Orbit], str, str]   # cycles, where they come from and where they end
+TICKED = 1e-3  # differences for a law with ticks: at each the derivative of a stride jumps
+SAME = 1e-5  # largest entry of the difference of two states that are one
+Branch = tuple[list[Orbit], str, str]  # cycles, where they come from and where they end
 
 
-def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, ends: tuple[float, float],
-               controller: str | None = None, seed: int = 0, strides: int = 4,
-               progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+def find_atlas(
+    robot_at: Callable[[float], RobotFile],
+    parameter: str,
+    ends: tuple[float, float],
+    controller: str | None = None,
+    seed: int = 0,
+    strides: int = 4,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
     """Return the cycles of the robots that a parameter makes between two ends, branch by branch.
 
     `robot_at`: value of the parameter -> `RobotFile`. `strides`: of a cycle, at most. NotAchieved:
@@ -49,38 +55,61 @@ def find_atlas(robot_at: Callable[[float], RobotFile], parameter: str, ends: tup
         def scaled(x: np.ndarray) -> Stride | None:
             there = stride(x * scale)
             return there and replace(there, x=there.x / scale)
+
         return scaled
+
     scale = section_at(0.5).scale
     single = Continuation(stride_at, difference=1e-6 if law == 'none' else TICKED)
     branches: list[Branch] = []
     for i, u in enumerate(PLACES):
         section = section_at(u)
         with suppress(NotAchieved):
-            for cycle in section.keep(find_cycles(section.stride, section.sample(
-                    np.random.default_rng(seed), STARTS))):
+            for cycle in section.keep(
+                find_cycles(section.stride, section.sample(np.random.default_rng(seed), STARTS))
+            ):
                 z = np.append(cycle.x / scale, u)
                 if not any(_holds(single, branch[0], z) for branch in branches):
                     branches += _follow_both(single, z, strides)
         if progress is not None:
             progress((i + 1) / len(PLACES))
     if not branches:
-        raise NotAchieved(f'limit cycle of {name}', limit=f'none found at {parameter} of {low:g}, '
-                          f'{0.5 * (low + high):g} and {high:g}',
-                          remedy='try another range, controller or seed, or --on-gait')
+        raise NotAchieved(
+            f'limit cycle of {name}',
+            limit=f'none found at {parameter} of {low:g}, {0.5 * (low + high):g} and {high:g}',
+            remedy='try another range, controller or seed, or --on-gait',
+        )
 
     def describe(orbit: Orbit) -> dict[str, Any]:
         q, v = section.state(orbit.z[:-1] * scale)
         times, lengths = zip(*((stride.period, stride.length) for stride in orbit.strides))
         values = [complex(value) for value in orbit.eigenvalues]
-        return {'value': low + (high - low) * orbit.z[-1], 'event': orbit.event,
-                'stable': abs(values[0]) < 1.0 - 1e-6, 'eigenvalues': values,
-                'speed': sum(lengths) / sum(times), 'step_times': times, 'step_lengths': lengths,
-                'q': q[section.reported].tolist(), 'v': v[section.reported].tolist()}
-    return {'robot': name, 'controller': law, 'parameter': parameter,
-            'coordinates': [robot_file.robot.coordinates[i] for i in section.reported],
-            'branches': [{'strides': len(orbits[0].strides), 'begin': begin, 'end': end,
-                          'cycles': [describe(orbit) for orbit in orbits]}
-                         for orbits, begin, end in branches]}
+        return {
+            'value': low + (high - low) * orbit.z[-1],
+            'event': orbit.event,
+            'stable': abs(values[0]) < 1.0 - 1e-6,
+            'eigenvalues': values,
+            'speed': sum(lengths) / sum(times),
+            'step_times': times,
+            'step_lengths': lengths,
+            'q': q[section.reported].tolist(),
+            'v': v[section.reported].tolist(),
+        }
+
+    return {
+        'robot': name,
+        'controller': law,
+        'parameter': parameter,
+        'coordinates': [robot_file.robot.coordinates[i] for i in section.reported],
+        'branches': [
+            {
+                'strides': len(orbits[0].strides),
+                'begin': begin,
+                'end': end,
+                'cycles': [describe(orbit) for orbit in orbits],
+            }
+            for orbits, begin, end in branches
+        ],
+    }
 
 
 def _follow_both(single: Continuation, z: np.ndarray, strides: int) -> list[Branch]:
@@ -89,7 +118,7 @@ def _follow_both(single: Continuation, z: np.ndarray, strides: int) -> list[Bran
     back, why = single.follow(first._replace(tangent=-first.tangent))
     ahead, end = single.follow(first)
     found = [(single, (back[:0:-1] + ahead, why, end))]
-    for continuation, (orbits, _, _) in found:   # grows
+    for continuation, (orbits, _, _) in found:  # grows
         for orbit in orbits:
             if orbit.event == 'period doubling' and 2 * continuation.times <= strides:
                 with suppress(*FAILURES):

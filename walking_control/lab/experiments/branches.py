@@ -26,8 +26,10 @@ class Branches(Generic[Label]):
 
     def __init__(self, processes: int) -> None:
         if 'fork' not in mp.get_all_start_methods():
-            raise IncompatiblePlant('trials from one state of a walk',
-                                    limit='need an operating system with fork, as Linux')
+            raise IncompatiblePlant(
+                'trials from one state of a walk',
+                limit='need an operating system with fork, as Linux',
+            )
         self._context = mp.get_context('fork')
         self._processes = processes
         self._running: dict[Connection, tuple[Label, mp.process.BaseProcess]] = {}
@@ -68,8 +70,9 @@ class Branches(Generic[Label]):
                 result, error = connection.recv()
             except EOFError:
                 process.join()
-                raise RuntimeError(f'a trial ({label}) died with status {process.exitcode}'
-                                   ) from None
+                raise RuntimeError(
+                    f'a trial ({label}) died with status {process.exitcode}'
+                ) from None
             finally:
                 connection.close()
             process.join()
@@ -79,11 +82,11 @@ class Branches(Generic[Label]):
 
 
 def _work(connection: Connection, task: Callable[[], Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)   # the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     answer: tuple[Any, Exception | None]
     try:
         answer = task(), None
-    except Exception as error:   # noqa: BLE001  # for the parent to raise
+    except Exception as error:  # noqa: BLE001  # for the parent to raise
         answer = None, error
     with contextlib.suppress(BrokenPipeError):
         connection.send(answer)

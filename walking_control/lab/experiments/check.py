@@ -29,15 +29,21 @@ from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 # A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
-_HIGH, _TILTED = 0.005, 0.05   # m, rad
-_TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
-         Base.TRANSLATING: 'the robot moves in space with a base that does not turn; plant rigid '
-                           'takes all mass at the hip, gait search takes it where it is',
-         Base.FREE: 'the robot moves freely in space'}
+_HIGH, _TILTED = 0.005, 0.05  # m, rad
+_TIPS = {
+    Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
+    Base.TRANSLATING: 'the robot moves in space with a base that does not turn; plant rigid '
+    'takes all mass at the hip, gait search takes it where it is',
+    Base.FREE: 'the robot moves freely in space',
+}
 
 
-def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
-                  facts: dict[str, Any]) -> None:
+def check_posture(
+    robot_file: RobotFile,
+    problems: list[dict[str, Any]],
+    assumptions: list[str],
+    facts: dict[str, Any],
+) -> None:
     """Add problems, assumptions and facts of a robot that begins in a posture to `check_robot`."""
     robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
@@ -50,20 +56,31 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
     _assume_limits(robot, assumptions)
     if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
         if robot_file.controller == PostureControl.name:
-            problems.append({'what': 'robot.feet', 'value': list(robot.feet),
-                             'limit': 'are points, on fewer than three of which nothing can be '
-                             'held at rest',
-                             'remedy': 'give the feet soles, or choose controller stepping'})
+            problems.append(
+                {
+                    'what': 'robot.feet',
+                    'value': list(robot.feet),
+                    'limit': 'are points, on fewer than three of which nothing can be held at rest',
+                    'remedy': 'give the feet soles, or choose controller stepping',
+                }
+            )
         facts['start'] = 'on points: only a law that steps keeps the robot up'
     elif not standing:
-        problems.append({'what': 'start.posture', 'value': None,
-                         'limit': 'no sole lies flat on the floor with the base upright',
-                         'remedy': 'change the ankles of the start posture'})
+        problems.append(
+            {
+                'what': 'start.posture',
+                'value': None,
+                'limit': 'no sole lies flat on the floor with the base upright',
+                'remedy': 'change the ankles of the start posture',
+            }
+        )
     elif all(joint in robot.actuators for joint in robot.joints):
         _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts)
     assumptions.append('the robot moves freely in space on a flat floor; standing soles lie flat')
-    assumptions.append('the base’s orientation comes from the IMU, in the gravity-aligned world; '
-                       'its place and speed from legs that stand still on a flat floor')
+    assumptions.append(
+        'the base’s orientation comes from the IMU, in the gravity-aligned world; '
+        'its place and speed from legs that stand still on a flat floor'
+    )
 
 
 def _standing(robot: Robot, dynamics: Dynamics, q: np.ndarray) -> tuple[float, tuple[str, ...]]:
@@ -71,8 +88,11 @@ def _standing(robot: Robot, dynamics: Dynamics, q: np.ndarray) -> tuple[float, t
     places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
     lowest = min(place[2] for place, _ in places.values())
     return -lowest, tuple(
-        foot for foot, (place, rotation) in places.items() if place[2] - lowest <= _HIGH
-        and (rotation[2, 2] >= np.cos(_TILTED) or _is_point(robot.urdf, foot)))
+        foot
+        for foot, (place, rotation) in places.items()
+        if place[2] - lowest <= _HIGH
+        and (rotation[2, 2] >= np.cos(_TILTED) or _is_point(robot.urdf, foot))
+    )
 
 
 def _is_point(urdf: str, foot: str) -> bool:
@@ -94,41 +114,68 @@ def _assume_limits(robot: Robot, assumptions: list[str]) -> None:
     urdf = np.array([robot.limits[joint].effort for joint in robot.actuators])
     least = robot.effort_limits
     motors = np.array([motor.effort_limit for motor in robot.actuators.values()])
-    assumptions.append(f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
-                       f'{least.max():.3g} N m')
+    assumptions.append(
+        f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
+        f'{least.max():.3g} N m'
+    )
     for i, joint in enumerate(robot.actuators):
         if np.isfinite(urdf[i]) and abs(urdf[i] - motors[i]) > 1e-3 * motors[i]:
-            assumptions.append(f'{joint}: effort limited to {least[i]:.3g} N m; URDF '
-                               f'{urdf[i]:.3g}, motor {motors[i]:.3g}')
+            assumptions.append(
+                f'{joint}: effort limited to {least[i]:.3g} N m; URDF '
+                f'{urdf[i]:.3g}, motor {motors[i]:.3g}'
+            )
 
 
-def _check_statics(robot_file: RobotFile, dynamics: Dynamics, q: np.ndarray,
-                   standing: Sequence[str], problems: list[dict[str, Any]], assumptions: list[str],
-                   facts: dict[str, Any]) -> None:
+def _check_statics(
+    robot_file: RobotFile,
+    dynamics: Dynamics,
+    q: np.ndarray,
+    standing: Sequence[str],
+    problems: list[dict[str, Any]],
+    assumptions: list[str],
+    facts: dict[str, Any],
+) -> None:
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
     robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
     share = values.effort_share
     limits = dict(zip(robot.actuators, share * robot.effort_limits, strict=True))
-    contacts = {foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
-                for foot in robot.feet}
-    statics = StaticTorque(dynamics, contacts, values.objective, limits,
-                           None if values.solver == 'auto' else values.solver)
+    contacts = {
+        foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
+        for foot in robot.feet
+    }
+    statics = StaticTorque(
+        dynamics,
+        contacts,
+        values.objective,
+        limits,
+        None if values.solver == 'auto' else values.solver,
+    )
     solution = statics.solve(q, standing)
     feet = ' and '.join(in_words(foot) for foot in standing)
     if solution.feasible:
         facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
     elif robot_file.controller == PostureControl.name:
-        problems.append({'what': 'start.posture', 'value': None,
-                         'limit': f'cannot be held on {feet}: {solution.reason}',
-                         'remedy': 'bring the centre of mass above the soles, or see '
-                         'walking_control statics'})
+        problems.append(
+            {
+                'what': 'start.posture',
+                'value': None,
+                'limit': f'cannot be held on {feet}: {solution.reason}',
+                'remedy': 'bring the centre of mass above the soles, or see '
+                'walking_control statics',
+            }
+        )
     for foot in standing if len(standing) > 1 else ():
         solution = statics.solve(q, (foot,))
-        facts[f'{in_words(foot)} alone'] = _effort(statics, solution, share) if solution.feasible \
+        facts[f'{in_words(foot)} alone'] = (
+            _effort(statics, solution, share)
+            if solution.feasible
             else f'not in the start posture; {solution.reason}'
-    assumptions.append(f'static torques rely on a friction of {values.friction:g} and soles of '
-                       f'{values.sole_length:g} m x {values.sole_width:g} m, and on '
-                       f'{100 * share:g} % of each effort limit')
+        )
+    assumptions.append(
+        f'static torques rely on a friction of {values.friction:g} and soles of '
+        f'{values.sole_length:g} m x {values.sole_width:g} m, and on '
+        f'{100 * share:g} % of each effort limit'
+    )
 
 
 def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> str:
@@ -141,10 +188,11 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
 @dataclass(eq=False)
 class Check(Result):
     """Whether a robot can be used."""
-    ok: bool   # whether there are no problems
-    problems: list[dict[str, Any]]   # what, value, limit and remedy of each
-    assumptions: list[str]   # sentences
-    facts: dict[str, Any]   # name -> value
+
+    ok: bool  # whether there are no problems
+    problems: list[dict[str, Any]]  # what, value, limit and remedy of each
+    assumptions: list[str]  # sentences
+    facts: dict[str, Any]  # name -> value
 
 
 def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
@@ -169,19 +217,32 @@ def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str
     urdf = load_urdf(path)
     facts['links'] = len(link_names(urdf))
     findings = Findings()
-    findings.errors.append(InvalidInput(
-        'robot file', limit='a URDF alone names no feet, coordinates or motors',
-        remedy='write a robot file, see doc/robot_file.md'))
+    findings.errors.append(
+        InvalidInput(
+            'robot file',
+            limit='a URDF alone names no feet, coordinates or motors',
+            remedy='write a robot file, see doc/robot_file.md',
+        )
+    )
     findings.attempt(require_room, urdf)
     findings.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
     problems += [error.as_dict() for error in findings.errors]
 
 
-def _check_robot_file(robot_file: RobotFile, problems: list[dict[str, Any]],
-                      assumptions: list[str], facts: dict[str, Any]) -> None:
+def _check_robot_file(
+    robot_file: RobotFile,
+    problems: list[dict[str, Any]],
+    assumptions: list[str],
+    facts: dict[str, Any],
+) -> None:
     robot = robot_file.robot
-    facts.update(name=robot.name, mass=round(robot_file.scale.mass, 9), joints=list(robot.joints),
-                 feet=list(robot.feet), motors=sorted(robot.actuators))
+    facts.update(
+        name=robot.name,
+        mass=round(robot_file.scale.mass, 9),
+        joints=list(robot.joints),
+        feet=list(robot.feet),
+        motors=sorted(robot.actuators),
+    )
     _check_controllers(robot_file, problems, facts)
     _check_plants(robot_file, problems, assumptions, facts)
     if robot_file.start.posture is None:
@@ -202,14 +263,17 @@ def _effort_sentences(robot: Robot) -> list[str]:
     for joint, motor in robot.actuators.items():
         limit = robot.limits[joint].effort
         if not math.isinf(limit):
-            sentences.append(f'{joint}: effort limited to {min(limit, motor.effort_limit):.3g} '
-                             f'N m, the smaller of URDF ({limit:.3g}) and motor '
-                             f'({motor.effort_limit:.3g})')
+            sentences.append(
+                f'{joint}: effort limited to {min(limit, motor.effort_limit):.3g} '
+                f'N m, the smaller of URDF ({limit:.3g}) and motor '
+                f'({motor.effort_limit:.3g})'
+            )
     return sentences
 
 
-def _check_controllers(robot_file: RobotFile, problems: list[dict[str, Any]],
-                       facts: dict[str, Any]) -> None:
+def _check_controllers(
+    robot_file: RobotFile, problems: list[dict[str, Any]], facts: dict[str, Any]
+) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
     verdicts = judge_controllers(robot_file)
     facts['controllers'] = [name for name, error in verdicts.items() if error is None]
@@ -226,8 +290,12 @@ def _check_controllers(robot_file: RobotFile, problems: list[dict[str, Any]],
             facts[f'not {name}'] = str(error)
 
 
-def _check_plants(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
-                  facts: dict[str, Any]) -> None:
+def _check_plants(
+    robot_file: RobotFile,
+    problems: list[dict[str, Any]],
+    assumptions: list[str],
+    facts: dict[str, Any],
+) -> None:
     facts['plants'] = []
     try:
         PLANTS.find(robot_file.plant)

@@ -36,34 +36,44 @@ from walking_control.simulation.disturbance import parse_disturbance, plan_distu
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant, simulate
 
-DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
-SPEEDS = (0.4, 0.6, 0.8, 1.0)   # m/s
-PUSHED_AT = 0.8                 # m/s: speed of envelopes
+DISTURBANCE = 'step_down=0.05@6'  # as in [DS09] 5.2.3
+SPEEDS = (0.4, 0.6, 0.8, 1.0)  # m/s
+PUSHED_AT = 0.8  # m/s: speed of envelopes
 # name, what searches, what is asked for, what is kept of the answer
 Search = tuple[str, Callable[[], FirstFailure], dict[str, Any], Sequence[str]]
 # key, name, unit, significant digits
-GAIT_MEASURES = (('speed', 'Speed', 'm/s', 3),
-                 ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
-                 ('cost_of_transport_each_joint', 'no joint driving another', '', 3),
-                 ('step_time', 'Step time', 's', 3),
-                 ('heading', 'Largest turn of the base', 'deg', 2))
+GAIT_MEASURES = (
+    ('speed', 'Speed', 'm/s', 3),
+    ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
+    ('cost_of_transport_each_joint', 'no joint driving another', '', 3),
+    ('step_time', 'Step time', 's', 3),
+    ('heading', 'Largest turn of the base', 'deg', 2),
+)
 
 
 @dataclass(frozen=True)
 class Walk:
     """What came of a variant."""
+
     variant: Variant
-    measures: dict[str, Any]   # of `measure_response`; with ``robustness`` where asked for
-    run: Run | None = field(repr=False, default=None)   # None when the simulation broke off
+    measures: dict[str, Any]  # of `measure_response`; with ``robustness`` where asked for
+    run: Run | None = field(repr=False, default=None)  # None when the simulation broke off
     # of `observe_energies`, by the robot file's own field; None without a gait
     energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
 
 
-def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | None = None,
-            duration: float = 12.0, overrides: Sequence[tuple[str, Any]] = (),
-            robustness: bool | Grid = False, progress: Callable[[str], None] | None = None,
-            plant: str | None = None, speeds: Sequence[float] = SPEEDS,
-            processes: int | None = None) -> list[Walk]:
+def compare(
+    robot: str,
+    variants: Sequence[Variant],
+    disturb: Sequence[str] | None = None,
+    duration: float = 12.0,
+    overrides: Sequence[tuple[str, Any]] = (),
+    robustness: bool | Grid = False,
+    progress: Callable[[str], None] | None = None,
+    plant: str | None = None,
+    speeds: Sequence[float] = SPEEDS,
+    processes: int | None = None,
+) -> list[Walk]:
     """Walk every variant under the same disturbances, in space at several speeds.
 
     Everything is checked before the first walk. All start as the robot file says. In the plane all
@@ -84,10 +94,12 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
     show = progress or (lambda text: None)
     in_space = load_robot(robot, overrides).robot.is_free
     usual = () if in_space else (DISTURBANCE,)
-    asked = _Asked(robot, variants, usual if disturb is None else disturb, duration, overrides,
-                   plant)
-    side: _Responses | _Gaits = _Gaits(asked, speeds, processes or count_processors()) \
-        if in_space else _Responses(asked)
+    asked = _Asked(
+        robot, variants, usual if disturb is None else disturb, duration, overrides, plant
+    )
+    side: _Responses | _Gaits = (
+        _Gaits(asked, speeds, processes or count_processors()) if in_space else _Responses(asked)
+    )
     walks = []
     try:
         for i, variant in enumerate(variants):
@@ -96,16 +108,22 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
             if robustness is not False:
                 walks[-1].measures['robustness'] = {
                     search[0]: _first_failure(*search, show)
-                    for search in side.searches(variant, robustness)}
+                    for search in side.searches(variant, robustness)
+                }
     except KeyboardInterrupt:
-        if not walks:   # nothing to keep
+        if not walks:  # nothing to keep
             raise
         raise Interrupted(walks) from None
     return walks
 
 
-def _first_failure(name: str, find: Callable[[], FirstFailure], asked: dict[str, Any],
-                   kept: Sequence[str], show: Callable[[str], None]) -> dict[str, Any]:
+def _first_failure(
+    name: str,
+    find: Callable[[], FirstFailure],
+    asked: dict[str, Any],
+    kept: Sequence[str],
+    show: Callable[[str], None],
+) -> dict[str, Any]:
     """Return what is kept of a first failing size, or what was asked for and why there is none."""
     entry = {'first_failure': None, **asked, 'reason': None}
     try:
@@ -122,6 +140,7 @@ def _first_failure(name: str, find: Callable[[], FirstFailure], asked: dict[str,
 
 class _Asked(NamedTuple):
     """What `compare` is asked for."""
+
     robot: str
     variants: Sequence[Variant]
     disturb: Sequence[str]
@@ -134,8 +153,9 @@ class _Asked(NamedTuple):
         robot_file = load_variant(self.robot, variant, [*self.overrides, *settings])
         return robot_file if self.plant is None else replace(robot_file, plant=self.plant)
 
-    def prepare(self, variant: Variant, *settings: tuple[str, Any]
-                ) -> tuple[RobotFile, ControlLoop]:
+    def prepare(
+        self, variant: Variant, *settings: tuple[str, Any]
+    ) -> tuple[RobotFile, ControlLoop]:
         """Return file and loop of a variant, or say whose law does not fit."""
         robot_file = self.load(variant, *settings)
         try:
@@ -164,8 +184,17 @@ class _Responses:
             run = run_plant(plant, loop, robot_file.start, self._asked.duration)
         except NotAchieved as error:
             unknown = dict.fromkeys(name for name, *_ in MEASURES)
-            return Walk(variant, {'survived': False, 'reason': str(error), 'fault': None,
-                                  'fault_time': None, 'disturbed': None, **unknown})
+            return Walk(
+                variant,
+                {
+                    'survived': False,
+                    'reason': str(error),
+                    'fault': None,
+                    'fault_time': None,
+                    'disturbed': None,
+                    **unknown,
+                },
+            )
         try:
             energies = observe_energies(run, self._field)
         except (IncompatibleController, GaitError):
@@ -174,14 +203,33 @@ class _Responses:
 
     def searches(self, variant: Variant, robustness: Any) -> Iterator[Search]:
         """Yield the searches of each kind; against the walk its name ends with ``_against``."""
-        kept = ('first_failure', 'largest_survived', 'holes', 'unit', 'further_steps',
-                'survivors', 'nominal_speed', 'nominal_squared_effort', *DEPTHS)
+        kept = (
+            'first_failure',
+            'largest_survived',
+            'holes',
+            'unit',
+            'further_steps',
+            'survivors',
+            'nominal_speed',
+            'nominal_squared_effort',
+            *DEPTHS,
+        )
         for kind, sign in dict.fromkeys((d.kind, math.copysign(1.0, d.size)) for d in self._kinds):
             largest, resolution = sign * DISTURBANCES[kind].largest, DISTURBANCES[kind].resolution
-            yield (kind if sign > 0.0 else f'{kind}_against', partial(
-                find_first_failure, self._prepared[variant.name][0], kind, variant.controller,
-                self._asked.plant or 'rigid', largest, resolution),
-                {'largest_tried': largest, 'resolution': resolution}, kept)
+            yield (
+                kind if sign > 0.0 else f'{kind}_against',
+                partial(
+                    find_first_failure,
+                    self._prepared[variant.name][0],
+                    kind,
+                    variant.controller,
+                    self._asked.plant or 'rigid',
+                    largest,
+                    resolution,
+                ),
+                {'largest_tried': largest, 'resolution': resolution},
+                kept,
+            )
 
 
 class _Gaits:
@@ -189,9 +237,11 @@ class _Gaits:
 
     def __init__(self, asked: _Asked, speeds: Sequence[float], processes: int) -> None:
         self._asked, self._speeds, self._processes = asked, speeds, processes
-        self._files = {variant.name: [self._at(variant, speed) for speed in speeds]
-                       for variant in asked.variants}
-        for variant in asked.variants:   # in this process, before the first walk
+        self._files = {
+            variant.name: [self._at(variant, speed) for speed in speeds]
+            for variant in asked.variants
+        }
+        for variant in asked.variants:  # in this process, before the first walk
             asked.prepare(variant, (f'{variant.controller}.speed', speeds[0]))
         plan_disturbances(make_plant(self._files[asked.variants[0].name][0]), asked.disturb)
 
@@ -200,9 +250,14 @@ class _Gaits:
 
     def walk(self, variant: Variant) -> Walk:
         """Walk a variant at each speed; sum up what `measure_gait` says."""
+
         def walk(robot_file: RobotFile) -> dict[str, Any]:
-            return measure_gait(simulate(robot_file, variant.controller, None,
-                                         self._asked.duration, self._asked.disturb))
+            return measure_gait(
+                simulate(
+                    robot_file, variant.controller, None, self._asked.duration, self._asked.disturb
+                )
+            )
+
         found: dict[float, dict[str, Any]] = {}
         with Branches[float](self._processes) as branches:
             for speed, robot_file in zip(self._speeds, self._files[variant.name], strict=True):
@@ -214,26 +269,58 @@ class _Gaits:
         gaits = [{'commanded': speed, **found[speed]} for speed in self._speeds]
         failed = [gait for gait in gaits if not gait['survived']]
         reason = f'{failed[0]["reason"]} (at {failed[0]["commanded"]:g} m/s)' if failed else None
-        return Walk(variant, {'survived': not failed, 'reason': reason, 'disturbed': True,
-                              'steps': sum(gait['steps'] for gait in gaits), 'gaits': gaits})
+        return Walk(
+            variant,
+            {
+                'survived': not failed,
+                'reason': reason,
+                'disturbed': True,
+                'steps': sum(gait['steps'] for gait in gaits),
+                'gaits': gaits,
+            },
+        )
 
     def searches(self, variant: Variant, robustness: Any) -> Iterator[Search]:
         """Yield the search of the push that fells it, from every side."""
-        kept = ('first_failure', 'largest_survived', 'unit', 'cells', 'worst', 'after',
-                'resolution', 'largest', 'nominal_speed', PRICE, 'interrupted')
+        kept = (
+            'first_failure',
+            'largest_survived',
+            'unit',
+            'cells',
+            'worst',
+            'after',
+            'resolution',
+            'largest',
+            'nominal_speed',
+            PRICE,
+            'interrupted',
+        )
         grid = None if robustness is True else robustness
-        yield ('push', partial(
-            find_envelope, self._at(variant, PUSHED_AT), 'push', variant.controller, grid=grid,
-            processes=self._processes), {'largest_tried': 0.0}, kept)
+        yield (
+            'push',
+            partial(
+                find_envelope,
+                self._at(variant, PUSHED_AT),
+                'push',
+                variant.controller,
+                grid=grid,
+                processes=self._processes,
+            ),
+            {'largest_tried': 0.0},
+            kept,
+        )
 
 
 def measure_gait(run: Run) -> dict[str, Any]:
     """Return `GAIT_MEASURES` of a walk in space for JSON; ``heading`` is its largest turn, deg."""
     steady, looks = steady_in_space(run, Dynamics(run.robot)), yaw(run)
     turned = None if steady['start'] is None else math.degrees(abs(looks - looks[0]).max())
-    return {'survived': not run.broke_off, 'reason': failure(ending(run)),
-            'steps': int(run.steps[-1]),
-            **{name: steady.get(name, turned) for name, *_ in GAIT_MEASURES}}
+    return {
+        'survived': not run.broke_off,
+        'reason': failure(ending(run)),
+        'steps': int(run.steps[-1]),
+        **{name: steady.get(name, turned) for name, *_ in GAIT_MEASURES},
+    }
 
 
 def outcome(measures: Mapping[str, Any]) -> str:

@@ -22,13 +22,13 @@ from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import make_walker, Walker
 
-TOLERANCE = 1e-13   # local error of the integration
-INSTANT = 1e-12     # s, to which events within a step are known
-NEAR = 1e-11        # s: as near before an event as samples are taken
-SHORTEST = 1e-7     # s: events closer than this are one
-SAME_LOSS = 1e-10   # J: impacts that lose less are the rounding of another one
+TOLERANCE = 1e-13  # local error of the integration
+INSTANT = 1e-12  # s, to which events within a step are known
+NEAR = 1e-11  # s: as near before an event as samples are taken
+SHORTEST = 1e-7  # s: events closer than this are one
+SAME_LOSS = 1e-10  # J: impacts that lose less are the rounding of another one
 DEGREES = (*range(8, 41, 4), 48, 56, 64, 80)
-GOOD_Q, GOOD_V = 1e-10, 1e-8   # rad and rad/s: error at which a degree is high enough
+GOOD_Q, GOOD_V = 1e-10, 1e-8  # rad and rad/s: error at which a degree is high enough
 FIT_POINTS = 97
 
 
@@ -39,9 +39,10 @@ class CycleError(NotAchieved):
 @dataclass(frozen=True)
 class CycleGait:
     """A limit cycle as a gait."""
+
     gait: Gait
-    error_q: float   # largest error of the polynomials between their points, rad
-    error_v: float   # of their rates, rad/s
+    error_q: float  # largest error of the polynomials between their points, rad
+    error_v: float  # of their rates, rad/s
 
 
 class StepRecord:
@@ -75,7 +76,7 @@ class StepRecord:
         at = max(i for i, (begin, _) in enumerate(self._ticks) if begin <= time)
         self._go(at, time - self._ticks[at][0])
         state, n = self._walker.state, self._walker.model.n
-        return state.y[2:n + 2].copy(), state.y[n + 4:].copy(), state.mode.copy()
+        return state.y[2 : n + 2].copy(), state.y[n + 4 :].copy(), state.mode.copy()
 
     def _now(self) -> float:
         return float(self._walker.state.memo[rm.TIME])
@@ -123,31 +124,39 @@ def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tu
     """Return the indices of coordinates held by locks and stops; CycleError: no single support."""
     if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
         raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
-    stops = mode[rm.FIRST_STOP:rm.FIRST_STOP + model.n_joints]
-    locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
-    joints = {i for i, stop in enumerate(stops) if stop} \
-        | {int(model.lock_joint[i]) for i, lock in enumerate(locks) if lock}
+    stops = mode[rm.FIRST_STOP : rm.FIRST_STOP + model.n_joints]
+    locks = mode[rm.FIRST_STOP + model.n_joints : rm.FIRST_STOP + model.n_joints + model.n_locks]
+    joints = {i for i, stop in enumerate(stops) if stop} | {
+        int(model.lock_joint[i]) for i, lock in enumerate(locks) if lock
+    }
     held = []
     for joint in joints:
         row = model.lift[0, 1 + joint]
         if np.count_nonzero(row) != 1:
-            raise CycleError('cycle', value=robot.joints[joint],
-                             limit='is held while not one of the minimal coordinates')
+            raise CycleError(
+                'cycle',
+                value=robot.joints[joint],
+                limit='is held while not one of the minimal coordinates',
+            )
         held.append(int(np.argmax(np.abs(row))))
     return tuple(sorted(held))
 
 
 def make_gait(record: StepRecord, robot: Robot, model: rm.RigidModel) -> CycleGait:
     """Return the `CycleGait` of a `StepRecord`."""
-    bounds = [0.0, *(time for time in record.events if SHORTEST < time < record.period - SHORTEST),
-              record.period]
+    bounds = [
+        0.0,
+        *(time for time in record.events if SHORTEST < time < record.period - SHORTEST),
+        record.period,
+    ]
     fits = [_fit(record, robot, model, *pair) for pair in zip(bounds[:-1], bounds[1:])]
     phases, errors_q, errors_v = zip(*fits)
     return CycleGait(Gait(phases), max(errors_q), max(errors_v))
 
 
-def _fit(record: StepRecord, robot: Robot, model: rm.RigidModel, start: float,
-         end: float) -> tuple[Phase, float, float]:
+def _fit(
+    record: StepRecord, robot: Robot, model: rm.RigidModel, start: float, end: float
+) -> tuple[Phase, float, float]:
     """Return the `Phase` between two times with its errors, of the lowest degree that will do."""
     held = held_coordinates(robot, model, record.state(0.5 * (start + end))[2])
     begin, length = start + NEAR, end - start - 2.0 * NEAR
@@ -156,7 +165,7 @@ def _fit(record: StepRecord, robot: Robot, model: rm.RigidModel, start: float,
     fits = []
     for degree in DEGREES:
         values = _samples(record, begin + length * points(degree))[0]
-        values[:, held] = np.round(values[0, held], 9)   # located to an instant
+        values[:, held] = np.round(values[0, held], 9)  # located to an instant
         # finer digits are rounding, and ugly where a coordinate is zero
         phase = Phase(float(end - start), np.round(values, 15) + 0.0, held)
         q, v, _ = phase.motion(between)
@@ -174,8 +183,16 @@ def _samples(record: StepRecord, times: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def make_precise_walker(robot_file: RobotFile, controller: str | None = None) -> Walker:
     """Return the walker of a robot file with the tolerance that gaits take."""
-    return make_walker(replace(robot_file, sections={**robot_file.sections, 'rigid': {
-        **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}}), controller)
+    return make_walker(
+        replace(
+            robot_file,
+            sections={
+                **robot_file.sections,
+                'rigid': {**robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE},
+            },
+        ),
+        controller,
+    )
 
 
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
@@ -208,12 +225,16 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
     return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
 
 
-def cycle_document(robot_file: RobotFile, cycle: Mapping[str, Any], found: CycleGait,
-                   controller: str | None) -> dict[str, Any]:
+def cycle_document(
+    robot_file: RobotFile, cycle: Mapping[str, Any], found: CycleGait, controller: str | None
+) -> dict[str, Any]:
     """Return the gait document of a cycle, its `CycleGait` and the controller's name."""
     figures = {key: cycle[key] for key in ('period', 'step_length', 'speed', 'stable', 'residual')}
     figures['eigenvalues'] = [[value.real, value.imag] for value in cycle['eigenvalues']]
     figures['fit_error_q'], figures['fit_error_v'] = found.error_q, found.error_v
-    return gait_document(robot_file, found.gait, figures, {
-        'method': 'fixed point of the return map',
-        'controller': controller, 'plant': 'rigid'})
+    return gait_document(
+        robot_file,
+        found.gait,
+        figures,
+        {'method': 'fixed point of the return map', 'controller': controller, 'plant': 'rigid'},
+    )

@@ -37,10 +37,10 @@ from walking_control.simulation.rigid.compiled import make_walker, Walker
 from walking_control.simulation.rigid.point_walk import observe_point, PointWalker
 from walking_control.simulation.simulate import run_plant
 
-FLOOR_ROUNDS = 8   # of Newton's method that puts a foot on the floor
-LEG = 2            # coordinates of the stance leg
-SPREAD = 0.05      # rad, and times the pace rad/s: how far starts lie from that of the robot file
-FAMILY = 1e-5      # eigenvalues this near to 1 mean that the cycle is one of a family
+FLOOR_ROUNDS = 8  # of Newton's method that puts a foot on the floor
+LEG = 2  # coordinates of the stance leg
+SPREAD = 0.05  # rad, and times the pace rad/s: how far starts lie from that of the robot file
+FAMILY = 1e-5  # eigenvalues this near to 1 mean that the cycle is one of a family
 # In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.
 LONGEST_STRIDE = 5.0
 STARTS, FEW_STARTS = 3000, 150
@@ -52,23 +52,27 @@ class PointSection:
     def __init__(self, walker: PointWalker, robot_file: RobotFile, longest: float) -> None:
         robot = walker.robot
         if robot_file.start.support != robot.feet[0]:
-            raise IncompatiblePlant(f'gait cycle of {robot.name}', value=robot_file.start.support,
-                                    limit=f'must start on {robot.feet[0]}')
+            raise IncompatiblePlant(
+                f'gait cycle of {robot.name}',
+                value=robot_file.start.support,
+                limit=f'must start on {robot.feet[0]}',
+            )
         self.walker, self.longest = walker, longest
         self.reported = list(range(LEG))
         knowledge = walker.knowledge
         self.follows = isinstance(knowledge, PlacementData) and knowledge.lateral[1] > 0.0
-        self._heading = float(knowledge.wish[HEADING]) \
-            if isinstance(knowledge, PlacementData) else 0.0
-        self.scale = np.ones(2 * LEG + self.follows)   # see `Section`
+        self._heading = (
+            float(knowledge.wish[HEADING]) if isinstance(knowledge, PlacementData) else 0.0
+        )
+        self.scale = np.ones(2 * LEG + self.follows)  # see `Section`
         self._start = robot_file.start
         self._count = len(robot.coordinates)
 
     def state(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return minimal coordinates and rates of section coordinates x."""
         q, v = np.zeros(self._count), np.zeros(self._count)
-        q[:LEG], q[LEG:2 * LEG] = x[:LEG], -x[:LEG]
-        v[:LEG] = x[LEG:2 * LEG]
+        q[:LEG], q[LEG : 2 * LEG] = x[:LEG], -x[:LEG]
+        v[:LEG] = x[LEG : 2 * LEG]
         return q, v
 
     def stride(self, x: np.ndarray) -> Stride | None:
@@ -76,7 +80,7 @@ class PointSection:
         walker = self.walker
         walker.start(0, *self.state(x))
         beside = 0.0
-        if self.follows:   # x counts the hip from the line, the law counts the foot
+        if self.follows:  # x counts the hip from the line, the law counts the foot
             beside = walker.data.memory[FOOT_Y] = x[-1] - walker.state.y[1]
         if walker.walk(self.longest, True) != rm.STEPPED:
             return None
@@ -93,7 +97,7 @@ class PointSection:
     def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Return section coordinates around the start of the robot file, ``(count, m)``."""
         first = np.concatenate((self._start.q[:LEG], self._start.v[:LEG]))
-        spread = SPREAD * np.array([1.0, 1.0, *[9.81 ** 0.5] * LEG])
+        spread = SPREAD * np.array([1.0, 1.0, *[9.81**0.5] * LEG])
         points = first + spread * rng.uniform(-1.0, 1.0, (count, len(first)))
         if self.follows:
             y = np.zeros(6)
@@ -110,8 +114,9 @@ class PointSection:
         alone = [cycle for cycle in cycles if not is_family(cycle)]
         family = [cycle for cycle in cycles if is_family(cycle)]
         if family:
-            alone.append(min(family, key=lambda cycle:
-                             float(np.abs(cycle.x[:2 * LEG] - first).max())))
+            alone.append(
+                min(family, key=lambda cycle: float(np.abs(cycle.x[: 2 * LEG] - first).max()))
+            )
         return alone
 
 
@@ -132,16 +137,19 @@ class Section:
         self._base_q = lock_angles(robot)
         self.free, self.reported = free_coordinates(robot), reported_coordinates(robot)
         if not walker.leg_length > 0.0:
-            raise IncompatiblePlant(f'leg length of {robot.name}', value=walker.leg_length,
-                                    limit='must be above 0 m')
+            raise IncompatiblePlant(
+                f'leg length of {robot.name}', value=walker.leg_length, limit='must be above 0 m'
+            )
         if len(self.free) < 2 or len(self.free) > 2 and start is None:
-            raise IncompatiblePlant(f'gait cycle of {robot.name}',
-                                    value=[robot.coordinates[i] for i in self.free],
-                                    limit='needs two coordinates free of locks at touchdown')
+            raise IncompatiblePlant(
+                f'gait cycle of {robot.name}',
+                value=[robot.coordinates[i] for i in self.free],
+                limit='needs two coordinates free of locks at touchdown',
+            )
         self._start = None
         if len(self.free) > 2 and start is not None:
             self._start, self._base_q = self.point(start.q, start.v), start.q
-        self.pace = math.sqrt(gravity / walker.leg_length)   # 1/s
+        self.pace = math.sqrt(gravity / walker.leg_length)  # 1/s
         self.longest = LONGEST_STRIDE / self.pace
         # of section coordinates: angles count in rad, rates as shares of the pace
         self.scale = np.repeat([1.0, self.pace], [len(self.free) - 1, len(self.free)])
@@ -154,7 +162,7 @@ class Section:
             q[last] = -2.0 * x[0]
             return q, v
         support = self.walker.support
-        for _ in range(FLOOR_ROUNDS):   # the last coordinate puts the foot on the floor
+        for _ in range(FLOOR_ROUNDS):  # the last coordinate puts the foot on the floor
             terms = support.layout.split(support.terms(0, q, v))
             q[last] -= terms['foot'][1] / terms['jacobian'][1, last]
         return q, v
@@ -170,10 +178,12 @@ class Section:
         if walker.walk(self.longest, True) != rm.STEPPED:
             return None
         mode, memo = walker.state.mode, walker.state.memo
-        locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
+        locks = mode[
+            rm.FIRST_STOP + model.n_joints : rm.FIRST_STOP + model.n_joints + model.n_locks
+        ]
         if mode[rm.STANCE] != 1 or mode[rm.SUPPORT] != 1 or not locks.all():
             return None
-        after = self.point(walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:])
+        after = self.point(walker.state.y[2 : model.n + 2], walker.state.y[model.n + 4 :])
         return Stride(after, float(memo[rm.TIME]), float(memo[rm.STEP_LENGTH]))
 
     def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
@@ -185,23 +195,28 @@ class Section:
         pace = self.pace
         if self._start is not None:
             return self._start[np.newaxis]
-        return np.column_stack((rng.uniform(0.03, 0.5, count),
-                                pace * rng.uniform(-0.8, -0.03, count),
-                                pace * rng.uniform(-0.6, 0.6, count)))
+        return np.column_stack(
+            (
+                rng.uniform(0.03, 0.5, count),
+                pace * rng.uniform(-0.8, -0.03, count),
+                pace * rng.uniform(-0.6, 0.6, count),
+            )
+        )
 
 
 @dataclass(frozen=True)
 class LimitCycle:
     """A limit cycle, at the start of a step just after touchdown."""
-    q: list[float]   # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
-    v: list[float]   # their rates, rad/s
-    period: float   # of a step, s
-    step_length: float   # m
-    speed: float   # m/s
-    eigenvalues: list[complex]   # of the return map
-    stable: bool   # whether all are within the unit circle
-    residual: float   # how far the map misses the cycle
-    foot_depth: float | None   # m, as the next two: see `foot_in_floor`
+
+    q: list[float]  # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
+    v: list[float]  # their rates, rad/s
+    period: float  # of a step, s
+    step_length: float  # m
+    speed: float  # m/s
+    eigenvalues: list[complex]  # of the return map
+    stable: bool  # whether all are within the unit circle
+    residual: float  # how far the map misses the cycle
+    foot_depth: float | None  # m, as the next two: see `foot_in_floor`
     foot_depth_ahead: float | None
     scuff_reach: float | None
 
@@ -209,12 +224,13 @@ class LimitCycle:
 @dataclass(frozen=True)
 class RobotCycles:
     """The limit cycles of a robot."""
+
     robot: str
     controller: str
     plant: str
-    coordinates: list[str]   # names of those in ``q`` and ``v`` of a cycle
-    slope: float   # rad, downhill positive
-    starts: int   # how many were tried
+    coordinates: list[str]  # names of those in ``q`` and ``v`` of a cycle
+    slope: float  # rad, downhill positive
+    starts: int  # how many were tried
     cycles: list[LimitCycle]
 
     def summary(self) -> dict[str, Any]:
@@ -222,21 +238,25 @@ class RobotCycles:
         return {**vars(self), 'cycles': [vars(cycle).copy() for cycle in self.cycles]}
 
 
-def make_section(robot_file: RobotFile, controller: str | None
-                 ) -> tuple[Section | PointSection, int]:
+def make_section(
+    robot_file: RobotFile, controller: str | None
+) -> tuple[Section | PointSection, int]:
     """Return the section of a robot's return map, and from how many starts to search it."""
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
     gravity, walker = robot_file.values(World).gravity, make_walker(robot_file, controller)
     if isinstance(walker, PointWalker):
         longest = LONGEST_STRIDE * math.sqrt(walker.leg_length / gravity)
         return PointSection(walker, robot_file, longest), FEW_STARTS
-    return Section(walker, gravity, robot_file.start), \
-        STARTS if walker.is_compiled else FEW_STARTS
+    return Section(walker, gravity, robot_file.start), STARTS if walker.is_compiled else FEW_STARTS
 
 
-def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
-                      starts: int | None = None,
-                      progress: Callable[[float], None] | None = None) -> RobotCycles:
+def find_robot_cycles(
+    robot_file: RobotFile,
+    controller: Choice = None,
+    seed: int = 0,
+    starts: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RobotCycles:
     """Return a robot's `RobotCycles`; NotAchieved: none found, InvalidInput: legs differ."""
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     section, usual = make_section(robot_file, controller)
@@ -244,13 +264,22 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     points = section.sample(np.random.default_rng(seed), starts)
     cycles = section.keep(find_cycles(section.stride, points, progress=progress))
     return RobotCycles(
-        robot_file.robot.name, controller or robot_file.controller, 'rigid',
+        robot_file.robot.name,
+        controller or robot_file.controller,
+        'rigid',
         [section.walker.robot.coordinates[i] for i in section.reported],
-        robot_file.values(World).slope, starts, [_describe(section, cycle) for cycle in cycles])
+        robot_file.values(World).slope,
+        starts,
+        [_describe(section, cycle) for cycle in cycles],
+    )
 
 
-def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str | None = None,
-               duration: float = 4.0) -> Run:
+def walk_cycle(
+    robot_file: RobotFile,
+    cycle: Mapping[str, Any],
+    controller: str | None = None,
+    duration: float = 4.0,
+) -> Run:
     """Return the `Run` of a cycle, by name as in a summary, by plant and control loop."""
     robot = robot_file.robot
     reported = reported_coordinates(robot)
@@ -266,9 +295,17 @@ def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str 
 
 
 def _describe(section: Section | PointSection, cycle: Cycle) -> LimitCycle:
-    section.stride(cycle.x)   # leaves the memo of this step
+    section.stride(cycle.x)  # leaves the memo of this step
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
-    return LimitCycle(q.tolist(), v.tolist(), cycle.period, cycle.length, cycle.speed,
-                      [complex(value) for value in cycle.eigenvalues], cycle.stable,
-                      cycle.residual, **rm.foot_in_floor(section.walker.state.memo))
+    return LimitCycle(
+        q.tolist(),
+        v.tolist(),
+        cycle.period,
+        cycle.length,
+        cycle.speed,
+        [complex(value) for value in cycle.eigenvalues],
+        cycle.stable,
+        cycle.residual,
+        **rm.foot_in_floor(section.walker.state.memo),
+    )

@@ -39,15 +39,15 @@ from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import Walk
 
-SPEED = 0.5        # m/s: of robots that would stand otherwise
-AHEAD = 2.0        # steps from there to where the floor may change
-SETTLING = 12      # touchdowns before the disturbance
-SETTLING_TIME = 20.0   # s: by then they must have been made
-MEASURED = 4       # steps before it that are measured
-STEADY = 0.02      # share by which the last two strides before may differ in speed
-PRICE = 'cost_of_transport_electrical'   # of the walk before the disturbance, beside its margin
-LOOK = 4.0         # s afterwards: most who fall have fallen by then
-STALLED = 4.0      # steps without a touchdown: it walks no longer
+SPEED = 0.5  # m/s: of robots that would stand otherwise
+AHEAD = 2.0  # steps from there to where the floor may change
+SETTLING = 12  # touchdowns before the disturbance
+SETTLING_TIME = 20.0  # s: by then they must have been made
+MEASURED = 4  # steps before it that are measured
+STEADY = 0.02  # share by which the last two strides before may differ in speed
+PRICE = 'cost_of_transport_electrical'  # of the walk before the disturbance, beside its margin
+LOOK = 4.0  # s afterwards: most who fall have fallen by then
+STALLED = 4.0  # steps without a touchdown: it walks no longer
 
 
 class Grid(NamedTuple):
@@ -57,6 +57,7 @@ class Grid(NamedTuple):
     `after`: how long it walks afterwards, s. `settling`: least touchdowns before; a walk whose
     speed still changes makes more. `coarseness`: by how much sizes are further apart than usual.
     """
+
     directions: tuple[float, ...]
     phases: tuple[float, ...]
     after: float = 20.0
@@ -66,8 +67,11 @@ class Grid(NamedTuple):
 
 def even_grid(directions: int = 12, phases: int = 8, after: float = 20.0) -> Grid:
     """Return the `Grid` of directions all around and phases through a step, evenly spaced."""
-    return Grid(tuple(2.0 * math.pi * i / directions for i in range(directions)),
-                tuple(i / phases for i in range(phases)), after)
+    return Grid(
+        tuple(2.0 * math.pi * i / directions for i in range(directions)),
+        tuple(i / phases for i in range(phases)),
+        after,
+    )
 
 
 QUICK = even_grid(4, 2, 5.0)._replace(coarseness=2.0)
@@ -80,6 +84,7 @@ class Cell:
     `phase`: part of a step. `direction`: rad; None of changes of the floor. `sizes`: the grid.
     `reasons`: size -> None where it was survived, else why not.
     """
+
     phase: float
     direction: float | None
     sizes: np.ndarray = field(repr=False)
@@ -89,7 +94,7 @@ class Cell:
         # between the last size known to be survived and the first known to fail
         self._low, self._high = -1, len(self.sizes)
         self._busy, self._given = False, set[float]()
-        self._confirmed = -1   # index of the last size that was survived to the end
+        self._confirmed = -1  # index of the last size that was survived to the end
 
     def next_trial(self) -> Trial | None:
         """Return what to try next; None while something is tried, or once all is known.
@@ -103,8 +108,9 @@ class Cell:
         if self._high - self._low < 2:
             return Trial(self, self.survived, True)
         # the last to be tried, if survived, would have to be walked to the end next
-        return Trial(self, float(self.sizes[(self._low + self._high) // 2]),
-                     self._high - self._low == 2)
+        return Trial(
+            self, float(self.sizes[(self._low + self._high) // 2]), self._high - self._low == 2
+        )
 
     def note(self, size: float, to_the_end: bool, reason: str | None) -> None:
         """Take note of a trial; None is survival."""
@@ -120,7 +126,7 @@ class Cell:
 
     def give_untried(self) -> Trial | None:
         """Return one of the sizes below the first failing one that have not been tried."""
-        for size in self.sizes[:self._high].tolist():
+        for size in self.sizes[: self._high].tolist():
             if size not in self.reasons and size not in self._given:
                 self._given.add(size)
                 return Trial(self, size, False)
@@ -144,14 +150,21 @@ class Cell:
     def summary(self) -> dict[str, Any]:
         """Return what is known of it, ready for JSON."""
         first = self.first_failure
-        return {'direction_deg': None if self.direction is None
-                else round(math.degrees(self.direction), 6), 'phase': self.phase,
-                'first_failure': first, 'largest_survived': self.survived,
-                'known': self.is_known, 'reason': None if first is None else self.reasons[first]}
+        return {
+            'direction_deg': None
+            if self.direction is None
+            else round(math.degrees(self.direction), 6),
+            'phase': self.phase,
+            'first_failure': first,
+            'largest_survived': self.survived,
+            'known': self.is_known,
+            'reason': None if first is None else self.reasons[first],
+        }
 
 
 class Trial(NamedTuple):
     """A walk to be made: a cell, a size, and whether to walk on to the end."""
+
     cell: Cell
     size: float
     to_the_end: bool
@@ -162,11 +175,17 @@ def reach(cell: Cell) -> float:
     return math.inf if cell.first_failure is None else abs(cell.first_failure)
 
 
-def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice = None,
-                  plant: Choice = None, largest: float | None = None,
-                  resolution: float | None = None, grid: Grid | None = None,
-                  processes: int | None = None,
-                  progress: Callable[[float], None] | None = None) -> FirstFailure:
+def find_envelope(
+    robot_file: RobotFile,
+    kind: str = 'push',
+    controller: Choice = None,
+    plant: Choice = None,
+    largest: float | None = None,
+    resolution: float | None = None,
+    grid: Grid | None = None,
+    processes: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> FirstFailure:
     """Find the first failing size of a disturbance in every cell.
 
     Args:
@@ -192,27 +211,41 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if not robot_file.robot.is_free:
-        raise InvalidInput(f'envelope of {robot_file.robot.name}', limit='is of robots with base: '
-                           'free', remedy='choose --disturbance or --margin')
+        raise InvalidInput(
+            f'envelope of {robot_file.robot.name}',
+            limit='is of robots with base: free',
+            remedy='choose --disturbance or --margin',
+        )
     usual = {name: each.in_space for name, each in DISTURBANCES.items() if each.in_space}
     if kind not in usual:
-        raise InvalidInput('disturbance', value=kind, limit='has no envelope',
-                           remedy='known: ' + ', '.join(usual))
+        raise InvalidInput(
+            'disturbance', value=kind, limit='has no envelope', remedy='known: ' + ', '.join(usual)
+        )
     grid = grid or even_grid()
     largest = usual[kind][0] if largest is None else largest
     resolution = grid.coarseness * usual[kind][1] if resolution is None else resolution
     sizes = size_grid(largest, resolution, 10000)
     if grid.settling <= MEASURED:
-        raise InvalidInput('settling', value=grid.settling,
-                           limit=f'must be at least {MEASURED + 1} touchdowns')
+        raise InvalidInput(
+            'settling', value=grid.settling, limit=f'must be at least {MEASURED + 1} touchdowns'
+        )
     trial = _Trial(robot_file, controller, plant, kind, grid)
     nominal = trial.settle()
-    cells = [Cell(phase, direction, sizes) for direction in
-             (grid.directions if kind == 'push' else (None,)) for phase in grid.phases]
-    conditions = {**describe_walks(robot_file, controller, plant), 'disturbance': kind,
-                  'unit': DISTURBANCES[kind].unit, 'after': grid.after,
-                  'resolution': resolution, 'largest': largest,
-                  'noise': has_errors(robot_file.values(SensorParameters)), **nominal}
+    cells = [
+        Cell(phase, direction, sizes)
+        for direction in (grid.directions if kind == 'push' else (None,))
+        for phase in grid.phases
+    ]
+    conditions = {
+        **describe_walks(robot_file, controller, plant),
+        'disturbance': kind,
+        'unit': DISTURBANCES[kind].unit,
+        'after': grid.after,
+        'resolution': resolution,
+        'largest': largest,
+        'noise': has_errors(robot_file.values(SensorParameters)),
+        **nominal,
+    }
     try:
         with Branches[Trial](processes or count_processors()) as branches:
             _try_cells(cells, trial.attempt, branches, grid.after, progress)
@@ -221,47 +254,75 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     return _judge(conditions, cells, trial, False)
 
 
-def _judge(conditions: dict[str, Any], cells: Sequence[Cell], trial: _Trial, interrupted: bool
-           ) -> FirstFailure:
+def _judge(
+    conditions: dict[str, Any], cells: Sequence[Cell], trial: _Trial, interrupted: bool
+) -> FirstFailure:
     """Return what the cells say."""
     worst = min(cells, key=reach)
     first = worst.first_failure
-    samples: list[list[Any]] = [[size, reason is None, reason, i] for i, cell in enumerate(cells)
-                                for size, reason in cell.reasons.items()]
-    repeated = None if first is None else {
-        **worst.summary(), 'disturb': str(trial.disturbance(worst, first)),
-        'duration': trial.duration}
-    return FirstFailure(conditions, first, min((cell.survived for cell in cells), key=abs),
-                        max((size for size, *_ in samples), key=abs, default=0.0), samples,
-                        {'worst': repeated, 'cells': [cell.summary() for cell in cells]},
-                        interrupted)
+    samples: list[list[Any]] = [
+        [size, reason is None, reason, i]
+        for i, cell in enumerate(cells)
+        for size, reason in cell.reasons.items()
+    ]
+    repeated = (
+        None
+        if first is None
+        else {
+            **worst.summary(),
+            'disturb': str(trial.disturbance(worst, first)),
+            'duration': trial.duration,
+        }
+    )
+    return FirstFailure(
+        conditions,
+        first,
+        min((cell.survived for cell in cells), key=abs),
+        max((size for size, *_ in samples), key=abs, default=0.0),
+        samples,
+        {'worst': repeated, 'cells': [cell.summary() for cell in cells]},
+        interrupted,
+    )
 
 
-def _try_cells(cells: Sequence[Cell], attempt: Callable[[Trial], str | None],
-               branches: Branches[Trial], after: float,
-               progress: Callable[[float], None] | None) -> None:
+def _try_cells(
+    cells: Sequence[Cell],
+    attempt: Callable[[Trial], str | None],
+    branches: Branches[Trial],
+    after: float,
+    progress: Callable[[float], None] | None,
+) -> None:
     """Bisect every cell, then look for holes below the first failure of the worst."""
+
     def bisect() -> Trial | None:
         return next((trial for cell in cells if (trial := cell.next_trial()) is not None), None)
 
     def show() -> None:
         if progress is not None:
             progress(0.99 * sum(cell.is_known for cell in cells) / len(cells))
+
     undisturbed = Cell(cells[0].phase, cells[0].direction, np.zeros(1))
     first = iter([Trial(undisturbed, 0.0, True)])
     _make_trials(lambda: next(first, None), attempt, branches)
     reason = undisturbed.reasons[0.0]
     if reason is not None:
-        raise NotAchieved('the walk undisturbed', limit=f'{reason}; must last {after:g} s more',
-                          remedy='change speed, controller or --noise')
+        raise NotAchieved(
+            'the walk undisturbed',
+            limit=f'{reason}; must last {after:g} s more',
+            remedy='change speed, controller or --noise',
+        )
     _make_trials(bisect, attempt, branches, show)
     _make_trials(min(cells, key=reach).give_untried, attempt, branches)
     if progress is not None:
         progress(1.0)
 
 
-def _make_trials(give: Callable[[], Trial | None], attempt: Callable[[Trial], str | None],
-                 branches: Branches[Trial], then: Callable[[], None] = lambda: None) -> None:
+def _make_trials(
+    give: Callable[[], Trial | None],
+    attempt: Callable[[Trial], str | None],
+    branches: Branches[Trial],
+    then: Callable[[], None] = lambda: None,
+) -> None:
     """Make all trials that are given, as there is room; note what comes of them.
 
     None is given when nothing can begin before something else has ended, or ever.
@@ -279,8 +340,14 @@ def _make_trials(give: Callable[[], Trial | None], attempt: Callable[[Trial], st
 class _Trial:
     """Walks that are disturbed after a number of touchdowns."""
 
-    def __init__(self, robot_file: RobotFile, controller: str | None, plant: str | None,
-                 kind: str, grid: Grid) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        controller: str | None,
+        plant: str | None,
+        kind: str,
+        grid: Grid,
+    ) -> None:
         self._file, self._plant, self._kind, self._grid = robot_file, plant, kind, grid
         self._loop = ControlLoop(robot_file, controller)
         self._walk, self._touchdowns = self._begin(())
@@ -298,24 +365,31 @@ class _Trial:
 
         def settled() -> bool:
             if touchdowns.count > len(seen):
-                seen.append((touchdowns.last, truth.base.position[:2].copy(),
-                             truth.electrical_energy))
+                seen.append(
+                    (touchdowns.last, truth.base.position[:2].copy(), truth.electrical_energy)
+                )
             return len(seen) >= count and _is_steady(seen)
+
         walk.go(self._ticks(SETTLING_TIME), until=settled)
         if walk.fault is not None or len(seen) < count:
             raise NotAchieved(
-                f'{self._file.robot.name} undisturbed', value=f'{len(seen)} steps',
+                f'{self._file.robot.name} undisturbed',
+                value=f'{len(seen)} steps',
                 limit=str(walk.fault or f'{count} must be made within {SETTLING_TIME:g} s'),
-                remedy='give it a speed (--speed 0.5), or change controller or --noise')
+                remedy='give it a speed (--speed 0.5), or change controller or --noise',
+            )
         (begin, here, before), (end, there, after) = seen[-1 - MEASURED], seen[-1]
         self._time, self._base, self._settled = end, float(there[0]), len(seen)
         self._step_time = (end - begin) / MEASURED
         self._step_length = float(there[0] - here[0]) / MEASURED
         way = float(np.hypot(*(there - here)))
         load = Dynamics(robot, self._file.values(World).gravity).weight * way
-        return {'settling': len(seen), 'nominal_speed': way / (end - begin),
-                'step_time': self._step_time,
-                PRICE: (after - before) / load if motors(robot) and load > 0.0 else None}
+        return {
+            'settling': len(seen),
+            'nominal_speed': way / (end - begin),
+            'step_time': self._step_time,
+            PRICE: (after - before) / load if motors(robot) and load > 0.0 else None,
+        }
 
     def _ticks(self, duration: float) -> int:
         return round(duration / self._loop.period)
@@ -323,16 +397,20 @@ class _Trial:
     def disturbance(self, cell: Cell, size: float) -> Disturbance:
         """Return the `Disturbance` of a trial."""
         if cell.direction is not None:
-            return Disturbance(self._kind, size, self._settled,
-                               How(phase=cell.phase, direction=cell.direction))
+            return Disturbance(
+                self._kind, size, self._settled, How(phase=cell.phase, direction=cell.direction)
+            )
         place = self._base + (AHEAD + cell.phase) * self._step_length
         return Disturbance(self._kind, size, 0, How(place=round(place, 4)))
 
     @property
     def duration(self) -> float:
         """How long a trial lasts from the start, s."""
-        before = self._step_time + self._walk.plant.engine.push_duration if self._kind == 'push' \
+        before = (
+            self._step_time + self._walk.plant.engine.push_duration
+            if self._kind == 'push'
             else (AHEAD + 1.0) * self._step_time
+        )
         return round(self._time + before + self._grid.after, 3)
 
     def attempt(self, trial: Trial) -> str | None:
@@ -342,7 +420,7 @@ class _Trial:
         """
         walk, touchdowns = self._walk, self._touchdowns
         disturbance = self.disturbance(trial.cell, trial.size)
-        if trial.cell.direction is None:   # the floor is there from the start on
+        if trial.cell.direction is None:  # the floor is there from the start on
             walk, touchdowns = self._begin([disturbance] if trial.size != 0.0 else [])
         elif trial.size != 0.0:
             plan_disturbances(walk.plant, [disturbance])

@@ -26,30 +26,37 @@ from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.simulation.parameters import RigidParameters
 
-LOW = 0.02   # of the robot's length: a swing foot below that trips on uneven floors
-SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
-MIDDLE = 0.28      # of sqrt(g l): the speed nearest to it is searched first, from nothing
-UNEQUAL = 0.5      # the same where left and right differ: an impact shakes light joints
-ALIKE = 1e-9       # of the mass matrix: less than that is rounding
-RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles after touchdown
+LOW = 0.02  # of the robot's length: a swing foot below that trips on uneven floors
+SCUFF_ROOM = 0.1  # of a step, ahead of where the foot of a gait comes out of the floor
+MIDDLE = 0.28  # of sqrt(g l): the speed nearest to it is searched first, from nothing
+UNEQUAL = 0.5  # the same where left and right differ: an impact shakes light joints
+ALIKE = 1e-9  # of the mass matrix: less than that is rounding
+RESIDUAL = 1e-6  # of power, in weights times m/s, and of rates and angles after touchdown
 
 
 @dataclass
 class GaitSearch:
     """What a search of a gait found."""
-    result: SearchResult   # its ``gait`` is the best of all attempts
-    resimulation: Resimulation   # of that gait on the plant
-    robot_file: RobotFile   # adapted parameters in it
+
+    result: SearchResult  # its ``gait`` is the best of all attempts
+    resimulation: Resimulation  # of that gait on the plant
+    robot_file: RobotFile  # adapted parameters in it
     values: SearchParameters
-    seed: int   # of the first guesses
-    optimise: tuple[str, ...]   # what was optimised beside the motion
+    seed: int  # of the first guesses
+    optimise: tuple[str, ...]  # what was optimised beside the motion
     # the JSON keys of ``gait search``; its ``reason`` says why nothing usable was found, or is None
     summary: dict[str, Any] = field(default_factory=dict)
 
 
-def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
-              optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
-              progress: Callable[[str], None] | None = None, alone: bool = False) -> GaitSearch:
+def find_gait(
+    robot_file: RobotFile,
+    task: Mapping[str, Any] | None = None,
+    optimise: Sequence[str] = (),
+    seed: int = 0,
+    start: Gait | None = None,
+    progress: Callable[[str], None] | None = None,
+    alone: bool = False,
+) -> GaitSearch:
     """Search a gait and re-simulate it.
 
     `task`: values of `SearchParameters` that differ from the robot file's, name -> value.
@@ -64,8 +71,10 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
     adapted = adapt(robot_file, result.parameters)
     lowest, low = result.judgement.clearance, LOW * robot_file.scale.length
     if progress and result.converged and values.clearance >= 0.0 and 0.0 <= lowest < low:
-        progress(f'warning: the foot passes {1e3 * lowest:.2g} mm above the floor; on uneven ones '
-                 f'{1e3 * low:.2g} mm and more walk further: --clearance')
+        progress(
+            f'warning: the foot passes {1e3 * lowest:.2g} mm above the floor; on uneven ones '
+            f'{1e3 * low:.2g} mm and more walk further: --clearance'
+        )
     check = resimulate(adapted, result.gait)
     found = GaitSearch(result, check, adapted, values, seed, tuple(optimise))
     found.summary = summarize_search(found)
@@ -90,35 +99,61 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
     free = [i for i in range(len(q)) if i not in gait.phases[0].held]
     reason = None
     if not result.converged:
-        reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
-                  f'{result.violation:.3g}')
+        reason = (
+            f'{result.status}: the best iterate misses "{result.worst}" by {result.violation:.3g}'
+        )
     elif not check.follows:
         reason = f'the plant does not follow the gait: {check.reason}'
         if (length := scuff_length(found)) is not None:
             depth = -1e3 * float(judgement.foot[:, 1].min())
-            reason += (f'; legs that cannot shorten pass {depth:.2g} mm under the floor: set '
-                       f'rigid.scuff_length to {length:.2g} m to forgive that')
+            reason += (
+                f'; legs that cannot shorten pass {depth:.2g} mm under the floor: set '
+                f'rigid.scuff_length to {length:.2g} m to forgive that'
+            )
     step = judgement.step
-    return {'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
-            'cost': judgement.cost, 'cost_on_nodes': result.cost_on_nodes, 'period': gait.period,
-            'phase_durations': [phase.duration for phase in gait.phases], 'step_length': step[0],
-            'step_width': abs(step[1]) if len(step) == 3 else 0.0, 'speed': result.speed,
-            'q': q[free], 'v': v[free], 'mechanical_power': judgement.mechanical_power,
-            'impact_loss_power': judgement.impact_loss_power,
-            'gravity_power': judgement.gravity_power,
-            'damping_power': judgement.damping_power, 'power_mismatch': judgement.power_mismatch,
-            'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
-            'min_normal_force': judgement.min_normal_force,
-            'max_friction_ratio': judgement.max_friction_ratio,
-            'foot_height_ahead': judgement.foot_height_ahead,
-            'pressure_reach': pressure_reach(found.robot_file.robot, judgement),
-            'peak_effort': judgement.peak_effort[free],
-            'parameters': result.parameters, 'degree': found.values.degree,
-            'nodes': result.nodes, 'quadrature': found.values.quadrature, 'seed': found.seed,
-            'attempts': [{'converged': a.converged, 'status': a.status,
-                          'cost': a.cost, 'iterations': a.iterations} for a in result.attempts],
-            'resimulation': vars(check),
-            'solve_time': result.solve_time, 'build_time': result.build_time, 'file': None}
+    return {
+        'robot': found.robot_file.robot.name,
+        'converged': result.converged,
+        'reason': reason,
+        'cost': judgement.cost,
+        'cost_on_nodes': result.cost_on_nodes,
+        'period': gait.period,
+        'phase_durations': [phase.duration for phase in gait.phases],
+        'step_length': step[0],
+        'step_width': abs(step[1]) if len(step) == 3 else 0.0,
+        'speed': result.speed,
+        'q': q[free],
+        'v': v[free],
+        'mechanical_power': judgement.mechanical_power,
+        'impact_loss_power': judgement.impact_loss_power,
+        'gravity_power': judgement.gravity_power,
+        'damping_power': judgement.damping_power,
+        'power_mismatch': judgement.power_mismatch,
+        'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
+        'min_normal_force': judgement.min_normal_force,
+        'max_friction_ratio': judgement.max_friction_ratio,
+        'foot_height_ahead': judgement.foot_height_ahead,
+        'pressure_reach': pressure_reach(found.robot_file.robot, judgement),
+        'peak_effort': judgement.peak_effort[free],
+        'parameters': result.parameters,
+        'degree': found.values.degree,
+        'nodes': result.nodes,
+        'quadrature': found.values.quadrature,
+        'seed': found.seed,
+        'attempts': [
+            {
+                'converged': a.converged,
+                'status': a.status,
+                'cost': a.cost,
+                'iterations': a.iterations,
+            }
+            for a in result.attempts
+        ],
+        'resimulation': vars(check),
+        'solve_time': result.solve_time,
+        'build_time': result.build_time,
+        'file': None,
+    }
 
 
 def pressure_reach(robot: Robot, judgement: Judgement) -> float:
@@ -145,8 +180,13 @@ def scuff_length(found: GaitSearch) -> float | None:
 def save_gait(found: GaitSearch, directory: Path | str) -> Path:
     """Write the gait file, whose name says if it does not converge or is not followed."""
     directory = Path(directory)
-    stem = 'not_converged' if not found.result.converged else 'gait' \
-        if found.resimulation.follows else 'not_followed'
+    stem = (
+        'not_converged'
+        if not found.result.converged
+        else 'gait'
+        if found.resimulation.follows
+        else 'not_followed'
+    )
     path = directory / f'{found.summary["robot"]}_{stem}.yaml'
     with writing_to(directory):
         write_gait(document_of(found), path)
@@ -154,25 +194,37 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
     return path
 
 
-def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
-                task: Mapping[str, Any] | None = None, optimise: Sequence[str] = (), seed: int = 0,
-                progress: Callable[[str], None] | None = None,
-                clearances: Sequence[float | None] = (None,)) -> list[GaitSearch]:
+def sweep_speed(
+    robot_file: RobotFile,
+    speeds: Iterable[float],
+    task: Mapping[str, Any] | None = None,
+    optimise: Sequence[str] = (),
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    clearances: Sequence[float | None] = (None,),
+) -> list[GaitSearch]:
     """Return a search at each speed and clearance, None being the task's, on one branch.
 
     Each starts from the gait found at the neighbouring speed, else clearance, and from that alone
     unless mechanics may change: what one of them finds, the next follows.
     """
     rows: list[GaitSearch] = []
-    beside: dict[float, Gait] = {}   # found last at each speed
+    beside: dict[float, Gait] = {}  # found last at each speed
     for clearance in clearances:
         start = None
         for speed in map(float, speeds):
             wanted = {**(task or {}), 'speed': speed}
             if clearance is not None:
                 wanted['clearance'] = clearance
-            found = find_gait(robot_file, wanted, optimise, seed, start or beside.get(speed),
-                              progress, not optimise)
+            found = find_gait(
+                robot_file,
+                wanted,
+                optimise,
+                seed,
+                start or beside.get(speed),
+                progress,
+                not optimise,
+            )
             rows.append(found)
             if found.result.converged:
                 start = beside[speed] = found.result.gait
@@ -187,8 +239,15 @@ def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
     documents = [document_of(row) for row in kept]
     for row, document in zip(kept, documents, strict=True):
         document['found'].update(speed=row.values.speed, required_clearance=row.values.clearance)
-    holes = [{'speed': row.values.speed, 'required_clearance': row.values.clearance,
-              'reason': row.summary['reason']} for row in rows if row.summary['reason']]
+    holes = [
+        {
+            'speed': row.values.speed,
+            'required_clearance': row.values.clearance,
+            'reason': row.summary['reason'],
+        }
+        for row in rows
+        if row.summary['reason']
+    ]
     path = Path(directory) / f'{kept[0].summary["robot"]}_family.yaml'
     with writing_to(path.parent):
         write_gait(plane_family(documents, holes), path)
@@ -197,42 +256,70 @@ def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
 
 def document_of(found: GaitSearch) -> dict[str, Any]:
     """Return the gait document of a search."""
-    keep = ('converged', 'reason', 'cost', 'period', 'step_length', 'step_width', 'speed',
-            'mechanical_power', 'impact_loss_power', 'max_friction_ratio', 'min_normal_force')
+    keep = (
+        'converged',
+        'reason',
+        'cost',
+        'period',
+        'step_length',
+        'step_width',
+        'speed',
+        'mechanical_power',
+        'impact_loss_power',
+        'max_friction_ratio',
+        'min_normal_force',
+    )
     figures = {key: found.summary[key] for key in keep}
-    figures = {key: value.item() if isinstance(value, np.generic) else value
-               for key, value in figures.items()}
-    task = {key: list(value) if isinstance(value, tuple) else value
-            for key, value in vars(found.values).items()}
-    return gait_document(found.robot_file, found.result.gait, figures, {
-        'overrides': dict(found.result.parameters), 'task': task, 'seed': found.seed,
-        'optimise': list(found.optimise)})
+    figures = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in figures.items()
+    }
+    task = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in vars(found.values).items()
+    }
+    return gait_document(
+        found.robot_file,
+        found.result.gait,
+        figures,
+        {
+            'overrides': dict(found.result.parameters),
+            'task': task,
+            'seed': found.seed,
+            'optimise': list(found.optimise),
+        },
+    )
 
 
 def require_gait(found: GaitSearch) -> None:
     """Raise `NotAchieved` with the reason unless a usable gait was found."""
     if found.summary['reason'] is not None:
-        raise NotAchieved(f'gait of {found.summary["robot"]}', limit=found.summary['reason'],
-                          remedy='try another speed, slope or seed, a higher degree, more starts')
+        raise NotAchieved(
+            f'gait of {found.summary["robot"]}',
+            limit=found.summary['reason'],
+            remedy='try another speed, slope or seed, a higher degree, more starts',
+        )
 
 
 @dataclass(frozen=True)
 class Member:
     """The gait of one speed."""
+
     result: SpaceResult
-    judgement: StepJudgement   # on a fine grid
-    reason: str | None   # why it is unusable, or None
-    summary: dict[str, Any]   # JSON keys
+    judgement: StepJudgement  # on a fine grid
+    reason: str | None  # why it is unusable, or None
+    summary: dict[str, Any]  # JSON keys
 
 
 @dataclass(frozen=True)
 class FamilySearch:
     """Gaits of one robot at several speeds."""
-    robot_file: RobotFile   # adapted
+
+    robot_file: RobotFile  # adapted
     values: SpaceSearchParameters
-    members: tuple[Member, ...]   # speeds rising
-    parameters: dict[str, float]   # adapted numbers by their name in the robot file
-    optimise: tuple[str, ...]   # what might adapt
+    members: tuple[Member, ...]  # speeds rising
+    parameters: dict[str, float]  # adapted numbers by their name in the robot file
+    optimise: tuple[str, ...]  # what might adapt
 
 
 def middle_speed(robot_file: RobotFile) -> float:
@@ -240,10 +327,14 @@ def middle_speed(robot_file: RobotFile) -> float:
     return float(MIDDLE * np.sqrt(robot_file.scale.gravity * robot_file.scale.length))
 
 
-def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
-               general: Mapping[str, Any] | None = None, task: Mapping[str, Any] | None = None,
-               optimise: Sequence[str] = (), progress: Callable[[str], None] | None = None
-               ) -> FamilySearch:
+def find_gaits(
+    robot_file: RobotFile,
+    speeds: Sequence[float],
+    general: Mapping[str, Any] | None = None,
+    task: Mapping[str, Any] | None = None,
+    optimise: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+) -> FamilySearch:
     """Search gaits of a biped on soles at speeds, m/s, each from its neighbour's, and judge them.
 
     `general` and `task` are values of `SearchParameters` and `SpaceSearchParameters` that differ
@@ -253,15 +344,29 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
     """
     speeds = sorted(speeds)
     if optimise and len(speeds) > 1:
-        raise InvalidInput('--optimise', value=','.join(optimise), limit='gives each speed '
-                           'mechanics of its own, and a family is of one robot',
-                           remedy='give one --speed, then search the family with what was found')
-    values = SpaceSearchParameters.read({**robot_file.sections.get('space_search', {}),
-                                         **(task or {})}, robot_file.scale)
-    case = SpaceSearch(replace(robot_file, sections={
-        **robot_file.sections, SearchParameters.section: {
-            **robot_file.sections.get(SearchParameters.section, {}), **(general or {})}}),
-        optimise, progress)
+        raise InvalidInput(
+            '--optimise',
+            value=','.join(optimise),
+            limit='gives each speed mechanics of its own, and a family is of one robot',
+            remedy='give one --speed, then search the family with what was found',
+        )
+    values = SpaceSearchParameters.read(
+        {**robot_file.sections.get('space_search', {}), **(task or {})}, robot_file.scale
+    )
+    case = SpaceSearch(
+        replace(
+            robot_file,
+            sections={
+                **robot_file.sections,
+                SearchParameters.section: {
+                    **robot_file.sections.get(SearchParameters.section, {}),
+                    **(general or {}),
+                },
+            },
+        ),
+        optimise,
+        progress,
+    )
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     found = {first: case.find(values, speeds[first])}
     for way in (range(first - 1, -1, -1), range(first + 1, len(speeds))):
@@ -272,34 +377,51 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
     adapted = adapt(robot_file, found[first].parameters)
     gravity = adapted.values(World).gravity
     most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
-    members = (_member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight,
-                       most) for i in range(len(speeds)))
+    members = (
+        _member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight, most)
+        for i in range(len(speeds))
+    )
     return FamilySearch(adapted, values, tuple(members), found[first].parameters, tuple(optimise))
 
 
 def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: float) -> Member:
     """Return the `Member` of one search."""
-    attempt, off = result.attempt, max(*judgement.periodicity,
-                                       abs(judgement.power_mismatch) / weight)
+    attempt, off = (
+        result.attempt,
+        max(*judgement.periodicity, abs(judgement.power_mismatch) / weight),
+    )
     reason = None
     if not attempt.converged:
-        reason = (f'no gait at {result.speed:.3g} m/s: {attempt.status}: the best iterate misses '
-                  f'"{attempt.worst}" by {attempt.violation:.3g}')
+        reason = (
+            f'no gait at {result.speed:.3g} m/s: {attempt.status}: the best iterate misses '
+            f'"{attempt.worst}" by {attempt.violation:.3g}'
+        )
     elif off > most:
-        reason = (f'no gait at {result.speed:.3g} m/s: Pinocchio finds it off by {off:.2g}, more '
-                  f'than {most:g}')
+        reason = (
+            f'no gait at {result.speed:.3g} m/s: Pinocchio finds it off by {off:.2g}, more '
+            f'than {most:g}'
+        )
     summary = {
-        'speed': result.speed, 'converged': attempt.converged, 'reason': reason,
+        'speed': result.speed,
+        'converged': attempt.converged,
+        'reason': reason,
         'cost_of_transport_electrical': judgement.cost_of_transport_electrical,
         'cost_of_transport_each_joint': judgement.cost_of_transport_each_joint,
-        'cost_on_nodes': attempt.cost, 'copper_share': judgement.copper_share,
-        'period': result.gait.period, 'step_length': float(judgement.step[0]),
-        'step_width': float(-judgement.step[1]), 'mechanical_power': judgement.mechanical_power,
+        'cost_on_nodes': attempt.cost,
+        'copper_share': judgement.copper_share,
+        'period': result.gait.period,
+        'step_length': float(judgement.step[0]),
+        'step_width': float(-judgement.step[1]),
+        'mechanical_power': judgement.mechanical_power,
         'impact_loss_power': judgement.impact_loss_power,
-        'power_mismatch': judgement.power_mismatch, 'periodicity': list(judgement.periodicity),
+        'power_mismatch': judgement.power_mismatch,
+        'periodicity': list(judgement.periodicity),
         'peak_effort': float(np.abs(judgement.effort).max()),
-        'max_friction_ratio': judgement.friction_ratio, 'iterations': attempt.iterations,
-        'solve_time': result.solve_time, 'build_time': result.build_time}
+        'max_friction_ratio': judgement.friction_ratio,
+        'iterations': attempt.iterations,
+        'solve_time': result.solve_time,
+        'build_time': result.build_time,
+    }
     return Member(result, judgement, reason, summary)
 
 
@@ -307,13 +429,26 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
     """Write the members without a reason against them as one family and return its path."""
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
     kept = [member for member in found.members if member.reason is None]
-    figures = ('cost_of_transport_electrical', 'cost_of_transport_each_joint', 'step_length',
-               'step_width', 'mechanical_power', 'impact_loss_power', 'max_friction_ratio')
+    figures = (
+        'cost_of_transport_electrical',
+        'cost_of_transport_each_joint',
+        'step_length',
+        'step_width',
+        'mechanical_power',
+        'impact_loss_power',
+        'max_friction_ratio',
+    )
     document = family_document(
-        found.robot_file, [member.result.gait for member in kept],
+        found.robot_file,
+        [member.result.gait for member in kept],
         [{name: float(member.summary[name]) for name in ('speed', *figures)} for member in kept],
-        {'walking_control': __version__, 'overrides': found.parameters,
-         'task': dict(vars(found.values)), 'optimise': list(found.optimise)})
+        {
+            'walking_control': __version__,
+            'overrides': found.parameters,
+            'task': dict(vars(found.values)),
+            'optimise': list(found.optimise),
+        },
+    )
     with writing_to(path.parent):
         write_gait(document, path)
     return path

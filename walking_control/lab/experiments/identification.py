@@ -42,27 +42,29 @@ if TYPE_CHECKING:
     from walking_control.models.robot import Robot
     from walking_control.runs.tables import Recording
 
-WINDOW = 0.08         # s: length of the sums
+WINDOW = 0.08  # s: length of the sums
 STRETCHES = 0.6, 1.6  # other lengths tried
-SMOOTH = 0.03         # s: length of the fits that give rates
-SETTLE = 0.03         # s after an impact that are left out
-SLOWEST = 0.1         # rad/s: slower joints may be at rest or turn back
-AT_STOP = 0.02        # rad: nearer joints may rest on their stop
-FEWEST = 8            # steps that can be told apart from chance
+SMOOTH = 0.03  # s: length of the fits that give rates
+SETTLE = 0.03  # s after an impact that are left out
+SLOWEST = 0.1  # rad/s: slower joints may be at rest or turn back
+AT_STOP = 0.02  # rad: nearer joints may rest on their stop
+FEWEST = 8  # steps that can be told apart from chance
 WORST_CONDITION = 200.0
 
 
 class Parts(NamedTuple):
     """Ticks of a recording, K between two rows each; see `_ticks`."""
-    left: np.ndarray   # ``dp - g dt`` and what is known of efforts, ``(K, n)``
-    columns: np.ndarray   # what each unknown adds, ``(K, n, n_unknowns)``
-    clear: np.ndarray   # whether no joint turns back or rests on a stop, ``(K,)``
-    step: np.ndarray   # which step, ``(K,)``; -1 outside of single support
-    held: np.ndarray   # coordinates held by locks, as a sum of powers of two, ``(K,)``
+
+    left: np.ndarray  # ``dp - g dt`` and what is known of efforts, ``(K, n)``
+    columns: np.ndarray  # what each unknown adds, ``(K, n, n_unknowns)``
+    clear: np.ndarray  # whether no joint turns back or rests on a stop, ``(K,)``
+    step: np.ndarray  # which step, ``(K,)``; -1 outside of single support
+    held: np.ndarray  # coordinates held by locks, as a sum of powers of two, ``(K,)``
 
 
-def identify(robot_file: RobotFile, recording: Recording,
-             confidence: float = 0.95, model_error: float = 0.01) -> dict[str, Any]:
+def identify(
+    robot_file: RobotFile, recording: Recording, confidence: float = 0.95, model_error: float = 0.01
+) -> dict[str, Any]:
     """Return friction and motor constants of a robot with their confidence intervals.
 
     Masses and rotors of the robot file count, its friction and efficiencies do not; the model's
@@ -72,38 +74,60 @@ def identify(robot_file: RobotFile, recording: Recording,
     plane, or the run does not excite what is to be found.
     """
     from scipy.stats import t as student
+
     robot = robot_file.robot
     if not robot.is_planar or not robot.coordinates:
-        raise InvalidInput(f'robot {robot.name}', limit='identification needs a planar walker with '
-                           'minimal coordinates')
+        raise InvalidInput(
+            f'robot {robot.name}',
+            limit='identification needs a planar walker with minimal coordinates',
+        )
     if not 0.0 <= model_error < 1.0:
         raise InvalidInput('model error', value=model_error, limit='must be from 0 to below 1')
     if not 0.0 < confidence < 1.0:
         raise InvalidInput('confidence', value=confidence, limit='must be between 0 and 1')
     names = _unknowns(robot)
     parts, late = (_ticks(robot_file, recording, settle) for settle in (SETTLE, 2.0 * SETTLE))
-    fit, *others = [_fit(_windows(ticks, recording.time, WINDOW * stretch), names, robot)
-                    for ticks, stretch in ((parts, 1.0), (late, 1.0),
-                                           *((parts, stretch) for stretch in STRETCHES))]
+    fit, *others = [
+        _fit(_windows(ticks, recording.time, WINDOW * stretch), names, robot)
+        for ticks, stretch in (
+            (parts, 1.0),
+            (late, 1.0),
+            *((parts, stretch) for stretch in STRETCHES),
+        )
+    ]
     # what was never seen is NaN, and must not spoil the rest
     spread = model_error * fit.reach + np.max(
-        [np.nan_to_num(np.abs(other.value - fit.value)) for other in others], axis=0)
+        [np.nan_to_num(np.abs(other.value - fit.value)) for other in others], axis=0
+    )
     values, transform = _constants(fit.value, names, robot)
     known = np.nan_to_num(transform)
     error = np.sqrt(np.einsum('ij,jk,ik->i', known, np.nan_to_num(fit.covariance), known))
     half = student.ppf(0.5 * (1.0 + confidence), fit.steps - 1) * error + np.abs(known) @ spread
-    return {'robot': robot.name, 'confidence': confidence, 'condition': fit.condition,
-            'steps': fit.steps, 'windows': fit.windows,
-            'parameters': {name: {'value': value, 'low': value - width, 'high': value + width,
-                                  **_nominal(robot, name)}
-                           for name, value, width in zip(_names(names, robot), values.tolist(),
-                                                         half.tolist(), strict=True)}}
+    return {
+        'robot': robot.name,
+        'confidence': confidence,
+        'condition': fit.condition,
+        'steps': fit.steps,
+        'windows': fit.windows,
+        'parameters': {
+            name: {
+                'value': value,
+                'low': value - width,
+                'high': value + width,
+                **_nominal(robot, name),
+            }
+            for name, value, width in zip(
+                _names(names, robot), values.tolist(), half.tolist(), strict=True
+            )
+        },
+    }
 
 
 def _unknowns(robot: Robot) -> list[tuple[str, str]]:
     """Return (joint, kind) of every unknown, in the order of the columns."""
-    return [(joint, kind) for joint in robot.actuators for kind in ('drive', 'back')] \
-        + [(joint, kind) for joint in robot.joints for kind in ('viscous', 'coulomb')]
+    return [(joint, kind) for joint in robot.actuators for kind in ('drive', 'back')] + [
+        (joint, kind) for joint in robot.joints for kind in ('viscous', 'coulomb')
+    ]
 
 
 def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
@@ -133,20 +157,27 @@ def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
             columns[ticks, :, 2 * i + 1] = np.outer(np.where(drives, 0.0, entering), joints[j])
         if robot.ground_torque is not None:
             from walking_control.models.support.dynamics import effort_map
-            left[ticks] -= np.outer(recording.effort[ticks, -1] * dt[ticks],
-                                    effort_map(support, foot)[:, -1])
+
+            left[ticks] -= np.outer(
+                recording.effort[ticks, -1] * dt[ticks], effort_map(support, foot)[:, -1]
+            )
         first = 2 * len(robot.actuators)
         for j in range(len(robot.joints)):
             columns[ticks, :, first + 2 * j] = -np.outer(dq[:, j], joints[j])
-            columns[ticks, :, first + 2 * j + 1] = -np.outer(np.sign(w[:, j]) * dt[ticks],
-                                                             joints[j])
+            columns[ticks, :, first + 2 * j + 1] = -np.outer(
+                np.sign(w[:, j]) * dt[ticks], joints[j]
+            )
         locked = _locked_joints(robot, recording.locked[a])
-        mask = [sum(1 << c for c in np.flatnonzero(joints[j])) if locked[j] else 0
-                for j in range(len(locked))]
+        mask = [
+            sum(1 << c for c in np.flatnonzero(joints[j])) if locked[j] else 0
+            for j in range(len(locked))
+        ]
         held[ticks] = np.bitwise_or.reduce(mask)
         angles = q[:-1] @ joints.T
-        low, high = (np.array([getattr(robot.limits[name], side) for name in robot.joints])
-                     for side in ('lower', 'upper'))
+        low, high = (
+            np.array([getattr(robot.limits[name], side) for name in robot.joints])
+            for side in ('lower', 'upper')
+        )
         near = (angles < low + AT_STOP) | (angles > high - AT_STOP) | (np.abs(w) < SLOWEST)
         clear[ticks] = ~(near & ~locked).any(axis=1)
         step[ticks] = recording.steps[a]
@@ -161,14 +192,16 @@ def _locked_joints(robot: Robot, engaged: np.ndarray) -> np.ndarray:
     return locked
 
 
-def _momenta(support: SupportDynamics, foot: int, q: np.ndarray,
-             v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _momenta(
+    support: SupportDynamics, foot: int, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return momenta M v and their rates without efforts, C^T v - gradient, ``(T, n)`` each."""
     p, g, out, eps = np.zeros(q.shape), np.zeros(q.shape), np.zeros(support.layout.size), 1e-6
     for row in range(len(q)):
         ahead, behind, here = (
             support.layout.split(support.terms(foot, q[row] + way * v[row], v[row], out).copy())
-            for way in (eps, -eps, 0.0))
+            for way in (eps, -eps, 0.0)
+        )
         change = (ahead['mass'] - behind['mass'])[2:, 2:] / (2.0 * eps)
         p[row] = here['mass'][2:, 2:] @ v[row]
         g[row] = change @ v[row] - here['bias'][2:]
@@ -180,18 +213,22 @@ def _single_supports(recording: Recording, settle: float) -> Iterator[slice]:
     stance = np.arange(recording.contact.shape[1]) == recording.support[:, None]
     good = (recording.contact == stance).all(axis=1)
     same = np.column_stack((recording.support, recording.steps, good, recording.locked))
-    bounds = [0, *(1 + np.flatnonzero((np.diff(same.astype(int), axis=0) != 0).any(axis=1))),
-              len(recording.time)]
+    bounds = [
+        0,
+        *(1 + np.flatnonzero((np.diff(same.astype(int), axis=0) != 0).any(axis=1))),
+        len(recording.time),
+    ]
     for a, b in zip(bounds[:-1], bounds[1:], strict=True):
         if good[a]:
             a = int(np.searchsorted(recording.time, recording.time[a] + settle))
             if b - 1 - a >= 8:
-                yield slice(a, b - 1)   # an event may have come within the last tick
+                yield slice(a, b - 1)  # an event may have come within the last tick
 
 
 def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return angles, rates and accelerations from fits to angles: rates may come from a filter."""
     from scipy.signal import savgol_filter
+
     dt = float(np.median(np.diff(time)))
     length = min(2 * round(0.5 * max(SMOOTH / dt, 4.0)) + 1, (len(time) - 1) // 2 * 2 + 1)
     smooth = [savgol_filter(q, length, 4, deriv=order, delta=dt, axis=0) for order in range(3)]
@@ -200,10 +237,11 @@ def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 class Window(NamedTuple):
     """One weighted sum of equations."""
-    left: np.ndarray   # ``(m,)``, m coordinates that no lock holds
-    columns: np.ndarray   # ``(m, n_unknowns)``
-    step: int   # which step
-    held: int   # see `Parts`
+
+    left: np.ndarray  # ``(m,)``, m coordinates that no lock holds
+    columns: np.ndarray  # ``(m, n_unknowns)``
+    step: int  # which step
+    held: int  # see `Parts`
 
 
 def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
@@ -212,8 +250,11 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
     ticks = max(4, round(length / float(np.median(np.diff(time)))))
     usable = (parts.step >= 0) & parts.clear
     key = np.column_stack((usable, parts.step, parts.held))
-    bounds = [0, *(1 + np.flatnonzero((np.diff(key.astype(int), axis=0) != 0).any(axis=1))),
-              len(key)]
+    bounds = [
+        0,
+        *(1 + np.flatnonzero((np.diff(key.astype(int), axis=0) != 0).any(axis=1))),
+        len(key),
+    ]
     found = []
     for a, b in zip(bounds[:-1], bounds[1:], strict=True):
         pieces = (b - a) // ticks
@@ -223,18 +264,24 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
         edges = np.linspace(a, b, pieces + 1).astype(int)
         for first, last in zip(edges[:-1], edges[1:], strict=True):
             weight = np.sin(np.pi * (np.arange(last - first) + 0.5) / (last - first)) ** 2
-            found.append(Window(weight @ parts.left[first:last, free],
-                                np.tensordot(weight, parts.columns[first:last][:, free], 1),
-                                int(parts.step[a]), int(parts.held[a])))
+            found.append(
+                Window(
+                    weight @ parts.left[first:last, free],
+                    np.tensordot(weight, parts.columns[first:last][:, free], 1),
+                    int(parts.step[a]),
+                    int(parts.held[a]),
+                )
+            )
     return found
 
 
 class Fit(NamedTuple):
     """Values of the unknowns."""
-    value: np.ndarray   # ``(n_unknowns,)``; NaN where nothing was seen of it
-    covariance: np.ndarray   # ``(n_unknowns, n_unknowns)``
-    reach: np.ndarray   # what each unknown would be if it alone made all torque of its coordinates
-    condition: float   # of the weighted equations, columns of unit length
+
+    value: np.ndarray  # ``(n_unknowns,)``; NaN where nothing was seen of it
+    covariance: np.ndarray  # ``(n_unknowns, n_unknowns)``
+    reach: np.ndarray  # what each unknown would be if it alone made all torque of its coordinates
+    condition: float  # of the weighted equations, columns of unit length
     steps: int
     windows: int
 
@@ -243,24 +290,31 @@ def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> F
     """Return the `Fit` of windows."""
     steps = sorted({window.step for window in windows})
     if len(steps) < FEWEST:
-        raise InvalidInput('excitation of the run', value=len(steps), limit='must show at least '
-                          f'{FEWEST} steps in which '
-                          f'{" and ".join(robot.actuators) or "every joint"} moves faster than '
-                          f'{SLOWEST:g} rad/s, away from its stops and clear of impacts',
-                          remedy='record a longer walk, by steps')
+        raise InvalidInput(
+            'excitation of the run',
+            value=len(steps),
+            limit='must show at least '
+            f'{FEWEST} steps in which '
+            f'{" and ".join(robot.actuators) or "every joint"} moves faster than '
+            f'{SLOWEST:g} rad/s, away from its stops and clear of impacts',
+            remedy='record a longer walk, by steps',
+        )
     seen = _seen(windows, names, robot)
     whiten = {held: np.eye(len(group[0].left)) for held, group in _groups(windows).items()}
     for _ in range(3):
-        rows = [(whiten[window.held] @ window.columns[:, seen],
-                 whiten[window.held] @ window.left) for window in windows]
+        rows = [
+            (whiten[window.held] @ window.columns[:, seen], whiten[window.held] @ window.left)
+            for window in windows
+        ]
         A, y = np.vstack([row for row, _ in rows]), np.concatenate([left for _, left in rows])
         size = np.linalg.norm(A, axis=0)
         solved, _, _, singular = np.linalg.lstsq(A / size, y, rcond=None)
         _check_condition(A / size, singular, [names[i] for i in np.flatnonzero(seen)])
         value = solved / size
         for held, group in _groups(windows).items():
-            residuals = np.array([window.left - window.columns[:, seen] @ value
-                                  for window in group])
+            residuals = np.array(
+                [window.left - window.columns[:, seen] @ value for window in group]
+            )
             m = residuals.shape[1]
             scatter = residuals.T @ residuals / len(group)
             # a few windows tell no covariance, and none is known to better than rounding
@@ -269,14 +323,23 @@ def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> F
     bread = np.linalg.inv(A.T @ A)
     meat = np.zeros_like(bread)
     for step in steps:
-        score = sum(row.T @ (left - row @ value) for (row, left), window
-                    in zip(rows, windows, strict=True) if window.step == step)
+        score = sum(
+            row.T @ (left - row @ value)
+            for (row, left), window in zip(rows, windows, strict=True)
+            if window.step == step
+        )
         meat += np.outer(score, score)
     full, covariance = np.full(len(names), np.nan), np.full((len(names),) * 2, np.nan)
     full[seen] = value
     covariance[np.ix_(seen, seen)] = bread @ meat @ bread * len(steps) / (len(steps) - 1)
-    return Fit(full, covariance, _reach(windows, len(names)), float(singular[0] / singular[-1]),
-               len(steps), len(windows))
+    return Fit(
+        full,
+        covariance,
+        _reach(windows, len(names)),
+        float(singular[0] / singular[-1]),
+        len(steps),
+        len(windows),
+    )
 
 
 def _reach(windows: list[Window], count: int) -> np.ndarray:
@@ -284,8 +347,8 @@ def _reach(windows: list[Window], count: int) -> np.ndarray:
     torque, column = np.zeros(count), np.zeros(count)
     for window in windows:
         acts = (window.columns != 0.0).astype(float)
-        torque += window.left ** 2 @ acts
-        column += (window.columns ** 2).sum(axis=0)
+        torque += window.left**2 @ acts
+        column += (window.columns**2).sum(axis=0)
     return np.sqrt(torque / np.maximum(column, 1e-300))
 
 
@@ -307,8 +370,12 @@ def _seen(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> 
     seen: np.ndarray = np.array(enough) & (size.max(axis=0) > 0.0)
     for joint in robot.actuators:
         if not seen[names.index((joint, 'drive'))]:
-            raise InvalidInput('excitation of the run', value=joint, limit='gets too little torque '
-                              'from its motor', remedy='record a walk in which the motor works')
+            raise InvalidInput(
+                'excitation of the run',
+                value=joint,
+                limit='gets too little torque from its motor',
+                remedy='record a walk in which the motor works',
+            )
     return seen
 
 
@@ -318,21 +385,28 @@ def _check_condition(A: np.ndarray, singular: np.ndarray, names: list[tuple[str,
     if condition > WORST_CONDITION:
         mixture = np.abs(np.linalg.svd(A, full_matrices=False)[2][-1])
         worst = [f'{names[i][0]} {names[i][1]}' for i in np.argsort(-mixture)[:2]]
-        raise InvalidInput('excitation of the run', value=f'condition {condition:.3g}',
-                          limit=f'must be at most {WORST_CONDITION:g}: it does not tell '
-                          f'{worst[0]} from {worst[1]}',
-                          remedy='record walks of several speeds, or steps with pushes')
+        raise InvalidInput(
+            'excitation of the run',
+            value=f'condition {condition:.3g}',
+            limit=f'must be at most {WORST_CONDITION:g}: it does not tell '
+            f'{worst[0]} from {worst[1]}',
+            remedy='record walks of several speeds, or steps with pushes',
+        )
 
 
 def _names(names: list[tuple[str, str]], robot: Robot) -> list[str]:
     """Return the names of what is reported, in the order of `_constants`."""
-    motors = [f'{joint}.{kind}' for joint in robot.actuators
-              for kind in ('torque_constant', 'efficiency', 'driving_gain')]
+    motors = [
+        f'{joint}.{kind}'
+        for joint in robot.actuators
+        for kind in ('torque_constant', 'efficiency', 'driving_gain')
+    ]
     return motors + [f'{joint}.{kind}' for joint, kind in names if kind in ('viscous', 'coulomb')]
 
 
-def _constants(value: np.ndarray, names: list[tuple[str, str]],
-               robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def _constants(
+    value: np.ndarray, names: list[tuple[str, str]], robot: Robot
+) -> tuple[np.ndarray, np.ndarray]:
     """Return what is reported and its derivative by the unknowns."""
     values, rows = [], []
     for i, motor in enumerate(robot.actuators.values()):
@@ -340,8 +414,10 @@ def _constants(value: np.ndarray, names: list[tuple[str, str]],
         if not drive * back > 0.0:
             back = np.nan
         for constant, by_drive, by_back in (
-                (motor.torque_constant * np.sqrt(drive * back), 0.5 / drive, 0.5 / back),
-                (np.sqrt(drive / back), 0.5 / drive, -0.5 / back), (drive, 1.0 / drive, 0.0)):
+            (motor.torque_constant * np.sqrt(drive * back), 0.5 / drive, 0.5 / back),
+            (np.sqrt(drive / back), 0.5 / drive, -0.5 / back),
+            (drive, 1.0 / drive, 0.0),
+        ):
             row = np.zeros(len(names))
             row[2 * i], row[2 * i + 1] = constant * by_drive, constant * by_back
             values.append(constant)
@@ -358,7 +434,10 @@ def _nominal(robot: Robot, name: str) -> dict[str, Any]:
     if kind == 'driving_gain':
         written = motor.efficiency if motor else None
     else:
-        place = motor if kind in ('torque_constant', 'efficiency') \
+        place = (
+            motor
+            if kind in ('torque_constant', 'efficiency')
             else robot.friction.get(joint, JointFriction(0.0, 0.0))
+        )
         written = getattr(place, kind)
     return {'unit': units.get(kind, '1'), 'robot_file': written}

@@ -55,13 +55,21 @@ class Touchdown:
         q = np.asarray(q, dtype=float)
         n = len(self.robot.coordinates)
         names = [self.robot.coordinates[i] for i in self.reported]
-        if q.shape not in ((len(self.reported),), (n,), (len(self.free),)) \
-                or not np.isfinite(q).all():
-            raise InvalidInput('q', value=q.tolist(),
-                               limit=f'must be {len(names)} finite numbers: ' + ', '.join(names))
+        if (
+            q.shape not in ((len(self.reported),), (n,), (len(self.free),))
+            or not np.isfinite(q).all()
+        ):
+            raise InvalidInput(
+                'q',
+                value=q.tolist(),
+                limit=f'must be {len(names)} finite numbers: ' + ', '.join(names),
+            )
         full = lock_angles(self.robot)
-        full[{len(self.free): self.free, len(self.reported): self.reported,
-              n: list(range(n))}[len(q)]] = q
+        full[
+            {len(self.free): self.free, len(self.reported): self.reported, n: list(range(n))}[
+                len(q)
+            ]
+        ] = q
         return full
 
 
@@ -97,15 +105,16 @@ def reported_coordinates(robot: Robot) -> list[int]:
 @dataclass(eq=False)
 class Impact(Result):
     """The touchdown at a configuration."""
+
     robot: str
-    coordinates: list[str]   # the free ones
+    coordinates: list[str]  # the free ones
     q: list[float]
-    singular_values: list[float]   # shares of the energy, falling
-    principal_directions: list[list[float]]   # rows, one for each
-    loss_matrix: list[list[float]]   # D
-    impact_map: list[list[float]]   # from rates before to relabelled rates after
+    singular_values: list[float]  # shares of the energy, falling
+    principal_directions: list[list[float]]  # rows, one for each
+    loss_matrix: list[list[float]]  # D
+    impact_map: list[list[float]]  # from rates before to relabelled rates after
     velocity: list[float]
-    instantaneous: bool   # whether support then passes at once
+    instantaneous: bool  # whether support then passes at once
 
 
 def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:
@@ -124,16 +133,24 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = No
         v = directions[:, -1]
     v = np.asarray(v, dtype=float)
     if v.shape != (len(touchdown.free),) or not np.isfinite(v).all():
-        raise InvalidInput('v', value=v.tolist(),
-                           limit=f'must be {len(touchdown.free)} finite numbers')
+        raise InvalidInput(
+            'v', value=v.tolist(), limit=f'must be {len(touchdown.free)} finite numbers'
+        )
     before = np.concatenate(([0.0, 0.0], v))
     _, instantaneous = impact_of_second_foot(M, A_old, A_new, before)
     columns = [project_velocity(M, A_new, e)[2:] for e in np.eye(len(M))[2:]]
     robot = robot_file.robot
-    return Impact(robot.name, [robot.coordinates[i] for i in touchdown.free], full.tolist(),
-                  shares.tolist(), directions.T.tolist(), D.tolist(),
-                  (touchdown.relabel() @ np.array(columns).T).tolist(), v.tolist(),
-                  bool(instantaneous))
+    return Impact(
+        robot.name,
+        [robot.coordinates[i] for i in touchdown.free],
+        full.tolist(),
+        shares.tolist(),
+        directions.T.tolist(),
+        D.tolist(),
+        (touchdown.relabel() @ np.array(columns).T).tolist(),
+        v.tolist(),
+        bool(instantaneous),
+    )
 
 
 def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:

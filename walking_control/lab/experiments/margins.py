@@ -25,51 +25,64 @@ from walking_control.simulation.registry import choose_parts, make_fast_plant
 from walking_control.simulation.sensors import has_errors, read_preset, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
-STALLED = 3.0      # longest step of a walk, of its own mean step and of the first one
-PRESET = 'lab'     # what is scaled where the robot has no noise of its own
+STALLED = 3.0  # longest step of a walk, of its own mean step and of the first one
+PRESET = 'lab'  # what is scaled where the robot has no noise of its own
 
 
 class Kind(NamedTuple):
     """What sizes are tried of, and which unless told otherwise."""
-    largest: float   # the last
-    resolution: float   # distance between them
-    unit: str   # of the size
-    meaning: str = ''   # what the size is
+
+    largest: float  # the last
+    resolution: float  # distance between them
+    unit: str  # of the size
+    meaning: str = ''  # what the size is
     # largest and resolution of robots on a free base; None: not tried there
     in_space: tuple[float, float] | None = None
 
 
-DISTURBANCES = {'step_down': Kind(0.3, 0.001, 'm', in_space=(0.2, 0.01)),
-                'step_up': Kind(0.1, 0.001, 'm', in_space=(0.1, 0.01)),
-                'push': Kind(1.6, 0.01, 'N s/kg', in_space=(1.6, 0.1)),
-                'side_push': Kind(1.6, 0.01, 'N s/kg'),
-                'slope_change': Kind(0.1, 0.002, 'rad', in_space=(0.175, 0.0175))}
+DISTURBANCES = {
+    'step_down': Kind(0.3, 0.001, 'm', in_space=(0.2, 0.01)),
+    'step_up': Kind(0.1, 0.001, 'm', in_space=(0.1, 0.01)),
+    'push': Kind(1.6, 0.01, 'N s/kg', in_space=(1.6, 0.1)),
+    'side_push': Kind(1.6, 0.01, 'N s/kg'),
+    'slope_change': Kind(0.1, 0.002, 'rad', in_space=(0.175, 0.0175)),
+}
 MARGINS = {
     'delay': Kind(0.05, 0.001, 's', 'delay from measurement to effect'),
     'noise': Kind(10.0, 0.25, '1', 'factor on all errors of the sensors'),
-    'mass': Kind(1.0, 0.05, '1', 'share by which every mass and inertia of the robot is larger '
-                 'than in the model of the controller'),
-    'friction': Kind(5.0, 0.05, 'N m', 'dry friction of every joint beyond that in the model of '
-                     'the controller'),
-    'grip': Kind(0.95, 0.05, '1', 'share by which the floor has less friction than the robot '
-                 'file says'),
-    'rough': Kind(0.02, 0.001, 'm', 'by which footholds lie higher or lower, at most, each by '
-                  'chance')}
+    'mass': Kind(
+        1.0,
+        0.05,
+        '1',
+        'share by which every mass and inertia of the robot is larger '
+        'than in the model of the controller',
+    ),
+    'friction': Kind(
+        5.0, 0.05, 'N m', 'dry friction of every joint beyond that in the model of the controller'
+    ),
+    'grip': Kind(
+        0.95, 0.05, '1', 'share by which the floor has less friction than the robot file says'
+    ),
+    'rough': Kind(
+        0.02, 0.001, 'm', 'by which footholds lie higher or lower, at most, each by chance'
+    ),
+}
 
 
 @dataclass(frozen=True)
 class FirstFailure:
     """What came of the sizes that were tried."""
+
     # what was tried on whom: robot, controller, plant, kind and more, by name
     conditions: dict[str, Any]
-    first_failure: float | None   # the first failing size; None: none up to the last
-    largest_survived: float   # farthest from 0; of an envelope, in every cell
-    largest_tried: float   # likewise
+    first_failure: float | None  # the first failing size; None: none up to the last
+    largest_survived: float  # farthest from 0; of an envelope, in every cell
+    largest_tried: float  # likewise
     # ``[size, survived, reason]`` of each, of an envelope with the index of its cell
     samples: list[list[Any]] = field(repr=False)
     # what else is known, by name: of the undisturbed walk and of the sizes
     measures: dict[str, Any] = field(repr=False)
-    interrupted: bool = False   # whether somebody stopped it before all was tried
+    interrupted: bool = False  # whether somebody stopped it before all was tried
 
     def __getitem__(self, name: str) -> Any:
         """Return an entry of `summary`."""
@@ -81,9 +94,14 @@ class FirstFailure:
         return {**own.pop('conditions'), **own.pop('measures'), **own}
 
 
-def try_sizes(attempt: Callable[[float], str | None], sizes: np.ndarray,
-              conditions: dict[str, Any], judge: Callable[[list[list[Any]]], dict[str, Any]],
-              progress: Callable[[float], None] | None, to_first: bool = False) -> FirstFailure:
+def try_sizes(
+    attempt: Callable[[float], str | None],
+    sizes: np.ndarray,
+    conditions: dict[str, Any],
+    judge: Callable[[list[list[Any]]], dict[str, Any]],
+    progress: Callable[[float], None] | None,
+    to_first: bool = False,
+) -> FirstFailure:
     """Try the sizes of `size_grid` in rising order, all of them or up to the first that fails.
 
     Sets of survived sizes have holes: the first failing one is not the smallest of all that fail.
@@ -95,9 +113,15 @@ def try_sizes(attempt: Callable[[float], str | None], sizes: np.ndarray,
     def found(interrupted: bool) -> FirstFailure:
         survived = [size for size, lives, _ in samples if lives]
         return FirstFailure(
-            conditions, next((size for size, lives, _ in samples if not lives), None),
-            max(survived, key=abs, default=0.0), samples[-1][0] if samples else 0.0, samples,
-            judge(samples), interrupted)
+            conditions,
+            next((size for size, lives, _ in samples if not lives), None),
+            max(survived, key=abs, default=0.0),
+            samples[-1][0] if samples else 0.0,
+            samples,
+            judge(samples),
+            interrupted,
+        )
+
     try:
         for size in sizes.tolist():
             reason = attempt(size)
@@ -120,16 +144,23 @@ def size_grid(largest: float, resolution: float, most: int) -> np.ndarray:
         raise InvalidInput('resolution', value=resolution, limit='must be above 0')
     count = abs(largest) / resolution + 1e-9
     if not 1.0 <= count < most + 1.0:
-        raise InvalidInput('resolution', value=resolution,
-                           limit=f'must give 1 to {most} sizes up to {abs(largest):g}')
+        raise InvalidInput(
+            'resolution',
+            value=resolution,
+            limit=f'must give 1 to {most} sizes up to {abs(largest):g}',
+        )
     return np.copysign(np.round(resolution * np.arange(1, int(count) + 1), 12), largest)
 
 
-def describe_walks(robot_file: RobotFile, controller: str | None, plant: str | None
-                   ) -> dict[str, Any]:
+def describe_walks(
+    robot_file: RobotFile, controller: str | None, plant: str | None
+) -> dict[str, Any]:
     """Return robot, controller and plant by name."""
-    return {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-            'plant': plant or robot_file.plant}
+    return {
+        'robot': robot_file.robot.name,
+        'controller': controller or robot_file.controller,
+        'plant': plant or robot_file.plant,
+    }
 
 
 def why_it_stopped(run: Run) -> str | None:
@@ -146,10 +177,17 @@ def why_it_stopped(run: Run) -> str | None:
     return None
 
 
-def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
-                plant: Choice = None, largest: float | None = None,
-                resolution: float | None = None, seeds: int = 5, duration: float = 20.0,
-                progress: Callable[[float], None] | None = None) -> FirstFailure:
+def find_margin(
+    robot_file: RobotFile,
+    kind: str,
+    controller: Choice = None,
+    plant: Choice = None,
+    largest: float | None = None,
+    resolution: float | None = None,
+    seeds: int = 5,
+    duration: float = 20.0,
+    progress: Callable[[float], None] | None = None,
+) -> FirstFailure:
     """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 
     `largest`: last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
@@ -163,50 +201,84 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if kind not in MARGINS:
-        raise InvalidInput('margin', value=kind, limit='unknown',
-                           remedy='known: ' + ', '.join(MARGINS))
+        raise InvalidInput(
+            'margin', value=kind, limit='unknown', remedy='known: ' + ', '.join(MARGINS)
+        )
     known = MARGINS[kind]
     trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
     sizes = _sizes(robot_file, kind, largest, resolution)
-    conditions = {**describe_walks(robot_file, controller, plant), 'margin': kind,
-                  'unit': known.unit, 'meaning': known.meaning, 'seeds': trial.seeds,
-                  'duration': duration, 'noise': trial.noise}
+    conditions = {
+        **describe_walks(robot_file, controller, plant),
+        'margin': kind,
+        'unit': known.unit,
+        'meaning': known.meaning,
+        'seeds': trial.seeds,
+        'duration': duration,
+        'noise': trial.noise,
+    }
     reason = trial.walk(0.0)
     if reason is not None:
-        raise NotAchieved(f'{robot_file.robot.name} with no {kind} error', limit=reason,
-                          remedy='change controller, start or --noise')
-    return try_sizes(trial.walk, sizes, conditions, lambda samples: {
-        'reason': next((reason for _, lives, reason in samples if not lives), None)},
-        progress, to_first=True)
+        raise NotAchieved(
+            f'{robot_file.robot.name} with no {kind} error',
+            limit=reason,
+            remedy='change controller, start or --noise',
+        )
+    return try_sizes(
+        trial.walk,
+        sizes,
+        conditions,
+        lambda samples: {
+            'reason': next((reason for _, lives, reason in samples if not lives), None)
+        },
+        progress,
+        to_first=True,
+    )
 
 
-def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
-           resolution: float | None) -> np.ndarray:
+def _sizes(
+    robot_file: RobotFile, kind: str, largest: float | None, resolution: float | None
+) -> np.ndarray:
     margin = MARGINS[kind]
     largest = margin.largest if largest is None else largest
     sizes = size_grid(largest, margin.resolution if resolution is None else resolution, 10000)
     least = -0.95 if kind == 'mass' else 0.0
     if largest < least:
-        raise InvalidInput('max', value=largest, limit=f'must be at least {least:g} for a margin '
-                           f'of {kind}')
+        raise InvalidInput(
+            'max', value=largest, limit=f'must be at least {least:g} for a margin of {kind}'
+        )
     if kind == 'grip' and largest >= 1.0:
-        raise InvalidInput('max', value=largest, limit='must be below 1: a floor without any '
-                           'friction')
+        raise InvalidInput(
+            'max', value=largest, limit='must be below 1: a floor without any friction'
+        )
     timeout = robot_file.values(SafetyParameters).state_timeout
     if kind == 'delay' and largest > timeout:
-        raise InvalidInput('max', value=largest, limit='is longer than safety.state_timeout '
-                           f'({timeout:g} s) allows', remedy='raise safety.state_timeout')
+        raise InvalidInput(
+            'max',
+            value=largest,
+            limit=f'is longer than safety.state_timeout ({timeout:g} s) allows',
+            remedy='raise safety.state_timeout',
+        )
     return sizes
 
 
 class _Trial:
     """Walks of one kind of margin."""
 
-    def __init__(self, robot_file: RobotFile, kind: str, controller: str | None,
-                 plant: str | None, seeds: int, duration: float) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        kind: str,
+        controller: str | None,
+        plant: str | None,
+        seeds: int,
+        duration: float,
+    ) -> None:
         if kind == 'grip' and (plant or robot_file.plant) == 'rigid':
-            raise IncompatiblePlant('margin grip on plant rigid', limit='feet do not slip there',
-                                    remedy='choose --plant mujoco')
+            raise IncompatiblePlant(
+                'margin grip on plant rigid',
+                limit='feet do not slip there',
+                remedy='choose --plant mujoco',
+            )
         if seeds < 1:
             raise InvalidInput('seeds', value=seeds, limit='must be at least 1')
         self._kind, self._plant, self._duration = kind, plant, duration
@@ -241,10 +313,14 @@ class _Trial:
         elif self._kind == 'mass':
             robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + size))
         elif self._kind == 'friction':
-            robot = replace(robot, friction={
-                joint: JointFriction(known.viscous, known.coulomb + size)
-                for joint in robot.joints
-                for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)})
+            robot = replace(
+                robot,
+                friction={
+                    joint: JointFriction(known.viscous, known.coulomb + size)
+                    for joint in robot.joints
+                    for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)
+                },
+            )
         elif self._kind == 'grip':
             world['friction'] = self._file.values(World).friction * (1.0 - size)
         robot_file = with_section(self._file, SensorParameters.section, own)

@@ -26,34 +26,35 @@ from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.engine import build_rigid_model, FAILURES, set_start
 from walking_control.simulation.rigid.motion import advance
 
-LONGEST_TICK = 8e-3   # s, for which torques are held at first
-HALVINGS = (2, 4)     # of the ticks: at least, at most
-AGREE = 2e-4          # rad and rad/s: extrapolations closer than this are good enough
-INSTANT = 1e-9        # s, to which the strike of a knee is located
-SAMPLES = np.linspace(0.0, 1.0, 50)   # of a phase
-FOLLOWS = 2e-3   # largest error of coordinates after a step that counts as following, rad
+LONGEST_TICK = 8e-3  # s, for which torques are held at first
+HALVINGS = (2, 4)  # of the ticks: at least, at most
+AGREE = 2e-4  # rad and rad/s: extrapolations closer than this are good enough
+INSTANT = 1e-9  # s, to which the strike of a knee is located
+SAMPLES = np.linspace(0.0, 1.0, 50)  # of a phase
+FOLLOWS = 2e-3  # largest error of coordinates after a step that counts as following, rad
 
 
 @dataclass(frozen=True)
 class Resimulation:
     """How a plant driven by a gait's torques differs from the gait after one step."""
+
     # whether the step ended and all errors are below `FOLLOWS`, those of rates as shares of the
     # gait's fastest where that is above 1 rad/s
     follows: bool
-    reason: str | None   # why not, or None
+    reason: str | None  # why not, or None
     # largest error of the coordinates just after touchdown, rad, the error of holding efforts for a
     # tick taken out
     error_q: float
-    error_v: float   # of their rates, rad/s
-    period: float   # of the simulated step, s; NaN without touchdown
-    min_normal_force: float   # N
-    tick: float = 0.0   # s, for which efforts were held in the finest simulation; 0 where none are
-    hold_error_q: float = 0.0   # largest error of the coordinates that this hold alone makes, rad
-    hold_error_v: float = 0.0   # of their rates, rad/s
+    error_v: float  # of their rates, rad/s
+    period: float  # of the simulated step, s; NaN without touchdown
+    min_normal_force: float  # N
+    tick: float = 0.0  # s, for which efforts were held in the finest simulation; 0 where none are
+    hold_error_q: float = 0.0  # largest error of the coordinates that this hold alone makes, rad
+    hold_error_v: float = 0.0  # of their rates, rad/s
     # how deep in the floor the swing foot was at most, m; this and the following None where nothing
     # tells
     foot_depth: float | None = None
-    foot_depth_ahead: float | None = None   # how far ahead of the stance foot it was there, m
+    foot_depth_ahead: float | None = None  # how far ahead of the stance foot it was there, m
     # how far ahead it was still deeper than ``rigid.scuff_depth``, m
     scuff_reach: float | None = None
 
@@ -65,8 +66,15 @@ def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
     return _compare(gait, *simulate_pinned_step(robot_file, gait))
 
 
-def _compare(gait: Gait, reason: str | None, q: np.ndarray, v: np.ndarray, period: float,
-             normal: float, *hold: float) -> Resimulation:
+def _compare(
+    gait: Gait,
+    reason: str | None,
+    q: np.ndarray,
+    v: np.ndarray,
+    period: float,
+    normal: float,
+    *hold: float,
+) -> Resimulation:
     if reason is not None:
         return Resimulation(False, reason, np.nan, np.nan, np.nan, float(normal), *hold)
     q_start, v_start = gait.start
@@ -86,8 +94,8 @@ def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
     held: np.ndarray | None = None
     for halvings in range(most + 1):
         reason, q, v, period, normal = plant.walk(halvings)
-        tick = LONGEST_TICK / 2 ** halvings
-        if reason is not None:   # a shorter tick may still make the step
+        tick = LONGEST_TICK / 2**halvings
+        if reason is not None:  # a shorter tick may still make the step
             before, limit = None, None
             continue
         held = np.concatenate((q, v, [period]))
@@ -100,8 +108,17 @@ def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
         return replace(judged, **plant.foot())
     n = len(q)
     hold = np.abs(limit - held)
-    judged = _compare(gait, None, limit[:n], limit[n:2 * n], float(limit[-1]), normal, tick,
-                      float(hold[:n].max()), float(hold[n:2 * n].max()))
+    judged = _compare(
+        gait,
+        None,
+        limit[:n],
+        limit[n : 2 * n],
+        float(limit[-1]),
+        normal,
+        tick,
+        float(hold[:n].max()),
+        float(hold[n : 2 * n].max()),
+    )
     return replace(judged, **plant.foot())
 
 
@@ -133,12 +150,24 @@ class _Step:
             if status != rm.DONE:
                 break
         memo, n = state.memo, model.n
-        reason = None if status == rm.STEPPED else 'the walker fell' if status == rm.FELL \
-            else 'the swing foot tripped' if status == rm.TRIPPED \
-            else f'no touchdown by {memo[rm.TIME]:.3g} s' if status == rm.DONE \
+        reason = (
+            None
+            if status == rm.STEPPED
+            else 'the walker fell'
+            if status == rm.FELL
+            else 'the swing foot tripped'
+            if status == rm.TRIPPED
+            else f'no touchdown by {memo[rm.TIME]:.3g} s'
+            if status == rm.DONE
             else f'the simulation broke off at {memo[rm.TIME]:.3g} s: {FAILURES[status]}'
-        return (reason, state.y[2:n + 2].copy(), state.y[n + 4:].copy(), float(memo[rm.TIME]),
-                float(memo[rm.MIN_NORMAL]))
+        )
+        return (
+            reason,
+            state.y[2 : n + 2].copy(),
+            state.y[n + 4 :].copy(),
+            float(memo[rm.TIME]),
+            float(memo[rm.MIN_NORMAL]),
+        )
 
     def foot(self) -> dict[str, Any]:
         """Return what `foot_in_floor` says of the last walk."""
@@ -147,7 +176,7 @@ class _Step:
     def _walk_phase(self, phase: Phase, last: bool, halvings: int) -> int:
         """Walk through a phase; beyond its end it goes on until its event happens."""
         state = self._state
-        ticks = max(8, math.ceil(phase.duration / LONGEST_TICK)) * 2 ** halvings
+        ticks = max(8, math.ceil(phase.duration / LONGEST_TICK)) * 2**halvings
         h = phase.duration / ticks
         for tick in range(ticks + ticks // 4):
             s = (tick + 0.5) / ticks
@@ -159,13 +188,14 @@ class _Step:
             if not last and self._struck():
                 self._go_back_to_strike(before, h)
                 return rm.DONE
-            if not last and s > 0.5:   # the swing leg's locks are armed once its joints extend
-                state.armed[:self._model.n_locks] = 1
+            if not last and s > 0.5:  # the swing leg's locks are armed once its joints extend
+                state.armed[: self._model.n_locks] = 1
         return rm.DONE
 
     def _advance(self, duration: float) -> int:
-        def terms(foot: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
-                  out: np.ndarray) -> None:
+        def terms(
+            foot: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray, out: np.ndarray
+        ) -> None:
             self._support.terms(foot, q, v, out)
 
         return advance(terms, self._model, self._state, self._work, duration, True)
@@ -188,7 +218,7 @@ class _Step:
     def _struck(self) -> bool:
         model = self._model
         first = rm.FIRST_STOP + model.n_joints
-        return bool(np.all(self._state.mode[first:first + model.n_locks] == 1))
+        return bool(np.all(self._state.mode[first : first + model.n_locks] == 1))
 
 
 def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: Gait) -> None:
@@ -200,13 +230,17 @@ def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: 
             state.mode[rm.FIRST_STOP + model.n_joints + i] = 0
 
 
-def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
-                       fade: float = FADE) -> np.ndarray:
+def generalised_effort(
+    support: SupportDynamics, phase: Phase, s: float, fade: float = FADE
+) -> np.ndarray:
     """Return forces on a phase's coordinates at its share s; friction fades below `fade`, rad/s."""
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))
     joints = support.lift[0][1:]
-    effort: np.ndarray = parts['mass'][2:, 2:] @ a + parts['bias'][2:] \
+    effort: np.ndarray = (
+        parts['mass'][2:, 2:] @ a
+        + parts['bias'][2:]
         + joints.T @ friction_torques(support.robot, joints @ v, fade)
+    )
     effort[list(phase.held)] = 0.0
     return effort

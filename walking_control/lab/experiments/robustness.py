@@ -54,16 +54,27 @@ from walking_control.simulation.simulate import run_plant
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
-LONGEST = 10.0   # longest step, in the time constant of the leg as a pendulum
-REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
-           CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
+LONGEST = 10.0  # longest step, in the time constant of the leg as a pendulum
+REASONS = {
+    FELL: 'fell',
+    DONE: 'made no further step',
+    DIVERGED: 'the integration diverged',
+    CHATTERED: 'contacts chattered',
+    TRIPPED: 'tripped',
+}
 
 
-def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = None,
-                       plant: Choice = 'rigid', largest: float | None = None,
-                       resolution: float | None = None,
-                       progress: Callable[[float], None] | None = None,
-                       chain: bool = False, heavier: float = 0.0) -> FirstFailure:
+def find_first_failure(
+    robot_file: RobotFile,
+    kind: str,
+    controller: Choice = None,
+    plant: Choice = 'rigid',
+    largest: float | None = None,
+    resolution: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    chain: bool = False,
+    heavier: float = 0.0,
+) -> FirstFailure:
     """Try disturbances of rising size.
 
     `robot_file`: the `RobotFile`. `kind`: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per
@@ -86,20 +97,36 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
     robot_file, controller, world = choose_parts(robot_file, controller, plant)
     plant = world or 'rigid'
     if kind not in DISTURBANCES:
-        raise InvalidInput('disturbance', value=kind, limit='unknown',
-                           remedy='known: ' + ', '.join(DISTURBANCES))
+        raise InvalidInput(
+            'disturbance', value=kind, limit='unknown', remedy='known: ' + ', '.join(DISTURBANCES)
+        )
     known = DISTURBANCES[kind]
-    sizes = size_grid(known.largest if largest is None else largest,
-                      known.resolution if resolution is None else resolution, 100000)
+    sizes = size_grid(
+        known.largest if largest is None else largest,
+        known.resolution if resolution is None else resolution,
+        100000,
+    )
     if not -0.95 <= heavier <= 10.0:
         raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
-    chain = chain or heavier != 0.0 or plant != 'rigid' \
+    chain = (
+        chain
+        or heavier != 0.0
+        or plant != 'rigid'
         or has_errors(robot_file.values(SensorParameters))
-    trial = _CompiledTrial(robot_file, controller, kind) if not chain \
+    )
+    trial = (
+        _CompiledTrial(robot_file, controller, kind)
+        if not chain
         else _ChainTrial(robot_file, controller, kind, plant, heavier)
-    conditions = {**describe_walks(robot_file, controller, plant), 'chain': chain,
-                  'heavier': heavier, 'disturbance': kind, 'unit': known.unit,
-                  'further_steps': FURTHER_STEPS}
+    )
+    conditions = {
+        **describe_walks(robot_file, controller, plant),
+        'chain': chain,
+        'heavier': heavier,
+        'disturbance': kind,
+        'unit': known.unit,
+        'further_steps': FURTHER_STEPS,
+    }
     nominal, depths = trial.settle(), []
 
     def attempt(size: float) -> str | None:
@@ -109,8 +136,12 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
 
     def judge(samples: list[list[Any]]) -> dict[str, Any]:
         first = next((i for i, (_, lives, _) in enumerate(samples) if not lives), len(samples))
-        return {**nominal, 'holes': [size for size, lives, _ in samples[first:] if lives],
-                'survivors': worst_depths(depths[:first])}
+        return {
+            **nominal,
+            'holes': [size for size, lives, _ in samples[first:] if lives],
+            'survivors': worst_depths(depths[:first]),
+        }
+
     return try_sizes(attempt, sizes, conditions, judge, progress)
 
 
@@ -118,8 +149,10 @@ def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float
     """Return the deepest foot and the longest reach of several `foot_in_floor`."""
     deepest = max(walks, key=lambda walk: walk['foot_depth'] or 0.0, default=None)
     reaches = [walk['scuff_reach'] for walk in walks if walk['scuff_reach'] is not None]
-    return {**(deepest or {'foot_depth': None, 'foot_depth_ahead': None}),
-            'scuff_reach': max(reaches, default=None)}
+    return {
+        **(deepest or {'foot_depth': None, 'foot_depth_ahead': None}),
+        'scuff_reach': max(reaches, default=None),
+    }
 
 
 class _CompiledTrial:
@@ -128,9 +161,12 @@ class _CompiledTrial:
     def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
         apart = {'side_push': Base.TRANSLATING, 'slope_change': Base.PLANAR}
         if apart.get(kind, robot_file.robot.base) is not robot_file.robot.base:
-            raise InvalidInput('disturbance', value=kind, limit='is none of '
-                               f'{robot_file.robot.name}: of {apart[kind].value} bases alone',
-                               remedy='known: ' + ', '.join(DISTURBANCES))
+            raise InvalidInput(
+                'disturbance',
+                value=kind,
+                limit=f'is none of {robot_file.robot.name}: of {apart[kind].value} bases alone',
+                remedy='known: ' + ', '.join(DISTURBANCES),
+            )
         self._file, self._kind, self._at = robot_file, kind, SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
         self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
@@ -145,17 +181,21 @@ class _CompiledTrial:
         for _ in range(SETTLING_STEPS):
             status = self._step()
             if status != STEPPED:
-                raise NotAchieved(f'{self._file.robot.name} undisturbed',
-                                  value=int(walker.state.mode[STEPS]),
-                                  limit=f'{REASONS[status]} after that many steps',
-                                  remedy='change start, slope or controller')
+                raise NotAchieved(
+                    f'{self._file.robot.name} undisturbed',
+                    value=int(walker.state.mode[STEPS]),
+                    limit=f'{REASONS[status]} after that many steps',
+                    remedy='change start, slope or controller',
+                )
         self._kept = [array.copy() for array in self._arrays()]
         memo = walker.state.memo
-        return {**foot_in_floor(memo),
-                'nominal_speed': float(walker.state.y[0] / memo[TIME]),
-                'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
-                'min_normal_force': float(memo[MIN_NORMAL]),
-                'max_friction_ratio': float(memo[MAX_FRICTION])}
+        return {
+            **foot_in_floor(memo),
+            'nominal_speed': float(walker.state.y[0] / memo[TIME]),
+            'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
+            'min_normal_force': float(memo[MIN_NORMAL]),
+            'max_friction_ratio': float(memo[MAX_FRICTION]),
+        }
 
     def _step(self) -> int:
         return self._walker.walk(self._longest, True)
@@ -179,9 +219,9 @@ class _CompiledTrial:
         if self._kind in ('step_down', 'step_up'):
             model.drops[self._at] = size if self._kind == 'step_down' else -size
         elif self._kind == 'slope_change':
-            model.tilts[self._at:] = size
+            model.tilts[self._at :] = size
         elif self._kind == 'side_push':
-            walker.push(size * self._mass, 0.5 * np.pi)   # type: ignore[call-arg]
+            walker.push(size * self._mass, 0.5 * np.pi)  # type: ignore[call-arg]
         else:
             walker.push(size * self._mass)
         for _ in range(1 + FURTHER_STEPS):
@@ -194,12 +234,14 @@ class _CompiledTrial:
 class _ChainTrial:
     """Walks from the start to the last step that counts, every one with the same sensor errors."""
 
-    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, plant: str,
-                 heavier: float) -> None:
+    def __init__(
+        self, robot_file: RobotFile, controller: str | None, kind: str, plant: str, heavier: float
+    ) -> None:
         self._file, self._kind, self._plant = robot_file, kind, plant
         robot = robot_file.robot
-        self._robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) \
-            if heavier else robot
+        self._robot = (
+            replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) if heavier else robot
+        )
         self._last = SETTLING_STEPS + 1 + FURTHER_STEPS
         self._loop = ControlLoop(robot_file, controller)
         world = robot_file.values(World)
@@ -210,15 +252,20 @@ class _ChainTrial:
         """Walk undisturbed; return the measures of that walk, depths included."""
         reason = self.disturb(None)
         if reason is not None:
-            raise NotAchieved(f'{self._file.robot.name} undisturbed',
-                              value=int(self._run.steps[-1]),
-                              limit=f'{reason} after that many steps',
-                              remedy='change start, slope, controller or --noise')
+            raise NotAchieved(
+                f'{self._file.robot.name} undisturbed',
+                value=int(self._run.steps[-1]),
+                limit=f'{reason} after that many steps',
+                remedy='change start, slope, controller or --noise',
+            )
         summary = self._run.summary()
-        return {**self.depth, 'nominal_speed': summary['speed'],
-                'nominal_squared_effort': summary['squared_effort_per_step'],
-                'min_normal_force': summary['min_normal_force'],
-                'max_friction_ratio': summary['max_friction_ratio']}
+        return {
+            **self.depth,
+            'nominal_speed': summary['speed'],
+            'nominal_squared_effort': summary['squared_effort_per_step'],
+            'min_normal_force': summary['min_normal_force'],
+            'max_friction_ratio': summary['max_friction_ratio'],
+        }
 
     @property
     def depth(self) -> dict[str, float | None]:
@@ -233,8 +280,10 @@ class _ChainTrial:
 
         def over() -> bool:
             state = loop.state
-            return state.steps >= self._last or \
-                state.stamp - max(state.touchdown, 0.0) > self._longest
+            return (
+                state.steps >= self._last or state.stamp - max(state.touchdown, 0.0) > self._longest
+            )
+
         run: Run = run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
         self._run = run
         if run.fault is not None:

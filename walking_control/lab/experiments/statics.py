@@ -20,7 +20,7 @@ from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
-SOLE = (0.20, 0.10)   # m, length and width where nobody says
+SOLE = (0.20, 0.10)  # m, length and width where nobody says
 _URDF = ('.urdf', '.xacro')
 
 
@@ -34,19 +34,31 @@ class Posture:
     robot, a frame or the configuration is unusable.
     """
 
-    def __init__(self, robot: str | Path, left: str | None = None, right: str | None = None,
-                 configuration: str | Path | None = None, friction: float = 0.7,
-                 foot_size: Sequence[float] | None = None,
-                 overrides: Sequence[tuple[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        robot: str | Path,
+        left: str | None = None,
+        right: str | None = None,
+        configuration: str | Path | None = None,
+        friction: float = 0.7,
+        foot_size: Sequence[float] | None = None,
+        overrides: Sequence[tuple[str, Any]] = (),
+    ) -> None:
         if str(robot).endswith(_URDF):
             if overrides:
-                raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
-                                   remedy='use a robot file')
+                raise InvalidInput(
+                    f'parameter {overrides[0][0]}',
+                    limit='a URDF alone has none',
+                    remedy='use a robot file',
+                )
             name, gravity, positions = Path(robot).name.split('.')[0], 9.81, {}
             machine = bare_robot(load_urdf(robot), name)
             if left is None or right is None:
-                raise InvalidInput('the soles of ' + name, limit='a URDF alone names none',
-                                   remedy='give --left FRAME --right FRAME')
+                raise InvalidInput(
+                    'the soles of ' + name,
+                    limit='a URDF alone names none',
+                    remedy='give --left FRAME --right FRAME',
+                )
             feet = (left, right)
         else:
             file = load_robot(robot, overrides)
@@ -54,20 +66,29 @@ class Posture:
             feet = (left or machine.feet[0], right or machine.feet[1])
             gravity = file.sections.get('world', {}).get('gravity', 9.81)
             if machine.base is not Base.FREE:
-                raise InvalidInput(f'robot {machine.name}', limit=f'is {machine.base.value}',
-                                   remedy='statics needs a robot in space (base: free)')
-            positions = {} if file.start.posture is None \
-                else dict(zip(machine.joints, file.start.posture))
+                raise InvalidInput(
+                    f'robot {machine.name}',
+                    limit=f'is {machine.base.value}',
+                    remedy='statics needs a robot in space (base: free)',
+                )
+            positions = (
+                {} if file.start.posture is None else dict(zip(machine.joints, file.start.posture))
+            )
         self.name = machine.name
         if feet[0] == feet[1]:
-            raise InvalidInput('the soles of ' + self.name, value=feet[0],
-                               limit='left and right are the same frame',
-                               remedy='give two with --left and --right')
+            raise InvalidInput(
+                'the soles of ' + self.name,
+                value=feet[0],
+                limit='left and right are the same frame',
+                remedy='give two with --left and --right',
+            )
         self.dynamics = Dynamics(machine, gravity)
         self.assumptions = _assumptions(machine.urdf, foot_size, friction)
         length, width = SOLE if foot_size is None else foot_size
-        self.contacts = {side: Contact(frame, length, width, friction)
-                         for side, frame in zip(('left', 'right'), feet)}
+        self.contacts = {
+            side: Contact(frame, length, width, friction)
+            for side, frame in zip(('left', 'right'), feet)
+        }
         if not configuration and not positions:
             self.assumptions.append('all joints at zero, base upright')
         self.q = self._configuration(positions, configuration)
@@ -78,15 +99,17 @@ class Posture:
             return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
         joints, position, orientation = read_configuration(path)
         q = dynamics.configuration(joints, orientation, position)
-        check_limits(q[dynamics.base.nq:], dynamics.joints, dynamics.robot.limits)
+        check_limits(q[dynamics.base.nq :], dynamics.joints, dynamics.robot.limits)
         return q
 
 
 def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> list[str]:
     """Return in sentences what the torques rest on beside the URDF."""
     if foot_size is None:
-        sole = f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says ' \
+        sole = (
+            f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says '
             'otherwise, --foot-size 0 0 makes them points'
+        )
     elif any(foot_size):
         sole = f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
     else:
@@ -99,11 +122,16 @@ def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) 
 
 def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:
     """Return joint positions by name, base position and quaternion (xyzw) of a YAML file."""
-    form = 'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], ' \
+    form = (
+        'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], '
         'quaternion_xyzw: [x, y, z, w]}'
+    )
     document = read_yaml(path, f'configuration {path}')
-    if not isinstance(document, Mapping) or not isinstance(document.get('joints'), Mapping) \
-            or not set(document) <= {'joints', 'base'}:
+    if (
+        not isinstance(document, Mapping)
+        or not isinstance(document.get('joints'), Mapping)
+        or not set(document) <= {'joints', 'base'}
+    ):
         raise InvalidInput(f'configuration {path}', limit=form)
     base = document.get('base', {})
     if not isinstance(base, Mapping) or not set(base) <= {'position', 'quaternion_xyzw'}:
@@ -111,7 +139,7 @@ def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float],
     try:
         joints = {str(name): float(value) for name, value in document['joints'].items()}
         position = [float(value) for value in base.get('position', (0.0, 0.0, 0.0))]
-        orientation = [float(value) for value in base.get('quaternion_xyzw', (0., 0., 0., 1.))]
+        orientation = [float(value) for value in base.get('quaternion_xyzw', (0.0, 0.0, 0.0, 1.0))]
     except (TypeError, ValueError) as error:
         raise InvalidInput(f'configuration {path}', limit=f'{form} ({error})') from None
     if len(position) != 3 or len(orientation) != 4 or not np.isfinite(position).all():
@@ -119,9 +147,14 @@ def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float],
     return joints, position, orientation
 
 
-def solve_statics(posture: Posture, support: str = 'both', objective: str = 'torque',
-                  solver: str | None = None, effort_limits: Mapping[str, float] | None = None,
-                  draw: Callable[..., Path] | None = None) -> dict[str, Any]:
+def solve_statics(
+    posture: Posture,
+    support: str = 'both',
+    objective: str = 'torque',
+    solver: str | None = None,
+    effort_limits: Mapping[str, float] | None = None,
+    draw: Callable[..., Path] | None = None,
+) -> dict[str, Any]:
     """Return what holds a robot still, or which limit forbids it.
 
     `effort_limits`, joint -> N m, stand in place of the URDF's; `draw` is called with posture,
@@ -133,29 +166,46 @@ def solve_statics(posture: Posture, support: str = 'both', objective: str = 'tor
     if support not in SUPPORTS:
         raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))
     distributor = StaticTorque(posture.dynamics, posture.contacts, objective, effort_limits, solver)
-    distributor.solve(posture.q, SUPPORTS[support])   # the first call allocates; the second counts
+    distributor.solve(posture.q, SUPPORTS[support])  # the first call allocates; the second counts
     solution = distributor.solve(posture.q, SUPPORTS[support])
     files = [] if draw is None else [str(draw(posture, distributor, solution))]
-    return {**_numbers(posture, distributor, solution), 'robot': posture.name, 'support': support,
-            'objective': objective, 'solver': solution.solver, 'solve_time': solution.solve_time,
-            'problems': [problem.as_dict() for problem in distributor.problems],
-            'assumptions': posture.assumptions, 'files': files}
+    return {
+        **_numbers(posture, distributor, solution),
+        'robot': posture.name,
+        'support': support,
+        'objective': objective,
+        'solver': solution.solver,
+        'solve_time': solution.solve_time,
+        'problems': [problem.as_dict() for problem in distributor.problems],
+        'assumptions': posture.assumptions,
+        'files': files,
+    }
 
 
-def _numbers(posture: Posture, distributor: StaticTorque,
-             solution: StaticSolution) -> dict[str, Any]:
+def _numbers(
+    posture: Posture, distributor: StaticTorque, solution: StaticSolution
+) -> dict[str, Any]:
     joints, wrenches = posture.dynamics.joints, solution.wrenches or {}
     feasible, torque = solution.feasible, solution.torque
     return {
         'status': 'feasible' if feasible else 'infeasible',
         'reason': solution.reason,
-        'shortfalls': [{'limit': s.limit, 'where': s.where, 'amount': s.amount, 'unit': s.unit}
-                       for s in solution.shortfalls],
+        'shortfalls': [
+            {'limit': s.limit, 'where': s.where, 'amount': s.amount, 'unit': s.unit}
+            for s in solution.shortfalls
+        ],
         'joint_torques': None if torque is None else dict(zip(joints, torque.tolist())),
         'torque_norm': None if torque is None else float(np.linalg.norm(torque)),
-        'wrenches': {side: dict(zip(COMPONENTS, wrenches[side].tolist())) if side in wrenches
-                     else None for side in ('left', 'right')},
-        'cop': {side: point.tolist() for side, point
-                in distributor.centres_of_pressure(solution).items()} if wrenches else None,
+        'wrenches': {
+            side: dict(zip(COMPONENTS, wrenches[side].tolist())) if side in wrenches else None
+            for side in ('left', 'right')
+        },
+        'cop': {
+            side: point.tolist()
+            for side, point in distributor.centres_of_pressure(solution).items()
+        }
+        if wrenches
+        else None,
         'margins': distributor.margins(solution) if feasible else None,
-        'base_residual': solution.base_residual}
+        'base_residual': solution.base_residual,
+    }

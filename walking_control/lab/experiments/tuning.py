@@ -29,28 +29,36 @@ from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.lab.experiments.sweeps.walks import measure, Workshop
 from walking_control.models.robot_file import RobotFile
 
-QUARTER, MOST = 0.25, 1.5      # of a margin: distance between sizes, and the last
-COSTS = ('cost_of_transport_electrical', 'cost_of_transport_positive', 'cost_of_transport',
-         'mechanical_power', 'peak_effort', 'squared_effort_per_step')
-SEEDS = 2                      # of walks with errors
-SPREAD = 0.2                   # of the first points, of the width of the axes
-FALLS = 10.0                   # objective of a walk that falls at once
+QUARTER, MOST = 0.25, 1.5  # of a margin: distance between sizes, and the last
+COSTS = (
+    'cost_of_transport_electrical',
+    'cost_of_transport_positive',
+    'cost_of_transport',
+    'mechanical_power',
+    'peak_effort',
+    'squared_effort_per_step',
+)
+SEEDS = 2  # of walks with errors
+SPREAD = 0.2  # of the first points, of the width of the axes
+FALLS = 10.0  # objective of a walk that falls at once
 
 
 @dataclass(frozen=True)
 class Goal:
     """A margin to be kept."""
-    kind: str   # ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin
-    wanted: float   # its size
+
+    kind: str  # ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin
+    wanted: float  # its size
 
 
 @dataclass
 class Trial:
     """A point that was tried."""
-    point: dict[str, float]   # name -> value
-    cost: float | None   # None where it does not walk
-    shares: dict[str, float]   # kind -> what is kept of a margin, over what is wanted
-    objective: float   # below 1 with all margins kept
+
+    point: dict[str, float]  # name -> value
+    cost: float | None  # None where it does not walk
+    shares: dict[str, float]  # kind -> what is kept of a margin, over what is wanted
+    objective: float  # below 1 with all margins kept
 
     @property
     def worst(self) -> float:
@@ -63,20 +71,29 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
     known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
         if goal.kind not in known:
-            raise InvalidInput('margin', value=goal.kind, limit='unknown',
-                               remedy='known: ' + ', '.join(known))
+            raise InvalidInput(
+                'margin', value=goal.kind, limit='unknown', remedy='known: ' + ', '.join(known)
+            )
         if not math.isfinite(goal.wanted) or goal.wanted == 0.0:
-            raise InvalidInput(f'margin {goal.kind}', value=goal.wanted,
-                               limit='must be a finite number other than 0')
+            raise InvalidInput(
+                f'margin {goal.kind}',
+                value=goal.wanted,
+                limit='must be a finite number other than 0',
+            )
     if len({goal.kind for goal in goals}) < len(goals):
         raise InvalidInput('margin', limit='is named twice')
     if cost not in COSTS:
         raise InvalidInput('cost', value=cost, limit='unknown', remedy='known: ' + ', '.join(COSTS))
 
 
-def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluations: int = 150,
-         progress: Callable[[float], None] | None = None,
-         patience: float = math.inf) -> dict[str, Any]:
+def tune(
+    task: SweepTask,
+    goals: Sequence[Goal],
+    cost: str = COSTS[0],
+    evaluations: int = 150,
+    progress: Callable[[float], None] | None = None,
+    patience: float = math.inf,
+) -> dict[str, Any]:
     """Search the cheapest point between axes that keeps all margins.
 
     `cost` is one of `COSTS`; after `patience`, s of processor time, no further point is tried.
@@ -97,16 +114,20 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
     cma = import_optional('cma', 'tuning', 'walking_control[tune]')
     before = chosen_point(bench.workshop)
     reference = None if before is None else bench.try_point(before)
-    inside = before is not None and all(axis.low <= before[axis.name] <= axis.high
-                                        for axis in task.axes)
+    inside = before is not None and all(
+        axis.low <= before[axis.name] <= axis.high for axis in task.axes
+    )
     trials = [reference] if reference is not None and inside else []
-    search = cma.CMAEvolutionStrategy(bench.share_of(before), SPREAD, {
-        'bounds': [0.0, 1.0], 'seed': task.seed + 1, 'maxfevals': evaluations, 'verbose': -9})
+    search = cma.CMAEvolutionStrategy(
+        bench.share_of(before),
+        SPREAD,
+        {'bounds': [0.0, 1.0], 'seed': task.seed + 1, 'maxfevals': evaluations, 'verbose': -9},
+    )
     try:
         while len(trials) < evaluations and not search.stop() and time.process_time() < until:
             shares = search.ask()
             found: list[Trial] = []
-            for share in shares[:evaluations - len(trials)]:
+            for share in shares[: evaluations - len(trials)]:
                 if time.process_time() > until:
                     break
                 found.append(bench.try_point(bench.point_at(share)))
@@ -126,26 +147,39 @@ class _Bench:
     def __init__(self, task: SweepTask, goals: Sequence[Goal], cost: str) -> None:
         widths = [axis.high - axis.low for axis in task.axes]
         if len(widths) < 2 or min(widths) <= 0.0:
-            raise InvalidInput('axes', value=len(widths), limit='must be two or more, each from a '
-                               'lower to a higher end', remedy='for one: walking_control sweep')
+            raise InvalidInput(
+                'axes',
+                value=len(widths),
+                limit='must be two or more, each from a lower to a higher end',
+                remedy='for one: walking_control sweep',
+            )
         for axis in task.axes:
             if axis.name.startswith('start.'):
-                raise InvalidInput('axis', value=axis.name, limit='is no gain',
-                                   remedy='a start that walks is found by walking_control sweep')
+                raise InvalidInput(
+                    'axis',
+                    value=axis.name,
+                    limit='is no gain',
+                    remedy='a start that walks is found by walking_control sweep',
+                )
         self.task, self.goals, self.cost = task, tuple(goals), cost
         self.workshop = Workshop(task)
         self.workshop.check()
 
     def share_of(self, point: Mapping[str, float] | None) -> list[float]:
         """Return where a point lies between the axes' ends, 0 to 1 each."""
-        return [0.5 if point is None else float(np.clip(
-            (point[axis.name] - axis.low) / (axis.high - axis.low), 0.05, 0.95))
-            for axis in self.task.axes]
+        return [
+            0.5
+            if point is None
+            else float(np.clip((point[axis.name] - axis.low) / (axis.high - axis.low), 0.05, 0.95))
+            for axis in self.task.axes
+        ]
 
     def point_at(self, share: Sequence[float]) -> dict[str, float]:
         """Return name -> value of such a place, in the digits a file shows."""
-        return {axis.name: float(f'{axis.low + (axis.high - axis.low) * float(part):.6g}')
-                for axis, part in zip(self.task.axes, share, strict=True)}
+        return {
+            axis.name: float(f'{axis.low + (axis.high - axis.low) * float(part):.6g}')
+            for axis, part in zip(self.task.axes, share, strict=True)
+        }
 
     def robot_file(self, point: Mapping[str, float]) -> RobotFile:
         """Return the `RobotFile` of a point, as it is written."""
@@ -156,7 +190,7 @@ class _Bench:
         try:
             robot_file = self.workshop.robot_file_at(point, self.task.seed)
             run, dynamics = self.workshop.run(robot_file)
-        except WalkingControlError:   # no such robot
+        except WalkingControlError:  # no such robot
             return Trial(point, None, {}, FALLS + 1.0)
         measures = measure(run, dynamics)
         cost = measures[self.cost]
@@ -164,8 +198,11 @@ class _Bench:
             return Trial(point, None, {}, FALLS - measures['time'] / self.task.duration)
         shares = {}
         for goal in self.goals:
-            shares[goal.kind] = measures['speed'] / goal.wanted if goal.kind == 'speed' \
+            shares[goal.kind] = (
+                measures['speed'] / goal.wanted
+                if goal.kind == 'speed'
                 else self._kept(robot_file, goal) / goal.wanted
+            )
         lacks = sum(max(0.0, 1.0 - share) for share in shares.values())
         return Trial(point, cost, shares, 1.0 + lacks if lacks > 1e-9 else cost / (1.0 + abs(cost)))
 
@@ -174,47 +211,72 @@ class _Bench:
         sizes = MOST * goal.wanted, abs(QUARTER * goal.wanted)
         controller, plant = self.workshop.controller, self.workshop.plant
         result: margins.FirstFailure | None = None
-        with contextlib.suppress(NotAchieved):   # falls even undisturbed, after longer
+        with contextlib.suppress(NotAchieved):  # falls even undisturbed, after longer
             if goal.kind in margins.DISTURBANCES and robot_file.robot.is_free:
                 result = find_envelope(robot_file, goal.kind, controller, plant, *sizes, QUICK, 1)
             elif goal.kind in margins.DISTURBANCES:
                 result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)
             else:
-                result = margins.find_margin(robot_file, goal.kind, controller, plant, *sizes,
-                                             SEEDS, self.task.duration)
+                result = margins.find_margin(
+                    robot_file, goal.kind, controller, plant, *sizes, SEEDS, self.task.duration
+                )
         if result is None:
             return 0.0
         first = result.first_failure
-        return float(MOST * goal.wanted if first is None else
-                     first - math.copysign(sizes[1], goal.wanted))
+        return float(
+            MOST * goal.wanted if first is None else first - math.copysign(sizes[1], goal.wanted)
+        )
 
 
 def _judge(bench: _Bench, trials: Sequence[Trial], reference: Trial | None) -> dict[str, Any]:
     walks = [trial for trial in trials if trial.cost is not None]
     if not walks:
-        raise NotAchieved('tuning', limit=f'none of {len(trials)} points walks',
-                          remedy='name other axes, or a start on its gait')
+        raise NotAchieved(
+            'tuning',
+            limit=f'none of {len(trials)} points walks',
+            remedy='name other axes, or a start on its gait',
+        )
     best = min(walks, key=lambda trial: trial.objective)
     kept = _margins(bench, best)
     if best.objective >= 1.0:
-        lacking = ', '.join(f'{kind} {entry["kept"]:.4g} of {entry["wanted"]:.4g}'
-                            for kind, entry in kept.items() if best.shares[kind] < 1.0)
-        raise NotAchieved('margins', limit=f'no point of {len(trials)} keeps all; the nearest, '
-                          + ', '.join(f'{name} {value:.4g}' for name, value in best.point.items())
-                          + f', lacks {lacking}', remedy='ask for less, or let more change')
-    return {'robot': bench.workshop.base.robot.name, 'controller': bench.workshop.controller,
-            'plant': bench.workshop.plant, 'parameters': best.point, 'margins': kept,
-            'cost_name': bench.cost, 'cost': best.cost, 'cost_before': reference and reference.cost,
-            'margins_before': _margins(bench, reference) if reference else None,
-            'trials': len(trials), 'walking': len(walks),
-            'pareto': pareto_front(walks), 'points': [[trial.worst, trial.cost] for trial in walks],
-            'robot_file': bench.robot_file(best.point)}
+        lacking = ', '.join(
+            f'{kind} {entry["kept"]:.4g} of {entry["wanted"]:.4g}'
+            for kind, entry in kept.items()
+            if best.shares[kind] < 1.0
+        )
+        raise NotAchieved(
+            'margins',
+            limit=f'no point of {len(trials)} keeps all; the nearest, '
+            + ', '.join(f'{name} {value:.4g}' for name, value in best.point.items())
+            + f', lacks {lacking}',
+            remedy='ask for less, or let more change',
+        )
+    return {
+        'robot': bench.workshop.base.robot.name,
+        'controller': bench.workshop.controller,
+        'plant': bench.workshop.plant,
+        'parameters': best.point,
+        'margins': kept,
+        'cost_name': bench.cost,
+        'cost': best.cost,
+        'cost_before': reference and reference.cost,
+        'margins_before': _margins(bench, reference) if reference else None,
+        'trials': len(trials),
+        'walking': len(walks),
+        'pareto': pareto_front(walks),
+        'points': [[trial.worst, trial.cost] for trial in walks],
+        'robot_file': bench.robot_file(best.point),
+    }
 
 
 def _margins(bench: _Bench, trial: Trial) -> dict[str, Any]:
-    return {goal.kind: {'wanted': goal.wanted,
-                        'kept': trial.shares[goal.kind] * goal.wanted if trial.shares else None}
-            for goal in bench.goals}
+    return {
+        goal.kind: {
+            'wanted': goal.wanted,
+            'kept': trial.shares[goal.kind] * goal.wanted if trial.shares else None,
+        }
+        for goal in bench.goals
+    }
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[list[Any]]:

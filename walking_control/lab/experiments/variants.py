@@ -17,7 +17,8 @@ from walking_control.models.yaml_text import read_yaml
 @dataclass(frozen=True)
 class Variant:
     """One walk of a comparison."""
-    name: str   # what to call it
+
+    name: str  # what to call it
     controller: str
     # name -> value of its parameters, over those of the robot file
     settings: dict[str, Any] = field(default_factory=dict)
@@ -27,8 +28,11 @@ def variants_path(robot: str) -> Path:
     """Return the path of the shipped variants of a robot; InvalidInput: there are none."""
     path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
     if not path.is_file():
-        raise InvalidInput(f'comparison of {robot}', limit='no variants ship for this robot',
-                           remedy='give --variants FILE')
+        raise InvalidInput(
+            f'comparison of {robot}',
+            limit='no variants ship for this robot',
+            remedy='give --variants FILE',
+        )
     return path
 
 
@@ -37,10 +41,12 @@ def read_variants(path: Path | str) -> list[Variant]:
     what = f'variants {path}'
     entries = read_yaml(path, what)
     if not isinstance(entries, list) or not entries:
-        raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
-                           'need be, settings')
-    variants = [_read_variant(entry, f'entry {i + 1} of {what}', path)
-                for i, entry in enumerate(entries)]
+        raise InvalidInput(
+            what, limit='must be a list of entries with name, controller and, if need be, settings'
+        )
+    variants = [
+        _read_variant(entry, f'entry {i + 1} of {what}', path) for i, entry in enumerate(entries)
+    ]
     names = [variant.name for variant in variants]
     for name in names:
         if names.count(name) > 1:
@@ -53,27 +59,31 @@ def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
         raise InvalidInput(what, value=entry, limit='must hold name and controller')
     for key in entry:
         if key not in ('name', 'controller', 'settings'):
-            raise InvalidInput(f'{key} in {what}', limit='unknown',
-                               remedy='known: name, controller, settings')
+            raise InvalidInput(
+                f'{key} in {what}', limit='unknown', remedy='known: name, controller, settings'
+            )
     for key in ('name', 'controller'):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
     settings = {} if entry.get('settings') is None else entry['settings']
     if not isinstance(settings, dict):
-        raise InvalidInput(f'settings in {what}', value=settings,
-                           limit='must hold name: value pairs')
+        raise InvalidInput(
+            f'settings in {what}', value=settings, limit='must hold name: value pairs'
+        )
     if isinstance(settings.get(GAIT), str):
         settings[GAIT] = gait_beside(path, settings[GAIT])
     return Variant(entry['name'], entry['controller'], settings)
 
 
-def load_variant(robot: str, variant: Variant,
-                 overrides: Sequence[tuple[str, Any]] = ()) -> RobotFile:
+def load_variant(
+    robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]] = ()
+) -> RobotFile:
     """Return the `RobotFile` of a variant; InvalidInput says of which variant a setting is bad."""
     try:
         CONTROLLERS.find(variant.controller)
-        settings = [(f'{variant.controller}.{name}', value)
-                    for name, value in variant.settings.items()]
+        settings = [
+            (f'{variant.controller}.{name}', value) for name, value in variant.settings.items()
+        ]
         return load_robot(robot, [*overrides, *settings])
     except WalkingControlError as error:
         raise of_variant(variant, error) from error
@@ -81,5 +91,9 @@ def load_variant(robot: str, variant: Variant,
 
 def of_variant(variant: Variant, error: WalkingControlError) -> InvalidInput:
     """Return an error that says whose it is."""
-    return InvalidInput(f'variant {variant.name}: {error.what}', value=error.value,
-                        limit=error.limit, remedy=error.remedy)
+    return InvalidInput(
+        f'variant {variant.name}: {error.what}',
+        value=error.value,
+        limit=error.limit,
+        remedy=error.remedy,
+    )

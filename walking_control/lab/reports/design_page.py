@@ -18,33 +18,46 @@ from walking_control.models.robot import in_words
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
     """Return what the page computes with: inertia, Jacobian and motors of a limb."""
     gears = limb.transmission
-    posture = ', '.join(f'{in_words(joint)} {math.degrees(study["positions"][joint]):.0f}°'
-                        if limb.mechanism.dynamics.robot.limits[joint].kind != 'prismatic'
-                        else f'{in_words(joint)} {study["positions"][joint]:.3g} m'
-                        for joint in gears.joints)
+    posture = ', '.join(
+        f'{in_words(joint)} {math.degrees(study["positions"][joint]):.0f}°'
+        if limb.mechanism.dynamics.robot.limits[joint].kind != 'prismatic'
+        else f'{in_words(joint)} {study["positions"][joint]:.3g} m'
+        for joint in gears.joints
+    )
     along = ', '.join(f'{axis} {value:.3g}' for axis, value in zip(limb.axes, study['direction']))
     return {
-        'names': list(gears.joints), 'axes': limb.axes,
+        'names': list(gears.joints),
+        'axes': limb.axes,
         'plane': ''.join(AXES[i] for i in drawing_plane(limb.axes)) if len(limb.axes) > 1 else '',
-        'direction': study['direction'], 'base': limb.n_base,
-        'links': limb.links.tolist(), 'coupling': limb.coupling.tolist(),
-        'jacobian': limb.jacobian.tolist(), 'topology': gears.topology.tolist(),
+        'direction': study['direction'],
+        'base': limb.n_base,
+        'links': limb.links.tolist(),
+        'coupling': limb.coupling.tolist(),
+        'jacobian': limb.jacobian.tolist(),
+        'topology': gears.topology.tolist(),
         'rotors': gears.rotor_inertia.tolist(),
         'torque': [torque if math.isfinite(torque) else 1e30 for torque in gears.torque.tolist()],
-        'efficiency': gears.efficiency.tolist(), 'reduction': gears.reduction.tolist(),
+        'efficiency': gears.efficiency.tolist(),
+        'reduction': gears.reduction.tolist(),
         'back': gears.back_efficiency.tolist(),
         'posture': f'{in_words(limb.mechanism.name)}, {in_words(limb.frame_name)} with {posture}; '
-                   f'base {study["base"]}, rotors {limb.rotors}; direction {along}'}
+        f'base {study["base"]}, rotors {limb.rotors}; direction {along}',
+    }
 
 
 def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
     """Write the page of a study and return its path; the address of it keeps the sliders."""
-    template = resources.files('walking_control.lab.reports').joinpath('design.html').read_text(
-        encoding='utf-8')
+    template = (
+        resources.files('walking_control.lab.reports')
+        .joinpath('design.html')
+        .read_text(encoding='utf-8')
+    )
     # a name that closes the script would end it
     data = json.dumps(page_data(limb, study), allow_nan=False).replace('</', '<\\/')
-    page = write_page(f'What gears make of the {in_words(limb.frame_name)} of '
-                      f'{in_words(limb.mechanism.name)}', [template.replace('/*DATA*/', data)])
+    page = write_page(
+        f'What gears make of the {in_words(limb.frame_name)} of {in_words(limb.mechanism.name)}',
+        [template.replace('/*DATA*/', data)],
+    )
     with writing_to(path.parent):
         path.write_text(page, encoding='utf-8')
     return str(path)

@@ -13,10 +13,20 @@ from walking_control.exceptions import import_optional, InvalidInput, MissingDep
 from walking_control.models.robot import in_words
 
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
-WIDTH = 480      # of a picture, pixels
-COLOURS = 240    # of it
-HEADS = ('', 'robot', 'kg', 'stands', 'walks', 'm/s', 'peak effort, N m',
-         'work / (m g distance)', 'card', 'fastest, sqrt(g L)')
+WIDTH = 480  # of a picture, pixels
+COLOURS = 240  # of it
+HEADS = (
+    '',
+    'robot',
+    'kg',
+    'stands',
+    'walks',
+    'm/s',
+    'peak effort, N m',
+    'work / (m g distance)',
+    'card',
+    'fastest, sqrt(g L)',
+)
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 
 
@@ -29,8 +39,11 @@ def read_bring_up(folder: Path) -> dict[str, Any]:
     """
     summary = _read(folder / 'summary.json')
     if not isinstance(summary, dict) or not isinstance(summary.get('steps'), list):
-        raise InvalidInput(f'folder {folder}', limit='holds no summary of a bring-up',
-                           remedy='walking_control bring-up ROBOT --out DIR')
+        raise InvalidInput(
+            f'folder {folder}',
+            limit='holds no summary of a bring-up',
+            remedy='walking_control bring-up ROBOT --out DIR',
+        )
     steps = {step['name']: step for step in summary['steps']}
     robot = Path(summary.get('robot', ''))
     adoption, beside = None, robot.parent
@@ -39,8 +52,13 @@ def read_bring_up(folder: Path) -> dict[str, Any]:
             break
     name = adoption['robot'] if adoption else robot.stem
     picture = beside / f'{name}.png'
-    return {'name': in_words(name), 'steps': steps, 'summary': summary, 'adoption': adoption,
-            'picture': picture if picture.is_file() else None}
+    return {
+        'name': in_words(name),
+        'steps': steps,
+        'summary': summary,
+        'adoption': adoption,
+        'picture': picture if picture.is_file() else None,
+    }
 
 
 def _read(path: Path) -> Any:
@@ -50,8 +68,11 @@ def _read(path: Path) -> Any:
     except OSError:
         return None
     except ValueError as error:
-        raise InvalidInput(f'file {path}', limit=f'cannot be read: {error}',
-                           remedy='move it away, and do that robot again') from error
+        raise InvalidInput(
+            f'file {path}',
+            limit=f'cannot be read: {error}',
+            remedy='move it away, and do that robot again',
+        ) from error
 
 
 def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
@@ -59,14 +80,27 @@ def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
     robots = [read_bring_up(Path(folder)) for folder in folders]
     names = [robot['name'] for robot in robots]
     if len(set(names)) < len(names):
-        raise InvalidInput('gallery', value=', '.join(names), limit='names a robot twice',
-                           remedy='adopt one of them with another --name')
+        raise InvalidInput(
+            'gallery',
+            value=', '.join(names),
+            limit='names a robot twice',
+            remedy='adopt one of them with another --name',
+        )
     before, after = _around(page)
     written: list[str] = []
     with writing_to(page.parent):
         shown = [_draw(robot, page, written) for robot in robots]
-        text = '\n'.join((before + MARKS[0], '', _table(robots, shown), '', *_obstacles(robots),
-                          *_commands(robots), MARKS[1] + after))
+        text = '\n'.join(
+            (
+                before + MARKS[0],
+                '',
+                _table(robots, shown),
+                '',
+                *_obstacles(robots),
+                *_commands(robots),
+                MARKS[1] + after,
+            )
+        )
         beside = page.with_suffix('.tmp')
         beside.write_text(text, encoding='utf-8')
         os.replace(beside, page)
@@ -79,9 +113,12 @@ def _around(page: Path) -> tuple[str, str]:
         return '# Gallery\n\n', '\n'
     text = page.read_text(encoding='utf-8')
     if any(text.count(mark) != 1 for mark in MARKS) or text.index(MARKS[0]) > text.index(MARKS[1]):
-        raise InvalidInput(f'page {page}', limit='is there, without the two marks of a gallery',
-                           remedy=f'write {MARKS[0]} and {MARKS[1]} where the table shall be, or '
-                           'name another --out')
+        raise InvalidInput(
+            f'page {page}',
+            limit='is there, without the two marks of a gallery',
+            remedy=f'write {MARKS[0]} and {MARKS[1]} where the table shall be, or '
+            'name another --out',
+        )
     return text.partition(MARKS[0])[0], text.partition(MARKS[1])[2]
 
 
@@ -108,15 +145,31 @@ def _table(robots: list[dict[str, Any]], shown: Any) -> str:
     rows = [HEADS, ('---',) * len(HEADS)]
     for robot, picture in zip(robots, shown, strict=True):
         steps = robot['steps']
-        walks = {plant: steps[name] for name, plant in PLANTS.items()
-                 if name in steps and steps[name]['ok']}
+        walks = {
+            plant: steps[name]
+            for name, plant in PLANTS.items()
+            if name in steps and steps[name]['ok']
+        }
         mass = steps.get('check', {}).get('figures', {}).get('mass')
-        rows.append((picture, robot['name'], _number(mass), _stands(steps.get('stand')),
-                     ', '.join(f'{_number(step["figures"].get("duration"))} s in {plant}'
-                               for plant, step in walks.items()) or 'no',
-                     *(', '.join(_number(step['figures'].get(name)) for step in walks.values())
-                       for name in ('speed', 'peak_effort', 'cost_of_transport_positive')),
-                     _margins(steps.get('margins')), _number(steps.get('speed', {}).get('value'))))
+        rows.append(
+            (
+                picture,
+                robot['name'],
+                _number(mass),
+                _stands(steps.get('stand')),
+                ', '.join(
+                    f'{_number(step["figures"].get("duration"))} s in {plant}'
+                    for plant, step in walks.items()
+                )
+                or 'no',
+                *(
+                    ', '.join(_number(step['figures'].get(name)) for step in walks.values())
+                    for name in ('speed', 'peak_effort', 'cost_of_transport_positive')
+                ),
+                _margins(steps.get('margins')),
+                _number(steps.get('speed', {}).get('value')),
+            )
+        )
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
 
 
@@ -134,8 +187,10 @@ def _margins(step: dict[str, Any]) -> str:
     if step is None or not step['ok']:
         return ''
     # what was survived at the largest size tried was not tried further
-    return ', '.join(f'{kind} {_cell(value)}'.replace(' and more', ' (no more tried)')
-                     for kind, value in step['figures'].items())
+    return ', '.join(
+        f'{kind} {_cell(value)}'.replace(' and more', ' (no more tried)')
+        for kind, value in step['figures'].items()
+    )
 
 
 def _cell(text: str) -> str:
@@ -151,15 +206,24 @@ def _obstacles(robots: list[dict[str, Any]]) -> list[str]:
             if name == 'gait' and step['ok']:
                 lines.append(f'* {robot["name"]}: gait of {_cell(step["what"])}.')
             elif not step['ok'] and not step['what'].startswith('not tried'):
-                lines.append(f'* {robot["name"]}: {name} did not pass: {_cell(step["what"])}'
-                             + (f', {step["value"]} {step["limit"] or ""}'.rstrip()
-                                if step['value'] is not None else '') + '.')
+                lines.append(
+                    f'* {robot["name"]}: {name} did not pass: {_cell(step["what"])}'
+                    + (
+                        f', {step["value"]} {step["limit"] or ""}'.rstrip()
+                        if step['value'] is not None
+                        else ''
+                    )
+                    + '.'
+                )
     return [*lines, ''] if lines else []
 
 
 def _commands(robots: list[dict[str, Any]]) -> list[str]:
     """Return the commands that were given, as far as they were written down."""
-    lines = [shlex.join(['walking_control', *told]) for robot in robots
-             for told in ((robot['adoption'] or {}).get('command'), robot['summary'].get('command'))
-             if told]
+    lines = [
+        shlex.join(['walking_control', *told])
+        for robot in robots
+        for told in ((robot['adoption'] or {}).get('command'), robot['summary'].get('command'))
+        if told
+    ]
     return ['```console', *(f'$ {line}' for line in lines), '```', ''] if lines else []

@@ -54,17 +54,21 @@ def format_number(value: Any, unit: str, digits: int) -> str:
 def embed_figure(path: Path, kind: str, caption: str) -> str:
     """Return a figure in HTML that holds its picture, of this media type, and a caption."""
     data = base64.b64encode(path.read_bytes()).decode('ascii')
-    return (f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
-            f'<figcaption>{escape(caption)}</figcaption></figure>')
+    return (
+        f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
+        f'<figcaption>{escape(caption)}</figcaption></figure>'
+    )
 
 
 def write_page(title: str, parts: Any) -> str:
     """Return a page that needs nothing else: its title as heading, then parts in HTML."""
     body = '\n'.join([f'<h1>{escape(title)}</h1>', *parts])
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
-            f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n')
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
+        f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n'
+    )
 
 
 def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
@@ -72,21 +76,35 @@ def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
     rows = []
     for step in result['steps']:
         verdict = 'passed' if step['ok'] else 'not passed'
-        number = '' if step['value'] is None or step['ok'] else \
-            f'<br>{escape(str(step["value"]))} {escape(step["limit"] or "")}'
+        number = (
+            ''
+            if step['value'] is None or step['ok']
+            else f'<br>{escape(str(step["value"]))} {escape(step["limit"] or "")}'
+        )
         remedy = f'<br><i>{escape(step["remedy"])}</i>' if step['remedy'] and not step['ok'] else ''
-        figures = ', '.join(f'{escape(name)} {_text(value)}'
-                            for name, value in step['figures'].items())
-        rows.append(f'<tr><th>{escape(step["name"])}</th><th>{verdict}</th>'
-                    f'<th>{escape(step["what"])}{number}{remedy}</th><th>{figures}</th></tr>')
-    table = '<div class="wide"><table><thead><tr><th>step</th><th></th><th>found</th>' \
+        figures = ', '.join(
+            f'{escape(name)} {_text(value)}' for name, value in step['figures'].items()
+        )
+        rows.append(
+            f'<tr><th>{escape(step["name"])}</th><th>{verdict}</th>'
+            f'<th>{escape(step["what"])}{number}{remedy}</th><th>{figures}</th></tr>'
+        )
+    table = (
+        '<div class="wide"><table><thead><tr><th>step</th><th></th><th>found</th>'
         f'<th>numbers</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
     outcome = 'It walks.' if result['ok'] else f'Stopped at: {escape(result["stopped_at"])}.'
     mood = '' if result['ok'] else ' fell'
-    files = ''.join(f'<li>{escape(str(file))}</li>' for step in result['steps']
-                    for file in [*step['files'], step['robot_file']] if file)
-    page = write_page('Bring-up', [f'<p class="outcome{mood}">{outcome}</p>', table,
-                                   f'<h2>Files</h2><ul>{files}</ul>'])
+    files = ''.join(
+        f'<li>{escape(str(file))}</li>'
+        for step in result['steps']
+        for file in [*step['files'], step['robot_file']]
+        if file
+    )
+    page = write_page(
+        'Bring-up',
+        [f'<p class="outcome{mood}">{outcome}</p>', table, f'<h2>Files</h2><ul>{files}</ul>'],
+    )
     path = folder / 'bring_up.html'
     with writing_to(folder):
         path.write_text(page, encoding='utf-8')

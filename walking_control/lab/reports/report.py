@@ -42,14 +42,22 @@ def plot_run(run: Run, name: str | None = None) -> Any:
     `MissingDependency`: matplotlib is not installed.
     """
     import_matplotlib()
-    plots = {each: plot for section in _sections(run.summary()) if len(run.time) > 1
-             for each, plot, _ in section.figures}
+    plots = {
+        each: plot
+        for section in _sections(run.summary())
+        if len(run.time) > 1
+        for each, plot, _ in section.figures
+    }
     if name is None and plots:
         name = next(iter(plots))
     figure = plots[name](run) if name in plots else None
     if figure is None:
-        raise InvalidInput('figure of a run', value=name, limit='this run has none of that name',
-                           remedy='figures of such runs: ' + ', '.join(plots))
+        raise InvalidInput(
+            'figure of a run',
+            value=name,
+            limit='this run has none of that name',
+            remedy='figures of such runs: ' + ', '.join(plots),
+        )
     return figure
 
 
@@ -69,8 +77,9 @@ def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str
                 figures.append((path, caption))
     numbers = directory / 'summary.json'
     page = directory / 'report.html'
-    files = [str(path) for path in
-             (page, numbers, table, animation, *(path for path, _ in figures))]
+    files = [
+        str(path) for path in (page, numbers, table, animation, *(path for path, _ in figures))
+    ]
     text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
     numbers.write_text(text + '\n', encoding='utf-8')
     film = embed_figure(animation, 'image/gif', describe_animation(run))
@@ -80,21 +89,34 @@ def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str
 
 def _sections(summary: dict[str, Any]) -> list[Section]:
     """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
-    sections = [] if summary['steady'] is None else \
-        [SPACE] if 'sideways' in summary['steady'] else [WALK]
+    sections = (
+        [] if summary['steady'] is None else [SPACE] if 'sideways' in summary['steady'] else [WALK]
+    )
     return [*sections, POSTURE] if 'posture' in summary else sections
 
 
-def _page(sections: list[Section], summary: dict[str, Any], film: str,
-          figures: list[tuple[Path, str]]) -> str:
+def _page(
+    sections: list[Section], summary: dict[str, Any], film: str, figures: list[tuple[Path, str]]
+) -> str:
     title = f'{summary["robot"]} {sections[0].verb(summary)}'
     slope = math.degrees(summary['slope'])
-    floor = 'level floor' if slope == 0.0 else \
-        f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
-    world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
-             f'{floor}, friction {summary["friction"]:.3g}, '
-             f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
-    parts = [f'<p class="world">{escape(world)}</p>', sections[0].outcome(summary),
-             '<div class="top">', film, *(section.table(summary) for section in sections), '</div>']
+    floor = (
+        'level floor'
+        if slope == 0.0
+        else f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
+    )
+    world = (
+        f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
+        f'{floor}, friction {summary["friction"]:.3g}, '
+        f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg'
+    )
+    parts = [
+        f'<p class="world">{escape(world)}</p>',
+        sections[0].outcome(summary),
+        '<div class="top">',
+        film,
+        *(section.table(summary) for section in sections),
+        '</div>',
+    ]
     parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
     return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])

@@ -31,12 +31,13 @@ CAMERA_TIME = 0.8  # s over which the camera averages the robot's position
 @dataclass(frozen=True)
 class Pose:
     """Places in the floor frame of everything drawn of one row, m."""
-    points: np.ndarray   # of the skeleton, ``(n_points, 3)``
-    soles: tuple[np.ndarray, ...]   # closed outline of each foot's sole, ``(n, 3)`` each
+
+    points: np.ndarray  # of the skeleton, ``(n_points, 3)``
+    soles: tuple[np.ndarray, ...]  # closed outline of each foot's sole, ``(n, 3)`` each
     # foot index -> (foot, tip) of the arrow of its force, while it carries a load
     arrows: dict[int, tuple[np.ndarray, np.ndarray]]
-    com: np.ndarray   # centre of mass, ``(3,)``
-    plumb: np.ndarray   # where the vertical through it meets the floor, ``(3,)``
+    com: np.ndarray  # centre of mass, ``(3,)``
+    plumb: np.ndarray  # where the vertical through it meets the floor, ``(3,)``
 
 
 class Scene:
@@ -70,8 +71,12 @@ class Scene:
     def middle(self, row: int) -> np.ndarray:
         """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
         self._dynamics.place(self._run.q[row])
-        return np.asarray(np.mean([sole.mean(axis=0)[:2]
-                                   for sole in place_soles(self._dynamics, self._corners)], axis=0))
+        return np.asarray(
+            np.mean(
+                [sole.mean(axis=0)[:2] for sole in place_soles(self._dynamics, self._corners)],
+                axis=0,
+            )
+        )
 
 
 def telling_rows(run: Run) -> list[tuple[int, str]]:
@@ -105,8 +110,9 @@ def import_pillow() -> Any:
     return import_optional('PIL.Image', 'animation', 'pillow')
 
 
-def save_frames(frames: Iterable[Any], path: Path | str, linger: bool = False,
-                rate: float = FRAME_RATE) -> None:
+def save_frames(
+    frames: Iterable[Any], path: Path | str, linger: bool = False, rate: float = FRAME_RATE
+) -> None:
     """Write RGB images of one size as an endless GIF, in the package's colours; `rate` in Hz."""
     image = import_pillow()
     palette = make_palette(image)
@@ -114,8 +120,16 @@ def save_frames(frames: Iterable[Any], path: Path | str, linger: bool = False,
     durations = [round(1000 / rate)] * len(frames)
     if linger:
         durations[-1] = 1500
-    frames[0].save(path, format='GIF', save_all=True, append_images=frames[1:],
-                   duration=durations, loop=0, optimize=False, disposal=1)
+    frames[0].save(
+        path,
+        format='GIF',
+        save_all=True,
+        append_images=frames[1:],
+        duration=durations,
+        loop=0,
+        optimize=False,
+        disposal=1,
+    )
 
 
 def make_palette(image: Any) -> Any:
@@ -135,7 +149,7 @@ def pale(name: str, share: float = 0.5) -> str:
 
 
 def _blend(name: str, share: float) -> list[int]:
-    return [round(share * int(name[i:i + 2], 16) + (1.0 - share) * 255.0) for i in (1, 3, 5)]
+    return [round(share * int(name[i : i + 2], 16) + (1.0 - share) * 255.0) for i in (1, 3, 5)]
 
 
 def smooth(values: np.ndarray) -> np.ndarray:
@@ -143,7 +157,7 @@ def smooth(values: np.ndarray) -> np.ndarray:
     half = round(0.5 * CAMERA_TIME * FRAME_RATE)
     last = len(values) - 1
     reach = [min(half, k, last - k) for k in range(len(values))]
-    return np.array([values[k - r:k + r + 1].mean() for k, r in enumerate(reach)])
+    return np.array([values[k - r : k + r + 1].mean() for k, r in enumerate(reach)])
 
 
 class Picture:
@@ -151,6 +165,7 @@ class Picture:
 
     def __init__(self, width: int, height: int) -> None:
         from PIL import Image, ImageDraw
+
         self._size, fine = (width, height), (width * OVERSAMPLING, height * OVERSAMPLING)
         self.image = Image.new('RGB', fine, BACKGROUND)
         self._pen = ImageDraw.Draw(self.image)
@@ -158,6 +173,7 @@ class Picture:
     def finish(self) -> Any:
         """Return it in its size."""
         from PIL import Image
+
         return self.image.resize(self._size, Image.Resampling.LANCZOS)
 
     def line(self, places: Any, colour: str, width: float) -> None:
@@ -204,6 +220,7 @@ def _fine(places: Any) -> list[tuple[float, ...]]:
 def _font(size: int) -> Any:
     """Return Pillow's own font in a size in pixels, if it has sizes."""
     from PIL import ImageFont
+
     try:
         return ImageFont.load_default(size * OVERSAMPLING)
     except TypeError:  # Pillow before 10.1 has one size only

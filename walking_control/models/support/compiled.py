@@ -18,13 +18,13 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.support import symbolic
 from walking_control.models.support.dynamics import SupportDynamics
 
-_CHOICE = '''
+_CHOICE = """
 def terms(support, q, v, p, out):
     if support == 0:
         terms_0(q, v, p, out)
     else:
         terms_1(q, v, p, out)
-'''
+"""
 
 
 def has_compiler() -> bool:
@@ -35,6 +35,7 @@ def has_compiler() -> bool:
 def _compiler() -> Callable[..., Any]:
     import_optional('numba', 'compiling')
     from walking_control.models.code_cache import compile_function
+
     return compile_function
 
 
@@ -53,8 +54,9 @@ def _compile(sources: tuple[str, ...]) -> Terms:
 def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
     """Return compiled support terms, shared by robots of equal structure, and parameters."""
     functions, parameters = symbolic.support_terms(dynamics)
-    sources = tuple(symbolic.write_python(function, f'terms_{i}')
-                    for i, function in enumerate(functions))
+    sources = tuple(
+        symbolic.write_python(function, f'terms_{i}') for i, function in enumerate(functions)
+    )
     return _compile(sources), parameters
 
 
@@ -74,6 +76,7 @@ def point_to_terms(terms: Terms) -> Any:
     from numba import float64, int64
 
     from walking_control.models.code_cache import Pointer
+
     return Pointer(terms, (int64, *4 * (float64[::1],)))
 
 
@@ -82,6 +85,7 @@ def point_to(function: Function, *arguments: object) -> Any:
     import numba
 
     from walking_control.models.code_cache import Pointer
+
     return Pointer(compile_law(function), tuple(map(numba.typeof, arguments)))
 
 

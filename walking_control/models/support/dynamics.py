@@ -33,8 +33,11 @@ class SupportDynamics:
     def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
         if not robot.is_planar:
-            raise InvalidInput(f'robot {robot.name}', value=f'base: {robot.base.value}',
-                               limit='support reduction is for planar robots')
+            raise InvalidInput(
+                f'robot {robot.name}',
+                value=f'base: {robot.base.value}',
+                limit='support reduction is for planar robots',
+            )
         self.dynamics = dynamics
         self.robot = robot
         self.layout = TermsLayout(len(robot.coordinates))
@@ -49,8 +52,9 @@ class SupportDynamics:
         """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
         return np.asarray(self.lift[support][1:].T)
 
-    def terms(self, support: int, q: np.ndarray, v: np.ndarray,
-              out: np.ndarray | None = None) -> np.ndarray:
+    def terms(
+        self, support: int, q: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the flat array of support terms (see `TermsLayout`).
 
         `support`: index of the stance foot. `q`: minimal coordinates, ``(n,)``. `v`: their rates.
@@ -75,8 +79,9 @@ class SupportDynamics:
         joints = self.lift[support][1:]
         parts['bias'][2:] += joints.T @ spring_torques(self.robot, joints @ q, joints @ v)
         dynamics.place(full_q)
-        parts['foot'][:] = np.subtract(dynamics.foot_position(other)[::2],
-                                       dynamics.foot_position(stance)[::2])
+        parts['foot'][:] = np.subtract(
+            dynamics.foot_position(other)[::2], dynamics.foot_position(stance)[::2]
+        )
         parts['jacobian'][:] = J_other - J
         parts['drift'][:] = dynamics.foot_drift(full_q, full_v, other) + base_drift[:2]
         parts['base'][:] = full_q[:2]
@@ -85,6 +90,7 @@ class SupportDynamics:
 
 class TermsPlaces(NamedTuple):
     """Index at which each part of the support terms begins; see `TermsLayout`."""
+
     mass: int
     bias: int
     foot: int
@@ -105,8 +111,14 @@ def terms_places(n: int) -> TermsPlaces:
 
 
 @array_function
-def unpack_terms(terms: np.ndarray, free: np.ndarray, M: np.ndarray, M_f: np.ndarray,
-                 h: np.ndarray, h_f: np.ndarray) -> None:
+def unpack_terms(
+    terms: np.ndarray,
+    free: np.ndarray,
+    M: np.ndarray,
+    M_f: np.ndarray,
+    h: np.ndarray,
+    h_f: np.ndarray,
+) -> None:
     """Take support terms apart for a foot that stands.
 
     `terms`: the flat array. `free`: indices of the coordinates that may move, ``(m,)``. `M`:
@@ -136,7 +148,8 @@ class TermsLayout:
     derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
     base link's origin relative to the stance foot.
     """
-    n: int   # number of minimal coordinates
+
+    n: int  # number of minimal coordinates
 
     @property
     def size(self) -> int:
@@ -148,8 +161,10 @@ class TermsLayout:
         names = ('mass', 'bias', 'foot', 'jacobian', 'drift', 'base')
         shapes = ((self.n + 2, self.n + 2), (-1,), (-1,), (2, self.n), (-1,), (-1,))
         start = terms_places(self.n)
-        return {name: terms[start[i]:start[i + 1]].reshape(shape)
-                for i, (name, shape) in enumerate(zip(names, shapes))}
+        return {
+            name: terms[start[i] : start[i + 1]].reshape(shape)
+            for i, (name, shape) in enumerate(zip(names, shapes))
+        }
 
 
 def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:

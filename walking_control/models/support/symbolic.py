@@ -79,8 +79,9 @@ class _Tree:
         model = self.model
         self.angles = {1: (self.lift[0], 0.0)}
         self.positions = {1: ca.SX.zeros(2)}
-        rows = {model.getJointId(name): self.lift[1 + i]
-                for i, name in enumerate(self.robot.joints)}
+        rows = {
+            model.getJointId(name): self.lift[1 + i] for i, name in enumerate(self.robot.joints)
+        }
         for i in range(2, model.njoints):
             parent = model.parents[i]
             placement = model.jointPlacements[i]
@@ -102,8 +103,9 @@ class _Tree:
 
     def _foot(self, foot: str) -> ca.SX:
         frame = self.model.frames[self.model.getFrameId(foot)]
-        return self.positions[frame.parentJoint] + self._point(frame.parentJoint,
-                                                               frame.placement.translation)
+        return self.positions[frame.parentJoint] + self._point(
+            frame.parentJoint, frame.placement.translation
+        )
 
     def bodies(self) -> Iterator[tuple[ca.SX | float, ca.SX | float, ca.SX, np.ndarray]]:
         """Yield mass, inertia about y, centre of mass and angle coefficients of each body."""
@@ -111,8 +113,12 @@ class _Tree:
             inertia = self.model.inertias[i]
             if inertia.mass > 0.0:
                 com = self.positions[i] + self._point(i, inertia.lever, 'lever') - self.origin
-                yield (self.numbers(inertia.mass, 'mass'),
-                       self.numbers(inertia.inertia[1, 1], 'inertia'), com, self.angles[i][0])
+                yield (
+                    self.numbers(inertia.mass, 'mass'),
+                    self.numbers(inertia.inertia[1, 1], 'inertia'),
+                    com,
+                    self.angles[i][0],
+                )
 
 
 def _axis(model: pin.Model, i: int) -> np.ndarray:
@@ -123,8 +129,11 @@ def _axis(model: pin.Model, i: int) -> np.ndarray:
     turns = np.isclose(abs(axis[4]), 1.0) and np.isclose(np.abs(axis).sum(), 1.0)
     slides = np.isclose(np.hypot(axis[0], axis[2]), 1.0) and np.isclose(axis[1], 0.0)
     if not (turns or slides):
-        raise IncompatiblePlant(f'joint {model.names[i]}', value=axis.tolist(),
-                                limit='a planar robot turns about y or slides in x-z')
+        raise IncompatiblePlant(
+            f'joint {model.names[i]}',
+            value=axis.tolist(),
+            limit='a planar robot turns about y or slides in x-z',
+        )
     return np.round(axis) if turns else axis
 
 
@@ -137,16 +146,23 @@ def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
     not installed. `IncompatiblePlant`: a joint leaves the plane.
     """
     if ca is None:
-        raise MissingDependency('casadi', limit='is needed for the compiled plant',
-                                remedy='pip install casadi numba')
+        raise MissingDependency(
+            'casadi', limit='is needed for the compiled plant', remedy='pip install casadi numba'
+        )
     numbers, gravity = _Numbers(), ca.SX.sym('g', 2)
     trees = [_Tree(dynamics, support, numbers) for support in range(len(dynamics.robot.feet))]
     terms = [_terms(tree, gravity) for tree in trees]
     parameters = ca.vertcat(gravity, *numbers.symbols)
-    functions = [ca.Function(f'terms_{i}', [tree.q, tree.v, parameters],
-                             [ca.densify(ca.cse(ca.simplify(expression)))],
-                             ['q', 'v', 'p'], ['terms'])
-                 for i, (tree, expression) in enumerate(zip(trees, terms))]
+    functions = [
+        ca.Function(
+            f'terms_{i}',
+            [tree.q, tree.v, parameters],
+            [ca.densify(ca.cse(ca.simplify(expression)))],
+            ['q', 'v', 'p'],
+            ['terms'],
+        )
+        for i, (tree, expression) in enumerate(zip(trees, terms))
+    ]
     slope = dynamics.model.gravity.linear
     return functions, np.array([slope[0], slope[2], *numbers.values])
 
@@ -160,12 +176,19 @@ def _terms(tree: _Tree, gravity: ca.SX) -> ca.SX:
         M[2:, 2:] += numbers(motor.armature, 'armature') * np.outer(row, row)
     for joint, spring in robot.springs.items():
         row = ca.DM(lift[robot.joint_index(joint)])
-        bias[2:] += row * (numbers(spring.stiffness, 'stiffness')
-                           * (row.T @ tree.q - numbers(spring.rest, 'rest'))
-                           + numbers(spring.damping, 'damping') * (row.T @ tree.v))
+        bias[2:] += row * (
+            numbers(spring.stiffness, 'stiffness') * (row.T @ tree.q - numbers(spring.rest, 'rest'))
+            + numbers(spring.damping, 'damping') * (row.T @ tree.v)
+        )
     J = ca.jacobian(tree.other_foot, tree.q)
-    return ca.vertcat(ca.vec(M), bias, tree.other_foot, ca.vec(J.T),
-                      ca.jtimes(J @ tree.v, tree.q, tree.v), -tree.origin)
+    return ca.vertcat(
+        ca.vec(M),
+        bias,
+        tree.other_foot,
+        ca.vec(J.T),
+        ca.jtimes(J @ tree.v, tree.q, tree.v),
+        -tree.origin,
+    )
 
 
 def _dynamics(tree: _Tree, gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -183,9 +206,16 @@ def _dynamics(tree: _Tree, gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 _TWO = {'OP_ADD': '{} + {}', 'OP_SUB': '{} - {}', 'OP_MUL': '{} * {}', 'OP_DIV': '{} / {}'}
-_ONE = {'OP_NEG': '-{}', 'OP_SQ': '{0} * {0}', 'OP_SIN': 'math.sin({})', 'OP_COS': 'math.cos({})',
-        'OP_TWICE': '2.0 * {}', 'OP_INV': '1.0 / {}', 'OP_SQRT': 'math.sqrt({})',
-        'OP_ASSIGN': '{}'}
+_ONE = {
+    'OP_NEG': '-{}',
+    'OP_SQ': '{0} * {0}',
+    'OP_SIN': 'math.sin({})',
+    'OP_COS': 'math.cos({})',
+    'OP_TWICE': '2.0 * {}',
+    'OP_INV': '1.0 / {}',
+    'OP_SQRT': 'math.sqrt({})',
+    'OP_ASSIGN': '{}',
+}
 
 
 def write_python(function: ca.Function, name: str) -> str:

@@ -39,20 +39,28 @@ from walking_control.ros.nodes.sensors import sensor_topics
 
 class Settings(Parameters, section='node'):
     """Of the monitor."""
+
     robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0)
     direction: tuple[float, ...] = parameter(
-        (0.0, 0.0, 1.0), '1', 'Of the force that RoToM is about, in the world; z is up.', -1e6, 1e6)
+        (0.0, 0.0, 1.0), '1', 'Of the force that RoToM is about, in the world; z is up.', -1e6, 1e6
+    )
     contact_kind: str = parameter(
-        '', '', 'Whether loaded feet may turn: point, or sole; empty: as usual for the robot.',
-        choices=('', 'point', 'sole'))
+        '',
+        '',
+        'Whether loaded feet may turn: point, or sole; empty: as usual for the robot.',
+        choices=('', 'point', 'sole'),
+    )
     load: float = parameter(
-        0.05, '1', 'Share of the weight from which a foot counts as standing.', 0.001, 1.0)
+        0.05, '1', 'Share of the weight from which a foot counts as standing.', 0.001, 1.0
+    )
     timeout: float = parameter(
-        0.5, 's', 'Age of the joints after which nothing is published.', 0.01, 60.0)
+        0.5, 's', 'Age of the joints after which nothing is published.', 0.01, 60.0
+    )
     marker_size: float = parameter(0.5, 'm', 'Drawn half axis of a free mass.', 0.001, 10.0)
 
-THIN = 1e-3   # m: RViz draws no flat ellipsoid
+
+THIN = 1e-3  # m: RViz draws no flat ellipsoid
 
 
 class CentroidalMonitorNode(GuardedNode):
@@ -74,7 +82,7 @@ class CentroidalMonitorNode(GuardedNode):
         self._reader = JointStateReader(robot.joints)
         self._positions = np.full(len(robot.joints), math.nan)
         self._heard = -math.inf
-        self._imu: np.ndarray | None = None   # rotation from the IMU's axes to the world's
+        self._imu: np.ndarray | None = None  # rotation from the IMU's axes to the world's
         self._forces: dict[str, np.ndarray | None] = {foot: None for foot in robot.feet}
         self._publish_to()
         self._listen_to(robot)
@@ -84,12 +92,21 @@ class CentroidalMonitorNode(GuardedNode):
         self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
         self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
         self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
-        self._marker = make_marker(self._mechanism.dynamics.robot.base_link, 'transmissibility',
-                                   0, Marker.SPHERE, (0.0, 0.45, 0.7, 0.5), (0.0, 0.0, 0.0))
+        self._marker = make_marker(
+            self._mechanism.dynamics.robot.base_link,
+            'transmissibility',
+            0,
+            Marker.SPHERE,
+            (0.0, 0.45, 0.7, 0.5),
+            (0.0, 0.0, 0.0),
+        )
 
     def _listen_to(self, robot: Robot) -> None:
-        callbacks = {'joint_state': self._on_joints, 'imu': self._on_imu,
-                     **{foot: self._wrench_callback(foot) for foot in robot.feet}}
+        callbacks = {
+            'joint_state': self._on_joints,
+            'imu': self._on_imu,
+            **{foot: self._wrench_callback(foot) for foot in robot.feet},
+        }
         for sensor, (kind, topic) in sensor_topics(robot).items():
             if sensor in callbacks:
                 self.create_subscription(kind, topic, callbacks[sensor], topics.SENSOR_IN)
@@ -120,6 +137,7 @@ class CentroidalMonitorNode(GuardedNode):
         def on_wrench(message: WrenchStamped) -> None:
             reader.read(message, force)
             self._forces[foot] = force
+
         return on_wrench
 
     # -- figures -------------------------------------------------------------------------------
@@ -127,12 +145,17 @@ class CentroidalMonitorNode(GuardedNode):
     def standing(self) -> tuple[str, ...]:
         """Return the feet that carry something, or have never been heard of."""
         least = self._values.load * self._mechanism.dynamics.weight
-        return tuple(foot for foot, force in self._forces.items()
-                     if force is None or np.linalg.norm(force) >= least)
+        return tuple(
+            foot
+            for foot, force in self._forces.items()
+            if force is None or np.linalg.norm(force) >= least
+        )
 
     def _on_timer(self) -> None:
-        if time.monotonic() - self._heard > self._values.timeout \
-                or not np.isfinite(self._positions).all():
+        if (
+            time.monotonic() - self._heard > self._values.timeout
+            or not np.isfinite(self._positions).all()
+        ):
             return
         mechanism = self._mechanism.at(self._positions)
         found = transmissibility(mechanism, Contacts(self.standing(), self._kind), self._space)

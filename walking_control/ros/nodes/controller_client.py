@@ -15,7 +15,7 @@ from walking_control.exceptions import NotAchieved
 from walking_control.ros.nodes import topics
 
 BUTTONS = ('start', 'stop', 'emergency_stop', 'clear_fault')
-PATIENCE = 5.0   # s of wall time for an answer
+PATIENCE = 5.0  # s of wall time for an answer
 
 
 class ControllerClient:
@@ -24,6 +24,7 @@ class ControllerClient:
     def __init__(self, node: Node) -> None:
         def client(kind: Any, name: str) -> Any:
             return node.create_client(kind, f'{topics.CONTROLLER}/{name}')
+
         self._buttons = {name: client(Trigger, name) for name in BUTTONS}
         self._list = client(ListParameters, 'list_parameters')
         self._get = client(GetParameters, 'get_parameters')
@@ -37,9 +38,11 @@ class ControllerClient:
     def values(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """Return name -> value of set parameters, without names all; `NotAchieved`: no answer."""
         names = list(names) or sorted(self._ask(self._list, ListParameters.Request()).result.names)
-        return {name: parameter_value_to_python(value)
-                for name, value in self._messages(names).items()
-                if value.type != ParameterType.PARAMETER_NOT_SET}
+        return {
+            name: parameter_value_to_python(value)
+            for name, value in self._messages(names).items()
+            if value.type != ParameterType.PARAMETER_NOT_SET
+        }
 
     def ask_later(self, name: str) -> Any:
         """Return the future of the answer to what a parameter is, or None of nobody there."""
@@ -53,14 +56,14 @@ class ControllerClient:
         A viewer does not tell 1 from 1.0: a number takes the type the parameter has. Raises
         `NotAchieved`: no answer.
         """
-        now, = self._messages([name]).values() or (None,)
+        (now,) = self._messages([name]).values() or (None,)
         request = SetParameters.Request()
         try:
             parameter = Parameter(name, value=_fit(value, now and now.type))
-        except (TypeError, ValueError):   # of a kind that ROS parameters do not have
+        except (TypeError, ValueError):  # of a kind that ROS parameters do not have
             return f'parameter {name} is {value!r}: a ROS parameter cannot hold it'
         request.parameters = [parameter.to_parameter_msg()]
-        result, = self._ask(self._set, request).results
+        (result,) = self._ask(self._set, request).results
         return '' if result.successful else result.reason or 'refused'
 
     def _messages(self, names: Sequence[str]) -> dict[str, Any]:
@@ -71,8 +74,9 @@ class ControllerClient:
     @staticmethod
     def _ask(client: Any, request: Any) -> Any:
         if not client.service_is_ready():
-            raise NotAchieved(client.srv_name, limit='nobody offers it',
-                              remedy='is the controller running?')
+            raise NotAchieved(
+                client.srv_name, limit='nobody offers it', remedy='is the controller running?'
+            )
         done, future = threading.Event(), client.call_async(request)
         future.add_done_callback(lambda _: done.set())
         if not done.wait(PATIENCE):
@@ -83,11 +87,13 @@ class ControllerClient:
 
 def _fit(value: Any, kind: Any) -> Any:
     """Return a value as the type of a parameter wants its numbers."""
-    if kind == ParameterType.PARAMETER_DOUBLE and isinstance(value, int) \
-            and not isinstance(value, bool):
+    if (
+        kind == ParameterType.PARAMETER_DOUBLE
+        and isinstance(value, int)
+        and not isinstance(value, bool)
+    ):
         return float(value)
-    if kind == ParameterType.PARAMETER_INTEGER and isinstance(value, float) \
-            and value.is_integer():
+    if kind == ParameterType.PARAMETER_INTEGER and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind == ParameterType.PARAMETER_DOUBLE_ARRAY and isinstance(value, list):
         return [_fit(each, ParameterType.PARAMETER_DOUBLE) for each in value]

@@ -34,49 +34,87 @@ from walking_control.safety.parameters import SafetyParameters
 
 class Settings(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
+
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
     controller: str = parameter('', '', "Controller; empty takes the robot file's default.")
     realtime: bool = parameter(
-        False, '', 'False: lockstep, a tick starts when all sensors of one stamp are there. True: '
-        'a tick starts with every joint state.')
+        False,
+        '',
+        'False: lockstep, a tick starts when all sensors of one stamp are there. True: '
+        'a tick starts with every joint state.',
+    )
     lockstep_timeout: float = parameter(
-        2.0, 's', 'Longest wait for the next tick in lockstep.', 0.1, 600.0)
+        2.0, 's', 'Longest wait for the next tick in lockstep.', 0.1, 600.0
+    )
     waiting_timeout: float = parameter(
-        30.0, 's', 'Longest wait of an active controller for the first complete set of sensors.',
-        0.1, 3600.0)
+        30.0,
+        's',
+        'Longest wait of an active controller for the first complete set of sensors.',
+        0.1,
+        3600.0,
+    )
     cmd_vel_timeout: float = parameter(
-        0.5, 's', 'How long a speed on cmd_vel holds; 0: for ever.', 0.0, 3600.0)
+        0.5, 's', 'How long a speed on cmd_vel holds; 0: for ever.', 0.0, 3600.0
+    )
     cmd_vel_deceleration: float = parameter(
-        0.5, 'm/s^2', 'How fast that speed is then taken back to zero.', 0.001, 100.0)
+        0.5, 'm/s^2', 'How fast that speed is then taken back to zero.', 0.001, 100.0
+    )
     cmd_vel_stamped: bool = parameter(
-        False, '', 'Whether cmd_vel is a TwistStamped; one whose stamp is older than '
-        'cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.')
+        False,
+        '',
+        'Whether cmd_vel is a TwistStamped; one whose stamp is older than '
+        'cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.',
+    )
     virtual_efforts: bool = parameter(
-        False, '', 'Allow efforts that no hardware has, such as the ground torque of the compass: '
-        'true with the embedded simulator only.')
+        False,
+        '',
+        'Allow efforts that no hardware has, such as the ground torque of the compass: '
+        'true with the embedded simulator only.',
+    )
     require_watchdog: bool = parameter(
-        True, '', 'Send zero effort until a watchdog node listens to this controller, and stop '
-        'when it no longer does: false with the embedded simulator only.')
+        True,
+        '',
+        'Send zero effort until a watchdog node listens to this controller, and stop '
+        'when it no longer does: false with the embedded simulator only.',
+    )
     watchdog_timeout: float = parameter(
-        0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0)
+        0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0
+    )
     autostart: bool = parameter(False, '', 'Configure and activate without being told to.')
     telemetry_rate: float = parameter(
-        20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0)
+        20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0
+    )
     record_telemetry: bool = parameter(
-        False, '', 'Send what the law says of every tick on one topic, for a simulator that '
-        'records it.')
+        False,
+        '',
+        'Send what the law says of every tick on one topic, for a simulator that records it.',
+    )
     combined_state: str = parameter(
-        '', '', 'All sensors in one message: joint_state, of our simulator; values, of '
-        'state_interfaces_broadcaster; empty: a topic each.', choices=KINDS)
+        '',
+        '',
+        'All sensors in one message: joint_state, of our simulator; values, of '
+        'state_interfaces_broadcaster; empty: a topic each.',
+        choices=KINDS,
+    )
     combined_force_sign: float = parameter(
-        1.0, '1', 'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
-        -1.0, 1.0)
+        1.0,
+        '1',
+        'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
+        -1.0,
+        1.0,
+    )
     record: str = parameter(
-        '', '', 'File .mcap to which is recorded what the controller hears and answers while '
-        'active; empty: none.')
+        '',
+        '',
+        'File .mcap to which is recorded what the controller hears and answers while '
+        'active; empty: none.',
+    )
     record_faults: str = parameter(
-        'log', '', 'File .mcap in which the last 60 s before a fault are saved; log: in real time '
-        'ROBOT_fault.mcap in the folder of ROS logs; empty: none.')
+        'log',
+        '',
+        'File .mcap in which the last 60 s before a fault are saved; log: in real time '
+        'ROBOT_fault.mcap in the folder of ROS logs; empty: none.',
+    )
     odometry_rate: float = parameter(20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0)
 
 
@@ -88,8 +126,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
     heard in every state. `name`: node name. `**kwargs`: passed to `rclpy.lifecycle.LifecycleNode`.
     Raises `InvalidInput`: the robot file or a parameter is unusable.
     """
+
     _session: Session | None = None
-    _sections: SectionParameters | None = None   # None while they are being declared
+    _sections: SectionParameters | None = None  # None while they are being declared
     _loaded: tuple[str, str] | None = None
     _description: str | None = None
     _logged: tuple[Fault | None, tuple[str, ...]] | None = None
@@ -110,12 +149,18 @@ class ControllerNode(GuardedNode, LifecycleNode):
         for qos in topics.STOP_IN:
             # one of the three fits any publisher; that the others do not is no news
             self.create_subscription(
-                Bool, topics.EMERGENCY_STOP, self._on_stop_topic, qos,
-                event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
-        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
-                                 topics.LATCHED)
-        self.create_subscription(String, topics.SIMULATION_END, self._on_simulation_end,
-                                 topics.EVENTS)
+                Bool,
+                topics.EMERGENCY_STOP,
+                self._on_stop_topic,
+                qos,
+                event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+            )
+        self.create_subscription(
+            String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED
+        )
+        self.create_subscription(
+            String, topics.SIMULATION_END, self._on_simulation_end, topics.EVENTS
+        )
         if self._node_parameters.read().autostart:
             self._autostart = self.steady_timer(0.0, self._on_autostart)
 
@@ -137,8 +182,12 @@ class ControllerNode(GuardedNode, LifecycleNode):
             return self._sections
         robot_file = load_robot(values.robot_file)
         controller = values.controller or robot_file.controller
-        kinds = [World, EstimatorParameters, SafetyParameters,
-                 CONTROLLERS.find(controller).parameters]
+        kinds = [
+            World,
+            EstimatorParameters,
+            SafetyParameters,
+            CONTROLLERS.find(controller).parameters,
+        ]
         if self._sections is not None:
             self._sections.undeclare()
             self._sections = self._loaded = None
@@ -165,16 +214,21 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
         def on_change_state(request: Any, response: Any) -> ChangeState.Response:
             wanted = request.transition
-            possible = [(number, label) for number, label, *_
-                        in self._state_machine.available_transitions]
-            if any(wanted.label == label if wanted.label else wanted.id == number
-                   for number, label in possible):
+            possible = [
+                (number, label) for number, label, *_ in self._state_machine.available_transitions
+            ]
+            if any(
+                wanted.label == label if wanted.label else wanted.id == number
+                for number, label in possible
+            ):
                 return change(request, response)
             state = self._state_machine.current_state[1]
             self.get_logger().error(
                 f'transition {wanted.label or wanted.id} refused: the controller is {state}; '
-                'possible: ' + ', '.join(f'{label} ({number})' for number, label in possible))
+                'possible: ' + ', '.join(f'{label} ({number})' for number, label in possible)
+            )
             return ChangeState.Response(success=False)
+
         service.callback = on_change_state
 
     def on_configure(self, state: Any) -> TransitionCallbackReturn:
@@ -184,7 +238,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         except WalkingControlError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        except Exception as error:   # rclpy would swallow it without a word
+        except Exception as error:  # rclpy would swallow it without a word
             self.get_logger().error(f'{type(error).__name__}: {error}')
             raise
         return super().on_configure(state)
@@ -196,18 +250,22 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._check_description()
         virtual = robot_file.robot.virtual_efforts
         if virtual and not values.virtual_efforts:
-            raise InvalidInput(f'robot {robot_file.robot.name}', value=', '.join(virtual),
-                               limit='no hardware has this effort',
-                               remedy='with the embedded simulator, set virtual_efforts')
-        self._session = Session(self, robot_file, self._controller, values, self._latch,
-                                self._neighbours, self._report)
+            raise InvalidInput(
+                f'robot {robot_file.robot.name}',
+                value=', '.join(virtual),
+                limit='no hardware has this effort',
+                remedy='with the embedded simulator, set virtual_efforts',
+            )
+        self._session = Session(
+            self, robot_file, self._controller, values, self._latch, self._neighbours, self._report
+        )
         self._latch.handle(Event.CONFIGURE)
         self._freeze(True)
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         try:
-            assert self._session is not None   # inactive is configured
+            assert self._session is not None  # inactive is configured
             self._session.check_neighbours()
             self._session.activate()
         except InvalidInput as error:
@@ -255,19 +313,25 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _on_start_walking(self, request: Any, response: Any) -> Any:
         """Obey velocities again after a stop."""
-        return self._steer(response, lambda session: 'velocity by '
-                           + session.operation.start_walking())
+        return self._steer(
+            response, lambda session: 'velocity by ' + session.operation.start_walking()
+        )
 
     def _on_stop_walking(self, request: Any, response: Any) -> Any:
         """Walk to a stand, and stay there whatever cmd_vel says."""
-        return self._steer(response, lambda session: 'slows down, then '
-                           + session.operation.stop_walking(session.clock.now()))
+        return self._steer(
+            response,
+            lambda session: (
+                'slows down, then ' + session.operation.stop_walking(session.clock.now())
+            ),
+        )
 
     def _steer(self, response: Any, ask: Callable[[Session], str]) -> Any:
         try:
             if self._session is None:
-                raise InvalidInput('controller', limit='is unconfigured',
-                                   remedy='configure and activate it')
+                raise InvalidInput(
+                    'controller', limit='is unconfigured', remedy='configure and activate it'
+                )
             response.message, response.success = ask(self._session), True
         except InvalidInput as error:
             response.message, response.success = str(error), False
@@ -344,7 +408,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         return super().set_parameters_atomically(parameters)
 
     def _on_set_parameters(self, parameters: Any) -> SetParametersResult:
-        if self._sections is None:   # they are being declared
+        if self._sections is None:  # they are being declared
             return SetParametersResult(successful=True)
         loop = self.loop
         try:
@@ -365,8 +429,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
         """Refuse another robot than the one on /robot_description."""
         problem = self._description_problem()
         if problem is not None:
-            raise InvalidInput('robot_description', limit=problem,
-                               remedy='give robot_file the robot that is there')
+            raise InvalidInput(
+                'robot_description', limit=problem, remedy='give robot_file the robot that is there'
+            )
 
     def _description_problem(self) -> str | None:
         """Return in words how /robot_description is another robot than ours, or None."""

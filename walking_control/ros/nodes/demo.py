@@ -31,31 +31,56 @@ from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts
 
 TABLES: dict[str, type[Parameters]] = {
-    'controller': controller_node.Settings, 'simulator': simulator_node.Settings}
-MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
-             'route', 'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
+    'controller': controller_node.Settings,
+    'simulator': simulator_node.Settings,
+}
+MADE_HERE = {
+    'robot_file',
+    'controller',
+    'plant',
+    'realtime',
+    'duration',
+    'disturb',
+    'autostart',
+    'route',
+    'record_telemetry',
+    'virtual_efforts',
+    'require_watchdog',
+    'fault',
+}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
 PATIENCE = {'lockstep_timeout': 20.0}
 # a controller that does not outlive us, however we end
-CONTROLLER = 'from walking_control.ros.nodes import controller_node, runtime; ' \
+CONTROLLER = (
+    'from walking_control.ros.nodes import controller_node, runtime; '
     'runtime.end_with_parent(); controller_node.main()'
-LAST_WORDS = 20   # messages looked for after the end
+)
+LAST_WORDS = 20  # messages looked for after the end
 
 
 @dataclass
 class DemoResult:
     """What a demo gives back."""
+
     run: Run
-    ticks: int   # control ticks
-    missed_ticks: int   # ticks whose command was late
-    wall_time: float   # from the first tick to the last, s
-    rmw: str   # name of the ROS middleware
+    ticks: int  # control ticks
+    missed_ticks: int  # ticks whose command was late
+    wall_time: float  # from the first tick to the last, s
+    rmw: str  # name of the ROS middleware
 
 
-def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration: float,
-             realtime: bool = False, processes: int = 1, disturb: Sequence[str] = (),
-             progress: Callable[[float], None] | None = None,
-             settings: Sequence[tuple[str, Any]] = (), route: str | Path = '') -> DemoResult:
+def run_demo(
+    robot_file: RobotFile,
+    controller: Choice,
+    plant: Choice,
+    duration: float,
+    realtime: bool = False,
+    processes: int = 1,
+    disturb: Sequence[str] = (),
+    progress: Callable[[float], None] | None = None,
+    settings: Sequence[tuple[str, Any]] = (),
+    route: str | Path = '',
+) -> DemoResult:
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -79,22 +104,43 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
-        shared = {**PATIENCE, 'robot_file': str(path), 'controller': law or robot_file.controller,
-                  'realtime': realtime, 'record_telemetry': True}
-        control = {**shared, 'virtual_efforts': True, 'require_watchdog': False,
-                   **chosen['controller']}
-        simulation = {**shared, 'discovery_timeout': 600.0,
-                      'plant': world or robot_file.plant, 'duration': float(duration),
-                      'disturb': ','.join(disturb), 'route': str(route), **chosen['simulator']}
+        shared = {
+            **PATIENCE,
+            'robot_file': str(path),
+            'controller': law or robot_file.controller,
+            'realtime': realtime,
+            'record_telemetry': True,
+        }
+        control = {
+            **shared,
+            'virtual_efforts': True,
+            'require_watchdog': False,
+            **chosen['controller'],
+        }
+        simulation = {
+            **shared,
+            'discovery_timeout': 600.0,
+            'plant': world or robot_file.plant,
+            'duration': float(duration),
+            'disturb': ','.join(disturb),
+            'route': str(route),
+            **chosen['simulator'],
+        }
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'
         place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)
-        print(f'ROS domain {place.domain}, namespace {namespace}; from another shell: '
-              'walking_control fault KIND', file=sys.stderr, flush=True)
+        print(
+            f'ROS domain {place.domain}, namespace {namespace}; from another shell: '
+            'walking_control fault KIND',
+            file=sys.stderr,
+            flush=True,
+        )
         with ros():
             with StopSignal() as stop, contextlib.ExitStack() as stack, announce(place):
-                simulator = _add(stack, SimulatorNode(
-                    namespace=namespace, parameter_overrides=_overrides(simulation)))
+                simulator = _add(
+                    stack,
+                    SimulatorNode(namespace=namespace, parameter_overrides=_overrides(simulation)),
+                )
                 start = _start_process if processes == 2 else _start_here
                 others, alive = start(stack, namespace, control)
                 if others:
@@ -110,11 +156,17 @@ def _settings_for(table: type[Parameters], settings: Sequence[tuple[str, Any]]) 
     for name, value in settings:
         if name in MADE_HERE or not any(name in other.rows for other in TABLES.values()):
             known = sorted({name for other in TABLES.values() for name in other.rows} - MADE_HERE)
-            raise ParameterError(f'parameter node.{name}', value=value,
-                                 limit='is no setting of a demo', remedy='known: '
-                                 + ', '.join(known))
-    return {name: table.rows[name].validate(value, 'node.')
-            for name, value in settings if name in table.rows}
+            raise ParameterError(
+                f'parameter node.{name}',
+                value=value,
+                limit='is no setting of a demo',
+                remedy='known: ' + ', '.join(known),
+            )
+    return {
+        name: table.rows[name].validate(value, 'node.')
+        for name, value in settings
+        if name in table.rows
+    }
 
 
 def _overrides(parameters: Any) -> list[Parameter]:
@@ -125,30 +177,37 @@ def _add(stack: contextlib.ExitStack, node: Node) -> Any:
     def leave() -> None:
         node.stop()
         node.destroy_node()
+
     stack.callback(leave)
     return node
 
 
-def _start_here(stack: contextlib.ExitStack, namespace: str,
-                parameters: Any) -> tuple[list[Any], Callable[[], bool]]:
+def _start_here(
+    stack: contextlib.ExitStack, namespace: str, parameters: Any
+) -> tuple[list[Any], Callable[[], bool]]:
     """Start a controller in this process; return it to be spun, and whether it lives."""
-    controller = _add(stack, ControllerNode(
-        namespace=namespace, parameter_overrides=_overrides(parameters)))
+    controller = _add(
+        stack, ControllerNode(namespace=namespace, parameter_overrides=_overrides(parameters))
+    )
     for transition in (controller.trigger_configure, controller.trigger_activate):
         if transition() != TransitionCallbackReturn.SUCCESS:
             raise NotAchieved('controller node', limit='could not be configured and activated')
     return [controller], lambda: True
 
 
-def _start_process(stack: contextlib.ExitStack, namespace: str,
-                   parameters: Any) -> tuple[list[Any], Callable[[], bool]]:
+def _start_process(
+    stack: contextlib.ExitStack, namespace: str, parameters: Any
+) -> tuple[list[Any], Callable[[], bool]]:
     """Start a controller in a process of its own; return nothing to spin, and whether it lives."""
     arguments = ['--ros-args', '-r', f'__ns:={namespace}', '-p', 'autostart:=true']
     for name, value in parameters.items():
         arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
     process = subprocess.Popen(
-        [sys.executable, '-c', CONTROLLER, *arguments], stdin=subprocess.PIPE,
-        stdout=sys.stderr, start_new_session=True)   # Ctrl-C reaches it through us, once
+        [sys.executable, '-c', CONTROLLER, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=sys.stderr,
+        start_new_session=True,
+    )  # Ctrl-C reaches it through us, once
 
     def leave() -> None:
         process.send_signal(signal.SIGINT)
@@ -157,12 +216,18 @@ def _start_process(stack: contextlib.ExitStack, namespace: str,
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
     stack.callback(leave)
     return [], lambda: process.poll() is None
 
 
-def _walk(simulator: SimulatorNode, others: Sequence[Any], alive: Callable[[], bool],
-          stop: StopSignal, progress: Callable[[float], None] | None) -> DemoResult:
+def _walk(
+    simulator: SimulatorNode,
+    others: Sequence[Any],
+    alive: Callable[[], bool],
+    stop: StopSignal,
+    progress: Callable[[float], None] | None,
+) -> DemoResult:
     executor = make_executor()
     for node in (simulator, *others):
         executor.add_node(node)
@@ -176,11 +241,16 @@ def _walk(simulator: SimulatorNode, others: Sequence[Any], alive: Callable[[], b
         return simulator.finished or stop.received or not alive()
 
     spin(executor, done)
-    for _ in range(LAST_WORDS):   # of a fault in the very last tick
+    for _ in range(LAST_WORDS):  # of a fault in the very last tick
         executor.spin_once(timeout_sec=0.0)
     if not (simulator.finished or stop.received):
         if not simulator.started:
             raise NotAchieved('controller node', limit='ended before the walk began; see above why')
         simulator.finish('no_controller', 'the process of the controller has ended')
-    return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,
-                      simulator.wall_time, rclpy.get_rmw_implementation_identifier())
+    return DemoResult(
+        simulator.result(),
+        simulator.ticks,
+        simulator.missed_ticks,
+        simulator.wall_time,
+        rclpy.get_rmw_implementation_identifier(),
+    )

@@ -15,8 +15,9 @@ from walking_control.exceptions import InvalidInput
 @dataclass(frozen=True)
 class DemoPlace:
     """Where a demo's nodes are."""
-    domain: str   # ROS domain
-    namespace: str   # namespace of its nodes and topics
+
+    domain: str  # ROS domain
+    namespace: str  # namespace of its nodes and topics
 
 
 def _folder() -> Path:
@@ -30,7 +31,7 @@ def announce(place: DemoPlace) -> Iterator[None]:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         path.write_text(json.dumps(asdict(place)), encoding='utf-8')
-    except OSError:   # the demo runs all the same; it is found by --domain and --namespace
+    except OSError:  # the demo runs all the same; it is found by --domain and --namespace
         pass
     try:
         yield
@@ -41,11 +42,19 @@ def announce(place: DemoPlace) -> Iterator[None]:
 
 def find_demo() -> DemoPlace:
     """Return the `DemoPlace` of the one demo that runs; `InvalidInput` if none or more do."""
-    places = {path.stem: place for path in sorted(_folder().glob('*.json'))
-              if (place := _read(path)) is not None}
-    remedy = 'walking_control demo --realtime --duration 600' if not places else \
-        'choose by --domain and --namespace: ' + ', '.join(
-            f'--domain {place.domain} --namespace {place.namespace}' for place in places.values())
+    places = {
+        path.stem: place
+        for path in sorted(_folder().glob('*.json'))
+        if (place := _read(path)) is not None
+    }
+    remedy = (
+        'walking_control demo --realtime --duration 600'
+        if not places
+        else 'choose by --domain and --namespace: '
+        + ', '.join(
+            f'--domain {place.domain} --namespace {place.namespace}' for place in places.values()
+        )
+    )
     if len(places) != 1:
         raise InvalidInput('running demos', value=len(places), limit='must be one', remedy=remedy)
     return next(iter(places.values()))
@@ -58,7 +67,7 @@ def _read(path: Path) -> DemoPlace | None:
         return DemoPlace(**json.loads(path.read_text(encoding='utf-8')))
     except PermissionError:
         return None
-    except (OSError, ValueError, TypeError):   # ended without saying so
+    except (OSError, ValueError, TypeError):  # ended without saying so
         with contextlib.suppress(OSError):
             path.unlink()
         return None

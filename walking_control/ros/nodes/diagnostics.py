@@ -41,10 +41,12 @@ class TickTimes:
         if n == 0:
             return {}
         periods, computes = 1e3 * self._periods[:n], 1e3 * self._computes[:n]
-        return {'period mean (ms)': periods.mean(),
-                'jitter p99 (ms)': np.percentile(np.abs(periods - np.median(periods)), 99),
-                'compute p50 (ms)': np.percentile(computes, 50),
-                'compute p99 (ms)': np.percentile(computes, 99)}
+        return {
+            'period mean (ms)': periods.mean(),
+            'jitter p99 (ms)': np.percentile(np.abs(periods - np.median(periods)), 99),
+            'compute p50 (ms)': np.percentile(computes, 50),
+            'compute p99 (ms)': np.percentile(computes, 99),
+        }
 
 
 class DiagnosticsPublisher:
@@ -53,21 +55,30 @@ class DiagnosticsPublisher:
     def __init__(self, node: Node, what: str, robot: str = '') -> None:
         self._node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: {what}',
-                                        hardware_id=robot)
+        self._status = DiagnosticStatus(
+            name=f'{node.get_fully_qualified_name()}: {what}', hardware_id=robot
+        )
 
     def publish(self, level: Any, words: str, figures: dict[str, Any]) -> None:
         """Publish a level of DiagnosticStatus, a message, and name -> number or text."""
         status = self._status
         status.level, status.message = level, words
-        status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
-                                  else str(value)) for key, value in figures.items()]
+        status.values = [
+            KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float) else str(value))
+            for key, value in figures.items()
+        ]
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def publish_loop(self, state: str, fault: Fault | None, times: TickTimes,
-                     counts: dict[str, Any], warnings: Sequence[str]) -> None:
+    def publish_loop(
+        self,
+        state: str,
+        fault: Fault | None,
+        times: TickTimes,
+        counts: dict[str, Any],
+        warnings: Sequence[str],
+    ) -> None:
         """Publish the health of a control loop.
 
         `state`: what the controller does, e.g. ``'walking'``. `fault`: the latched `Fault`, or
@@ -75,12 +86,27 @@ class DiagnosticsPublisher:
         fault, in words.
         """
         wrong = '; '.join(warnings)
-        level = DiagnosticStatus.ERROR if fault is not None else \
-            DiagnosticStatus.WARN if wrong else DiagnosticStatus.OK
+        level = (
+            DiagnosticStatus.ERROR
+            if fault is not None
+            else DiagnosticStatus.WARN
+            if wrong
+            else DiagnosticStatus.OK
+        )
         words = str(fault) if fault is not None else wrong or state
-        self.publish(level, words, {
-            'state': state, 'fault': '' if fault is None else fault.code, 'warnings': wrong,
-            'ticks': times.ticks, 'missed ticks': times.missed, **counts, **times.figures()})
+        self.publish(
+            level,
+            words,
+            {
+                'state': state,
+                'fault': '' if fault is None else fault.code,
+                'warnings': wrong,
+                'ticks': times.ticks,
+                'missed ticks': times.missed,
+                **counts,
+                **times.figures(),
+            },
+        )
 
     def destroy(self) -> None:
         """Take the publisher away."""

@@ -20,9 +20,9 @@ from walking_control.ros.nodes.demo_place import DemoPlace
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor, ros
 from walking_control.safety.faults import KINDS, read_fault
 
-DISCOVERY = 15.0   # s
-ANSWER = 5.0       # s for a service
-REACTION = 8.0     # s for a fault to be noticed, and for the effort to end
+DISCOVERY = 15.0  # s
+ANSWER = 5.0  # s for a service
+REACTION = 8.0  # s for a fault to be noticed, and for the effort to end
 
 
 def break_law(node: Node, kind: Any, realtime: bool) -> None:
@@ -34,8 +34,9 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
     law, period = node.loop.controller, node.loop.period
     update = law.update
     if kind == 'tick_overrun' and not realtime:
-        raise InvalidInput('fault', value=kind, limit='in lockstep no tick is too late',
-                           remedy='demo --realtime')
+        raise InvalidInput(
+            'fault', value=kind, limit='in lockstep no tick is too late', remedy='demo --realtime'
+        )
 
     def broken(state: Any, reference: Reference, dt: float, command: Command) -> None:
         update(state, reference, dt, command)
@@ -45,6 +46,7 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
             raise RuntimeError('broken on purpose')
         else:
             time.sleep(1.5 * period)
+
     law.update = broken
 
 
@@ -84,8 +86,12 @@ class FaultWatch:
         return future.result()
 
     def _walks(self) -> bool:
-        return self._set.service_is_ready() and self._get.service_is_ready() \
-            and self._fault[0] > -math.inf and self._effort[0] > -math.inf
+        return (
+            self._set.service_is_ready()
+            and self._get.service_is_ready()
+            and self._fault[0] > -math.inf
+            and self._effort[0] > -math.inf
+        )
 
     def provoke(self, kind: Any) -> dict[str, Any]:
         """Provoke a fault and return what came of it.
@@ -96,28 +102,37 @@ class FaultWatch:
         `NotAchieved`: no fault came.
         """
         if not self._spin_until(self._walks, DISCOVERY):
-            raise InvalidInput(f'namespace {self.node.get_namespace()}',
-                               limit=f'no walking demo within {DISCOVERY:g} s',
-                               remedy='start walking_control demo --realtime --duration 600')
+            raise InvalidInput(
+                f'namespace {self.node.get_namespace()}',
+                limit=f'no walking demo within {DISCOVERY:g} s',
+                remedy='start walking_control demo --realtime --duration 600',
+            )
         if self._fault[1]:
-            raise InvalidInput('the demo', limit=f'has a fault already: {self._fault[1]}',
-                               remedy='start it again')
+            raise InvalidInput(
+                'the demo', limit=f'has a fault already: {self._fault[1]}', remedy='start it again'
+            )
         reaction = self._reaction(kind)
         begin = time.monotonic()
-        answer, = self._call(self._set, SetParameters.Request(
-            parameters=[Parameter('fault', value=kind).to_parameter_msg()])).results
+        (answer,) = self._call(
+            self._set,
+            SetParameters.Request(parameters=[Parameter('fault', value=kind).to_parameter_msg()]),
+        ).results
         if not answer.successful:
             raise InvalidInput(f'fault {kind}', limit=f'refused by the demo: {answer.reason}')
         if not self._spin_until(lambda: self._fault[1], REACTION):
             raise NotAchieved(f'fault {kind}', limit=f'no fault was latched within {REACTION:g} s')
         when, text = self._fault
         fault = read_fault(text)
-        assert fault is not None   # a text that is not empty is one
+        assert fault is not None  # a text that is not empty is one
         code, message = fault.code, fault.message
         ended = self._spin_until(lambda: self._effort[0] >= when and not self._effort[1], REACTION)
-        return {'code': code, 'time': when - begin, 'reaction': reaction if code == kind
-                else self._reaction(code), 'message': message,
-                'zero_after': self._effort[0] - when if ended else None}
+        return {
+            'code': code,
+            'time': when - begin,
+            'reaction': reaction if code == kind else self._reaction(code),
+            'message': message,
+            'zero_after': self._effort[0] - when if ended else None,
+        }
 
     def _reaction(self, code: str) -> str:
         """Return what the controller is told to do about a fault."""

@@ -24,15 +24,15 @@ from walking_control.exceptions import import_optional, InvalidInput, WalkingCon
 from walking_control.ros.nodes.controller_client import BUTTONS, ControllerClient
 from walking_control.ros.nodes.topics import CONTROLLER
 
-PATIENCE, LONGEST = 10.0, 16384   # s and bytes of a request
+PATIENCE, LONGEST = 10.0, 16384  # s and bytes of a request
 AT_HOME = {'localhost', '127.0.0.1', '::1'}
-VIEWERS = ('https://app.foxglove.dev',)   # whose pages may connect unless told otherwise
+VIEWERS = ('https://app.foxglove.dev',)  # whose pages may connect unless told otherwise
 BLOCK = 1 << 16
 
 
 def hidden_address() -> str:
     """Return an address of this machine that a page can neither know nor try out: 1 of 2^24."""
-    if sys.platform != 'linux':   # elsewhere only one is up
+    if sys.platform != 'linux':  # elsewhere only one is up
         return '127.0.0.1'
     return '127.' + '.'.join(str(1 + secrets.randbelow(254)) for _ in range(3))
 
@@ -40,8 +40,10 @@ def hidden_address() -> str:
 def is_origin(text: str) -> bool:
     """Return whether a text is an origin, such as ``https://viewer.example:8080``."""
     parts = urlsplit(text)
-    return bool(parts.scheme in ('http', 'https') and parts.hostname) \
+    return (
+        bool(parts.scheme in ('http', 'https') and parts.hostname)
         and text == f'{parts.scheme}://{parts.netloc}'
+    )
 
 
 class WebGate:
@@ -54,12 +56,16 @@ class WebGate:
     listen there, such as on a port that is taken; or it is no origin.
     """
 
-    def __init__(self, host: str, port: int, origins: Iterable[str], token: str,
-                 say: Callable[[str], Any]) -> None:
+    def __init__(
+        self, host: str, port: int, origins: Iterable[str], token: str, say: Callable[[str], Any]
+    ) -> None:
         for origin in origins:
             if not is_origin(origin):
-                raise InvalidInput('monitor --origin', value=origin, limit='must be like '
-                                   'https://viewer.example:8080, without a path')
+                raise InvalidInput(
+                    'monitor --origin',
+                    value=origin,
+                    limit='must be like https://viewer.example:8080, without a path',
+                )
         self._origins, self._token, self._say = {*VIEWERS, *origins}, token, say
         self._told: set[str] = set()
         self._thread: threading.Thread | None = None
@@ -67,16 +73,21 @@ class WebGate:
             family = socket.AF_INET6 if ':' in host else socket.AF_INET
             self._socket = socket.create_server((host, port), family=family)
         except OSError as error:
-            raise InvalidInput('monitor', value=f'{host}:{port}', limit=error.strerror,
-                               remedy='choose another --port, or --host of this machine') from error
+            raise InvalidInput(
+                'monitor',
+                value=f'{host}:{port}',
+                limit=error.strerror,
+                remedy='choose another --port, or --host of this machine',
+            ) from error
         self.port = self._socket.getsockname()[1]
 
     def open(self, host: str, port: int) -> None:
         """Let viewers through to a server."""
         self._server, self._stopped = (host, port), asyncio.Event()
         self._loop = asyncio.new_event_loop()
-        thread = self._thread = threading.Thread(target=self._loop.run_until_complete,
-                                                 args=(self._listen(),), daemon=True)
+        thread = self._thread = threading.Thread(
+            target=self._loop.run_until_complete, args=(self._listen(),), daemon=True
+        )
         thread.start()
 
     def close(self) -> None:
@@ -102,15 +113,17 @@ class WebGate:
             reason = self._refusal(head)
             if reason is not None:
                 body = f'{reason}\n'.encode()
-                writer.write(b'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: '
-                             b'text/plain\r\nContent-Length: %d\r\n\r\n' % len(body) + body)
+                writer.write(
+                    b'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: '
+                    b'text/plain\r\nContent-Length: %d\r\n\r\n' % len(body) + body
+                )
                 await writer.drain()
                 return
             to_viewer, inner = await asyncio.open_connection(*self._server)
             inner.write(head)
             await asyncio.gather(_pump(reader, inner), _pump(to_viewer, writer))
         except (OSError, EOFError, asyncio.LimitOverrunError, asyncio.TimeoutError):
-            pass   # gone, or no viewer
+            pass  # gone, or no viewer
         finally:
             writer.close()
 
@@ -139,8 +152,11 @@ class WebGate:
         """Return whether a page may connect; what is no page of the web is a program."""
         try:
             parts = urlsplit(origin)
-            return origin in self._origins or parts.hostname in AT_HOME \
+            return (
+                origin in self._origins
+                or parts.hostname in AT_HOME
                 or parts.scheme not in ('', 'http', 'https')
+            )
         except ValueError:
             return False
 
@@ -157,8 +173,10 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 PACKAGE = 'foxglove-sdk'
 REQUEST = {'type': 'object', 'properties': {}}
-ANSWER = {'type': 'object', 'properties': {'success': {'type': 'boolean'},
-                                           'message': {'type': 'string'}}}
+ANSWER = {
+    'type': 'object',
+    'properties': {'success': {'type': 'boolean'}, 'message': {'type': 'string'}},
+}
 
 
 class FoxgloveServer:
@@ -183,15 +201,24 @@ class FoxgloveServer:
         host = hidden_address()
         try:
             self._server = self._foxglove.start_server(
-                name='walking_control', host=host, port=0, context=self._context,
-                capabilities=[socket.Capability.Parameters, socket.Capability.Services,
-                              socket.Capability.Time],
-                supported_encodings=['json'], server_listener=self,
+                name='walking_control',
+                host=host,
+                port=0,
+                context=self._context,
+                capabilities=[
+                    socket.Capability.Parameters,
+                    socket.Capability.Services,
+                    socket.Capability.Time,
+                ],
+                supported_encodings=['json'],
+                server_listener=self,
                 services=[self._button(socket, name) for name in BUTTONS],
-                asset_handler=self._read_file)
+                asset_handler=self._read_file,
+            )
         except RuntimeError as error:
-            raise InvalidInput('monitor', value=host, limit=str(error).rpartition(
-                'FoxgloveError: ')[2]) from error
+            raise InvalidInput(
+                'monitor', value=host, limit=str(error).rpartition('FoxgloveError: ')[2]
+            ) from error
         self._gate = gate
         gate.open(host, self._server.port)
 
@@ -203,8 +230,9 @@ class FoxgloveServer:
             return None
         text = self._store.generate_msgdef(kind, ros_version=2)[0]
         schema = self._foxglove.Schema(name=kind, encoding='ros2msg', data=text.encode())
-        return self._foxglove.Channel(topic, message_encoding='cdr', schema=schema,
-                                      context=self._context)
+        return self._foxglove.Channel(
+            topic, message_encoding='cdr', schema=schema, context=self._context
+        )
 
     def frames_channel(self, topic: str) -> Any:
         """Return a channel of transforms, to log with `log_frames`."""
@@ -219,10 +247,15 @@ class FoxgloveServer:
         for parent, child, place, turn in frames:
             x, y, z = (float(value) for value in place)
             rotation = dict(zip('xyzw', (float(value) for value in turn)))
-            made.append(messages.FrameTransform(
-                timestamp=when, parent_frame_id=parent, child_frame_id=child,
-                translation=messages.Vector3(x=x, y=y, z=z),
-                rotation=messages.Quaternion(**rotation)))
+            made.append(
+                messages.FrameTransform(
+                    timestamp=when,
+                    parent_frame_id=parent,
+                    child_frame_id=child,
+                    translation=messages.Vector3(x=x, y=y, z=z),
+                    rotation=messages.Quaternion(**rotation),
+                )
+            )
         channel.log(messages.FrameTransforms(transforms=made), log_time=stamp)
 
     def tell_time(self, stamp: float, anew: bool) -> None:
@@ -252,9 +285,14 @@ class FoxgloveServer:
 
     def _button(self, socket: Any, name: str) -> Any:
         def message(schema: Any) -> Any:
-            return socket.MessageSchema(encoding='json', schema=self._foxglove.Schema(
-                name='std_srvs/srv/Trigger', encoding='jsonschema',
-                data=json.dumps(schema).encode()))
+            return socket.MessageSchema(
+                encoding='json',
+                schema=self._foxglove.Schema(
+                    name='std_srvs/srv/Trigger',
+                    encoding='jsonschema',
+                    data=json.dumps(schema).encode(),
+                ),
+            )
 
         def press(request: Any) -> bytes:
             try:
@@ -264,9 +302,14 @@ class FoxgloveServer:
             if name == 'emergency_stop' and not success:
                 self._complain(name, f'emergency stop NOT done: {words}')
             return json.dumps({'success': success, 'message': words}).encode()
+
         return socket.Service(
-            f'/{CONTROLLER}/{name}', handler=press, schema=socket.ServiceSchema(
-                name='std_srvs/srv/Trigger', request=message(REQUEST), response=message(ANSWER)))
+            f'/{CONTROLLER}/{name}',
+            handler=press,
+            schema=socket.ServiceSchema(
+                name='std_srvs/srv/Trigger', request=message(REQUEST), response=message(ANSWER)
+            ),
+        )
 
     def on_subscribe(self, client: Any, channel: Any) -> None:
         """Note that somebody wants a topic."""
@@ -275,8 +318,9 @@ class FoxgloveServer:
     def on_unsubscribe(self, client: Any, channel: Any) -> None:
         """Nothing: channels know whether anybody listens."""
 
-    def on_get_parameters(self, client: Any, param_names: list[str],
-                          request_id: str | None = None) -> list[Any]:
+    def on_get_parameters(
+        self, client: Any, param_names: list[str], request_id: str | None = None
+    ) -> list[Any]:
         """Return the controller's parameters, all without names."""
         try:
             return self._parameters(self._client.values(param_names))
@@ -284,8 +328,9 @@ class FoxgloveServer:
             self._complain('parameters', str(error))
             return []
 
-    def on_set_parameters(self, client: Any, parameters: Any,
-                          request_id: str | None = None) -> list[Any]:
+    def on_set_parameters(
+        self, client: Any, parameters: Any, request_id: str | None = None
+    ) -> list[Any]:
         """Let the controller judge changes; return the values it has then."""
         try:
             for parameter in parameters:
@@ -302,8 +347,9 @@ class FoxgloveServer:
     on_parameters_unsubscribe = on_parameters_subscribe
 
     def _parameters(self, values: Any) -> list[Any]:
-        return [self._foxglove.Parameter(name, value=_plain(value))
-                for name, value in values.items()]
+        return [
+            self._foxglove.Parameter(name, value=_plain(value)) for name, value in values.items()
+        ]
 
     def _settle(self, what: str, reason: str) -> None:
         """Show why something is refused until it is accepted."""

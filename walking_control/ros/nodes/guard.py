@@ -20,7 +20,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-SAID = 1.0   # s between two reports of broken callbacks
+SAID = 1.0  # s between two reports of broken callbacks
 LAST_TYPE = max(kind.value for kind in Parameter.Type)
 
 
@@ -34,7 +34,7 @@ class GuardedNode(Node):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for service in self.services:   # of the lifecycle: rclpy makes them by itself
+        for service in self.services:  # of the lifecycle: rclpy makes them by itself
             if not hasattr(service.callback, '__wrapped__'):
                 service.callback = self._guard(service.callback, service.srv_name)
 
@@ -53,32 +53,39 @@ class GuardedNode(Node):
         """Take the error of a callback, in words; unless overridden the node only says so."""
         self.get_logger().error(words, throttle_duration_sec=SAID)
 
-    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., Any],
-                            *args: Any, **kwargs: Any) -> Any:
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         """Listen to a topic, see `rclpy.node.Node`."""
-        return super().create_subscription(msg_type, topic, self._guard(callback, topic), *args,
-                                           **kwargs)
+        return super().create_subscription(
+            msg_type, topic, self._guard(callback, topic), *args, **kwargs
+        )
 
-    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any], *args: Any,
-                       **kwargs: Any) -> Any:
+    def create_service(
+        self, srv_type: Any, srv_name: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         """Offer a service, see `rclpy.node.Node`."""
         if srv_type in (SetParameters, SetParametersAtomically):
             callback = _with_types_known(callback)
-        return super().create_service(srv_type, srv_name, self._guard(callback, srv_name), *args,
-                                      **kwargs)
+        return super().create_service(
+            srv_type, srv_name, self._guard(callback, srv_name), *args, **kwargs
+        )
 
-    def create_timer(self, timer_period_sec: float, callback: Callable[..., Any], *args: Any,
-                     **kwargs: Any) -> Any:
+    def create_timer(
+        self, timer_period_sec: float, callback: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         """Call something again and again, see `rclpy.node.Node`.
 
         What the events executor owes after an overload it calls at once and counts as periods to
         come: without a new beginning the timer would then sleep as long.
         """
+
         def call() -> None:
             callback()
-            with suppress(InvalidHandle):   # it may have destroyed its timer
+            with suppress(InvalidHandle):  # it may have destroyed its timer
                 if (timer.time_until_next_call() or 0) > timer.timer_period_ns:
                     timer.reset()
+
         timer = super().create_timer(timer_period_sec, self._guard(call, 'timer'), *args, **kwargs)
         return timer
 
@@ -90,6 +97,7 @@ class GuardedNode(Node):
             except Exception as error:
                 words = report(self, error, name)
                 return _refuse(*given, words) if len(given) == 2 else None
+
         return guarded
 
     # -- parameters ------------------------------------------------------------------------------
@@ -103,8 +111,10 @@ class GuardedNode(Node):
         for parameter in parameter_list:
             if not self.has_parameter(parameter.name):
                 like = difflib.get_close_matches(parameter.name, self._parameters, 3)
-                return SetParametersResult(reason=f'parameter {parameter.name!r} is not known'
-                                           + ('; close to it: ' + ', '.join(like) if like else ''))
+                return SetParametersResult(
+                    reason=f'parameter {parameter.name!r} is not known'
+                    + ('; close to it: ' + ', '.join(like) if like else '')
+                )
         return super().set_parameters_atomically(parameter_list)
 
     def list_parameters(self, prefixes: list[str], depth: int) -> Any:
@@ -114,6 +124,7 @@ class GuardedNode(Node):
         def frozen(name: str) -> bool:
             descriptor = self.describe_parameter(name)
             return descriptor.read_only or bool(descriptor.additional_constraints)
+
         result.names = sorted(result.names, key=frozen)
         return result
 
@@ -130,7 +141,7 @@ def report(node: Node, error: Exception, name: str) -> str:
     words = f'{name}: {describe(error)}'
     try:
         node.on_broken(words)
-    except Exception as another:   # the node goes on all the same
+    except Exception as another:  # the node goes on all the same
         node.get_logger().error(f'{words}; then {describe(another)}')
     return words
 
@@ -140,12 +151,17 @@ def _with_types_known(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     A type that ROS does not know has no value; type 0, no value, would take the parameter away.
     """
+
     def check(request: Any, response: Any) -> Any:
         for each in request.parameters:
             if not 0 < each.value.type <= LAST_TYPE:
-                return _refuse(request, response, f'parameter {each.name!r} has type '
-                               f'{each.value.type}; must be 1 to {LAST_TYPE}')
+                return _refuse(
+                    request,
+                    response,
+                    f'parameter {each.name!r} has type {each.value.type}; must be 1 to {LAST_TYPE}',
+                )
         return callback(request, response)
+
     return check
 
 

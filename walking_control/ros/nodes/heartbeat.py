@@ -28,7 +28,8 @@ class HeartbeatWriter:
     def __init__(self) -> None:
         self._writer = ArrayWriter(len(FIELDS))
         self._writer.message.layout.dim = [
-            MultiArrayDimension(label=name, size=1, stride=1) for name in FIELDS]
+            MultiArrayDimension(label=name, size=1, stride=1) for name in FIELDS
+        ]
 
     def write(self, tick: int, age: float, receivers: float, tripped: bool) -> Float64MultiArray:
         """Return the message.
@@ -48,17 +49,24 @@ class WatchdogGuard:
     watchdog that listened no longer does.
     """
 
-    def __init__(self, node: Node, count: Callable[[], int], timeout: float | None,
-                 on_lost: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        count: Callable[[], int],
+        timeout: float | None,
+        on_lost: Callable[[str], None],
+    ) -> None:
         self._count, self._on_lost = count, on_lost
         self._timeout = math.inf if timeout is None else timeout
         self.begin()
         self._parts: tuple[tuple[Any, Any], ...] = ()
         if timeout is not None:
-            subscription = node.create_subscription(Float64MultiArray, topics.WATCHDOG,
-                                                    self._on_heartbeat, topics.LATEST)
-            timer = node.create_timer(timeout / 4, self._on_watch,
-                                      clock=Clock(clock_type=ClockType.STEADY_TIME))
+            subscription = node.create_subscription(
+                Float64MultiArray, topics.WATCHDOG, self._on_heartbeat, topics.LATEST
+            )
+            timer = node.create_timer(
+                timeout / 4, self._on_watch, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            )
             self._parts = ((node.destroy_subscription, subscription), (node.destroy_timer, timer))
 
     def begin(self) -> None:
@@ -66,8 +74,8 @@ class WatchdogGuard:
         self.listens = self._timeout == math.inf
         self._first: int | None = None
         self._last = 0
-        self._answered = -math.inf   # when the watchdog last said that it hears us
-        self._heartbeat: tuple[float, Any] | None = None   # when and what it last said
+        self._answered = -math.inf  # when the watchdog last said that it hears us
+        self._heartbeat: tuple[float, Any] | None = None  # when and what it last said
         self._since = time.monotonic()
 
     def note(self, tick: int) -> None:
@@ -83,8 +91,10 @@ class WatchdogGuard:
             return ''
         waited = f'for {time.monotonic() - self._since:.1f} s'
         if self._heartbeat is None:
-            return f'no watchdog is heard {waited}: start watchdog_node, or set require_watchdog ' \
-                   'to false'
+            return (
+                f'no watchdog is heard {waited}: start watchdog_node, or set require_watchdog '
+                'to false'
+            )
         when, (_, _, receivers, _) = self._heartbeat
         if time.monotonic() - when > self._timeout:
             return f'the watchdog has been silent for {time.monotonic() - when:.1f} s'
@@ -93,18 +103,20 @@ class WatchdogGuard:
         return f'the watchdog does not hear this controller {waited}'
 
     def _needed(self) -> int:
-        return max(2, self._count())   # the robot and the watchdog
+        return max(2, self._count())  # the robot and the watchdog
 
     def _on_heartbeat(self, message: Float64MultiArray) -> None:
-        if len(message.data) != len(FIELDS):   # somebody else's
+        if len(message.data) != len(FIELDS):  # somebody else's
             return
         tick, age, receivers, _ = message.data
         now = time.monotonic()
         self._heartbeat = now, tuple(message.data)
         # numbers come round, so distances are compared
-        ours = self._first is not None and tick > 0 and \
-            (tick - self._first) % topics.TICKS \
-            <= (self._last - self._first) % topics.TICKS
+        ours = (
+            self._first is not None
+            and tick > 0
+            and (tick - self._first) % topics.TICKS <= (self._last - self._first) % topics.TICKS
+        )
         if not (ours and age < self._timeout):
             return
         # receivers that come and go later, a recorder say, are no reason to stop
@@ -142,8 +154,9 @@ class FallbackSwitch:
             self._fail('controller_manager_msgs is not installed')
             return
         self._kind = SwitchController
-        self._client = node.create_client(SwitchController,
-                                          f'{values.controller_manager}/switch_controller')
+        self._client = node.create_client(
+            SwitchController, f'{values.controller_manager}/switch_controller'
+        )
 
     def _fail(self, words: str) -> None:
         self.outcome = f'{self._values.fallback_controller} not activated: {words}'
@@ -176,7 +189,7 @@ class FallbackSwitch:
             self._node.get_logger().warning(self.outcome)
 
 
-JUMP = 1.0     # s by which simulated time is set anew, not passed
+JUMP = 1.0  # s by which simulated time is set anew, not passed
 WINDOW = 0.25  # s of the steady clock over which the pace is measured
 
 
@@ -208,7 +221,7 @@ class WatchClock:
             return wall
         told = self._ros.now().nanoseconds * 1e-9
         if stamp is not None and (told == 0.0 or told < stamp <= told + JUMP):
-            told = stamp   # 0: nothing has been heard on /clock
+            told = stamp  # 0: nothing has been heard on /clock
         step = JUMP if self._told is None else told - self._told
         if step > 0.0 or step < -JUMP:
             self._time += step if 0.0 < step < JUMP else 0.0

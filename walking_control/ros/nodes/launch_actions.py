@@ -33,26 +33,40 @@ from walking_control.ros.launch_arguments import LaunchArgument, read_arguments,
 from walking_control.ros.ros2_control import launching
 
 # Where a failed configure, a failed activate and an error in either lead.
-FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
-            ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))
+FAILURES = (
+    ('configuring', 'unconfigured'),
+    ('activating', 'inactive'),
+    ('errorprocessing', 'unconfigured'),
+    ('errorprocessing', 'finalized'),
+)
 
 
-def describe(file: str, arguments: Sequence[LaunchArgument],
-             plan: Callable[[dict[str, Any]], list[Any]]) -> LaunchDescription:
+def describe(
+    file: str, arguments: Sequence[LaunchArgument], plan: Callable[[dict[str, Any]], list[Any]]
+) -> LaunchDescription:
     """Return the launch description of a launch file.
 
     `file`: its path; what is typed behind it and is no argument of it is refused. `arguments`: its
     table of `LaunchArgument`. `plan`: from the values of the arguments to a list of steps.
     """
+
     def start(context: Any) -> list[Any]:
         if any(Path(text).name == Path(file).name for text in sys.argv):
-            refuse_unknown(context.argv, arguments)   # who includes it has arguments of its own
+            refuse_unknown(context.argv, arguments)  # who includes it has arguments of its own
         values = read_arguments(context.launch_configurations, arguments)
         return actions(plan(values), values['namespace'])
-    return LaunchDescription([
-        *[DeclareLaunchArgument(argument.name, default_value=argument.default,
-                                description=argument.description) for argument in arguments],
-        OpaqueFunction(function=start)])
+
+    return LaunchDescription(
+        [
+            *[
+                DeclareLaunchArgument(
+                    argument.name, default_value=argument.default, description=argument.description
+                )
+                for argument in arguments
+            ],
+            OpaqueFunction(function=start),
+        ]
+    )
 
 
 def on_robot(plan: Callable[[launching.Place], list[Any]]) -> Callable[[dict[str, Any]], list[Any]]:
@@ -79,33 +93,46 @@ def _make(step: Any, namespace: str) -> Any:
     if isinstance(step, launching.Include):
         return IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(_share(step.package) / 'launch' / step.file)),
-            launch_arguments=step.arguments.items())
+            launch_arguments=step.arguments.items(),
+        )
     if isinstance(step, launching.Call):
         return ExecuteProcess(cmd=list(step.command), output='screen')
     if isinstance(step, launching.Say):
         return LogInfo(msg=step.text)
     kind = LifecycleNode if isinstance(step, launching.Lifecycle) else Node
     _share(step.package)
-    return kind(package=step.package, executable=step.executable, name=step.name or None,
-                namespace=namespace, arguments=list(step.arguments),
-                parameters=[_text_stays_text(each) for each in step.parameters],
-                remappings=list(step.remappings), output='screen', prefix=step.prefix or None)
+    return kind(
+        package=step.package,
+        executable=step.executable,
+        name=step.name or None,
+        namespace=namespace,
+        arguments=list(step.arguments),
+        parameters=[_text_stays_text(each) for each in step.parameters],
+        remappings=list(step.remappings),
+        output='screen',
+        prefix=step.prefix or None,
+    )
 
 
 def _share(package: str) -> Path:
     try:
         return Path(get_package_share_directory(package))
     except PackageNotFoundError as error:
-        raise InvalidInput(f'package {package}', limit='is not installed', remedy='sudo apt '
-                           f'install ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
+        raise InvalidInput(
+            f'package {package}',
+            limit='is not installed',
+            remedy=f'sudo apt install ros-$ROS_DISTRO-{package.replace("_", "-")}',
+        ) from error
 
 
 def _text_stays_text(parameters: Any) -> Any:
     """Return parameters of which launch does not read the texts as YAML."""
     if isinstance(parameters, str):
         return parameters
-    return {name: ParameterValue(value, value_type=str) if isinstance(value, str) else value
-            for name, value in parameters.items()}
+    return {
+        name: ParameterValue(value, value_type=str) if isinstance(value, str) else value
+        for name, value in parameters.items()
+    }
 
 
 def _behind(before: Any, name: str, step: Any, action: Any) -> RegisterEventHandler:
@@ -113,18 +140,25 @@ def _behind(before: Any, name: str, step: Any, action: Any) -> RegisterEventHand
     if getattr(step, 'delay', 0.0):
         action = TimerAction(period=step.delay, actions=[action])
 
-    if isinstance(before, LifecycleNode):   # such a one does not end, but becomes active
-        return RegisterEventHandler(OnStateTransition(
-            target_lifecycle_node=before, start_state='activating', goal_state='active',
-            entities=[action]))
+    if isinstance(before, LifecycleNode):  # such a one does not end, but becomes active
+        return RegisterEventHandler(
+            OnStateTransition(
+                target_lifecycle_node=before,
+                start_state='activating',
+                goal_state='active',
+                entities=[action],
+            )
+        )
 
     def go(event: Any, context: Any) -> list[Any] | None:
         if context.is_shutdown:
             return None
         if event.returncode != 0:
-            raise RuntimeError(f'{name} ended with exit code {event.returncode}; its messages say '
-                               'why')
+            raise RuntimeError(
+                f'{name} ended with exit code {event.returncode}; its messages say why'
+            )
         return [action]
+
     return RegisterEventHandler(OnProcessExit(target_action=before, on_exit=go))
 
 
@@ -150,14 +184,25 @@ def _activate_behind(node: Node, before: Any, name: str) -> list[RegisterEventHa
         def go(context: Any) -> list[Any] | None:
             missing.discard(part)
             return [] if missing else [_change_state(node, Transition.TRANSITION_ACTIVATE)]
+
         return OpaqueFunction(function=go)
-    return [RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
-        entities=[done('configured')])), _behind(before, name, None, done('before'))]
+
+    return [
+        RegisterEventHandler(
+            OnStateTransition(
+                target_lifecycle_node=node,
+                start_state='configuring',
+                goal_state='inactive',
+                entities=[done('configured')],
+            )
+        ),
+        _behind(before, name, None, done('before')),
+    ]
 
 
 def end_with(process: Any, what: str) -> RegisterEventHandler:
     """Return what ends everything when a process does, with its failure if it failed."""
+
     def end(event: Any, context: Any) -> Shutdown | None:
         # a second shutdown while the first is under way is an error of launch
         if context.is_shutdown:
@@ -165,14 +210,20 @@ def end_with(process: Any, what: str) -> RegisterEventHandler:
         if event.returncode != 0:
             raise RuntimeError(f'{what} ended with exit code {event.returncode}')
         return Shutdown(reason=f'{what} has ended')
+
     return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=end))
 
 
 def activate_when_configured(node: Node) -> RegisterEventHandler:
     """Return what activates a lifecycle node once it is configured."""
-    return RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
-        entities=[_change_state(node, Transition.TRANSITION_ACTIVATE)]))
+    return RegisterEventHandler(
+        OnStateTransition(
+            target_lifecycle_node=node,
+            start_state='configuring',
+            goal_state='inactive',
+            entities=[_change_state(node, Transition.TRANSITION_ACTIVATE)],
+        )
+    )
 
 
 def configure(node: Node) -> EmitEvent:
@@ -182,10 +233,17 @@ def configure(node: Node) -> EmitEvent:
 
 def give_up(node: Node) -> list[RegisterEventHandler]:
     """Return what ends everything when a lifecycle node cannot be brought up."""
-    return [RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=node, start_state=start, goal_state=goal,
-        entities=[OpaqueFunction(function=_fail, args=[start, goal])]))
-        for start, goal in FAILURES]
+    return [
+        RegisterEventHandler(
+            OnStateTransition(
+                target_lifecycle_node=node,
+                start_state=start,
+                goal_state=goal,
+                entities=[OpaqueFunction(function=_fail, args=[start, goal])],
+            )
+        )
+        for start, goal in FAILURES
+    ]
 
 
 def _fail(context: Any, start: float, goal: str) -> None:
@@ -194,5 +252,6 @@ def _fail(context: Any, start: float, goal: str) -> None:
 
 
 def _change_state(node: Node, transition: int) -> EmitEvent:
-    return EmitEvent(event=ChangeState(
-        lifecycle_node_matcher=matches_action(node), transition_id=transition))
+    return EmitEvent(
+        event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition)
+    )

@@ -29,7 +29,7 @@ from walking_control.ros.ros2_control.live import judge_record, LiveRecord
 from walking_control.ros.ros2_control.names import MANAGER
 
 LEAST_ROWS = 2
-DISCOVERY = 1.0   # s after which whom we do not see is not there
+DISCOVERY = 1.0  # s after which whom we do not see is not there
 # node -> parameters of it that are looked at
 ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_command_limits',)}
 
@@ -49,17 +49,25 @@ class Listener(GuardedNode):
         self._found = time.monotonic() + DISCOVERY
         for sensor in self._sensors:
             read = reader_of(sensor, self._measurement.parts[sensor.name])
-            self.create_subscription(message_type(sensor), sensor.topic, self._timed(
-                sensor.topic, self._reader(sensor.name, read)), topics.SENSOR_IN)
-        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
-                                 topics.LATCHED)
-        for kind, topic, hear in ((Clock, topics.CLOCK, self._on_clock),
-                                  (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
-                                  (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
+            self.create_subscription(
+                message_type(sensor),
+                sensor.topic,
+                self._timed(sensor.topic, self._reader(sensor.name, read)),
+                topics.SENSOR_IN,
+            )
+        self.create_subscription(
+            String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED
+        )
+        for kind, topic, hear in (
+            (Clock, topics.CLOCK, self._on_clock),
+            (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
+            (DiagnosticArray, '/diagnostics', self._on_diagnostics),
+        ):
             self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
         self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
             node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
-                       for node in ASKED}
+            for node in ASKED
+        }
 
     @property
     def missing(self) -> list[str]:
@@ -77,6 +85,7 @@ class Listener(GuardedNode):
         def hear(message: Any) -> None:
             rows.append((time.monotonic(), seconds(message.header.stamp)))
             read(message)
+
         return hear
 
     def _on_clock(self, message: Any) -> None:
@@ -86,8 +95,9 @@ class Listener(GuardedNode):
         self.seen.commands.append((time.monotonic(), any(message.data)))
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        self.seen.statuses.update({status.name: (ord(status.level), status.message)
-                                   for status in message.status})
+        self.seen.statuses.update(
+            {status.name: (ord(status.level), status.message) for status in message.status}
+        )
 
     def ask(self) -> None:
         """Ask nodes that are there for their parameters; keep what they answered."""
@@ -101,22 +111,32 @@ class Listener(GuardedNode):
                     futures[name] = client.call_async(GetParameters.Request(names=[name]))
                 elif futures[name].done() and futures[name].result().values:
                     self.seen.parameters.setdefault(node, {})[name] = parameter_value_to_python(
-                        futures[name].result().values[0])
+                        futures[name].result().values[0]
+                    )
 
     def look(self) -> None:
         """Find publishers that a subscriber cannot hear."""
-        for topic in (*(sensor.topic for sensor in self._sensors), topics.EFFORT_COMMANDS,
-                      topics.LOCK_COMMANDS, topics.CMD_VEL, topics.EMERGENCY_STOP):
+        for topic in (
+            *(sensor.topic for sensor in self._sensors),
+            topics.EFFORT_COMMANDS,
+            topics.LOCK_COMMANDS,
+            topics.CMD_VEL,
+            topics.EMERGENCY_STOP,
+        ):
             hearing = self.get_subscriptions_info_by_topic(topic)
             for told in self.get_publishers_info_by_topic(topic):
                 deaf = {f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in hearing}
-                for each in hearing:   # one of several subscriptions of a node is enough
-                    if told.topic_type == each.topic_type and qos_check_compatible(
-                            told.qos_profile, each.qos_profile)[0] != QoSCompatibility.ERROR:
+                for each in hearing:  # one of several subscriptions of a node is enough
+                    if (
+                        told.topic_type == each.topic_type
+                        and qos_check_compatible(told.qos_profile, each.qos_profile)[0]
+                        != QoSCompatibility.ERROR
+                    ):
                         deaf.discard(f'{each.node_namespace.rstrip("/")}/{each.node_name}')
                 self.seen.mismatches += [
                     f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
-                    for node in sorted(deaf)]
+                    for node in sorted(deaf)
+                ]
 
     def _reader(self, name: str, read: Callable[[Any], bool]) -> Callable[[Any], None]:
         def hear(message: Any) -> None:
@@ -129,6 +149,7 @@ class Listener(GuardedNode):
             self.heard.add(name)
             if name == JOINTS and not self.missing:
                 self._keep(message)
+
         return hear
 
     def _keep(self, message: Any) -> None:
@@ -140,16 +161,20 @@ class Listener(GuardedNode):
         if record.time and seconds(message.header.stamp) <= record.time[-1]:
             return
         record.time.append(seconds(message.header.stamp))
-        for name, values in (('position', measurement.position), ('velocity', measurement.velocity),
-                             ('orientation', measurement.orientation),
-                             ('angular_velocity', measurement.angular_velocity),
-                             ('acceleration', measurement.linear_acceleration),
-                             ('force', measurement.foot_force)):
+        for name, values in (
+            ('position', measurement.position),
+            ('velocity', measurement.velocity),
+            ('orientation', measurement.orientation),
+            ('angular_velocity', measurement.angular_velocity),
+            ('acceleration', measurement.linear_acceleration),
+            ('force', measurement.foot_force),
+        ):
             getattr(record, name).append(values.copy())
 
 
-def check_live(robot_file: RobotFile, namespace: str, wait: float,
-               listen: float) -> tuple[list[InvalidInput], list[str], Diagnosis]:
+def check_live(
+    robot_file: RobotFile, namespace: str, wait: float, listen: float
+) -> tuple[list[InvalidInput], list[str], Diagnosis]:
     """Listen to a running robot.
 
     `namespace`: of its topics. `wait`: longest wait for all its sensors, s. `listen`: how long to
@@ -168,7 +193,8 @@ def check_live(robot_file: RobotFile, namespace: str, wait: float,
             node.look()
             positions = node.record.position
             return *judge(robot_file, node, wait), diagnose(
-                robot_file, node.seen, positions[-1] if positions else None)
+                robot_file, node.seen, positions[-1] if positions else None
+            )
 
 
 def _allowed_priority() -> int:
@@ -176,8 +202,9 @@ def _allowed_priority() -> int:
     return 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
 
 
-def judge(robot_file: RobotFile, listener: Listener,
-          waited: float) -> tuple[list[InvalidInput], list[str]]:
+def judge(
+    robot_file: RobotFile, listener: Listener, waited: float
+) -> tuple[list[InvalidInput], list[str]]:
     """Return problems and what could not be judged of what a `Listener` heard."""
     problems, left_out = [], []
     if listener.description is None:
@@ -185,16 +212,29 @@ def judge(robot_file: RobotFile, listener: Listener,
     else:
         found = differences(robot_file.robot.urdf, listener.description)
         if found:
-            problems.append(InvalidInput(topics.ROBOT_DESCRIPTION, limit='is another robot than '
-                                         'the robot file: ' + '; '.join(found)))
+            problems.append(
+                InvalidInput(
+                    topics.ROBOT_DESCRIPTION,
+                    limit='is another robot than the robot file: ' + '; '.join(found),
+                )
+            )
     if listener.problem is not None:
         problems.append(InvalidInput(str(listener.problem)))
     elif listener.missing:
         silent = [topic for topic in listener.missing if not listener.count_publishers(topic)]
-        remedy = f'is {MANAGER} up, and are its broadcasters active?' if silent \
+        remedy = (
+            f'is {MANAGER} up, and are its broadcasters active?'
+            if silent
             else 'somebody publishes there, and says nothing or something of another type'
-        problems.append(InvalidInput('sensors', value=', '.join(listener.missing),
-                                     limit=f'not heard for {waited:g} s', remedy=remedy))
+        )
+        problems.append(
+            InvalidInput(
+                'sensors',
+                value=', '.join(listener.missing),
+                limit=f'not heard for {waited:g} s',
+                remedy=remedy,
+            )
+        )
     elif len(listener.record.time) < LEAST_ROWS:
         problems.append(InvalidInput(topics.JOINT_STATES, limit='its stamps stand still'))
     else:

@@ -25,6 +25,7 @@ from walking_control.simulation.lock_emulation import LockEmulator
 
 class Settings(Parameters, section='node'):
     """Of the emulator."""
+
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
 
 
@@ -46,19 +47,23 @@ class LockEmulatorNode(GuardedNode):
         self._position, self._velocity = np.zeros((2, len(robot.joints)))
         self._states = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
         self._efforts = ArrayWriter(len(robot.locks))
-        self._state_publisher = self.create_publisher(JointState, topics.LOCK_STATES,
-                                                      topics.SENSOR_OUT)
+        self._state_publisher = self.create_publisher(
+            JointState, topics.LOCK_STATES, topics.SENSOR_OUT
+        )
         self._effort_publisher = self.create_publisher(
-            Float64MultiArray, topics.LOCK_EFFORT_COMMANDS, topics.LATEST)
-        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_command,
-                                 topics.SENSOR_IN)
+            Float64MultiArray, topics.LOCK_EFFORT_COMMANDS, topics.LATEST
+        )
+        self.create_subscription(
+            Float64MultiArray, topics.LOCK_COMMANDS, self._on_command, topics.SENSOR_IN
+        )
         self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints, topics.SENSOR_IN)
 
     def _on_command(self, message: Float64MultiArray) -> None:
         data = np.asarray(message.data)
         if data.shape != self._armed.shape or not np.isfinite(data).all():
-            self.get_logger().error(f'{topics.LOCK_COMMANDS}: {list(data)} dropped',
-                                    throttle_duration_sec=1.0)
+            self.get_logger().error(
+                f'{topics.LOCK_COMMANDS}: {list(data)} dropped', throttle_duration_sec=1.0
+            )
             return
         self._armed[:] = data > 0.5
 
@@ -70,11 +75,12 @@ class LockEmulatorNode(GuardedNode):
             self.get_logger().error(str(error), throttle_duration_sec=1.0)
             return
         if not (np.isfinite(self._position).all() and np.isfinite(self._velocity).all()):
-            return   # of such states no effort follows
+            return  # of such states no effort follows
         efforts = self._emulator.update(self._position, self._velocity, self._armed)
         self._effort_publisher.publish(self._efforts.write(efforts, 0))
-        self._state_publisher.publish(self._states.write(
-            seconds(message.header.stamp), self._emulator.engaged))
+        self._state_publisher.publish(
+            self._states.write(seconds(message.header.stamp), self._emulator.engaged)
+        )
 
     def stop(self) -> None:
         """Leave zero effort behind."""

@@ -33,8 +33,9 @@ def write_axes(target: Any, values: Any) -> None:
         setattr(target, axis, value)
 
 
-def make_marker(frame: str, name: str, number: int, kind: int, colour: Sequence[float],
-                size: Sequence[float]) -> Marker:
+def make_marker(
+    frame: str, name: str, number: int, kind: int, colour: Sequence[float], size: Sequence[float]
+) -> Marker:
     """Return a marker of a namespace for RViz, upright in its frame; colour as r, g, b, a."""
     marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
     marker.header.frame_id = frame
@@ -56,7 +57,7 @@ class JointStateReader:
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
-        self._names: list[str] | None = None   # of the last message; one without any is none
+        self._names: list[str] | None = None  # of the last message; one without any is none
         self._index: list[int] = []
 
     def read(self, message: Any, position: np.ndarray, velocity: np.ndarray | None = None) -> bool:
@@ -77,17 +78,23 @@ class JointStateReader:
     def _learn(self, names: Sequence[str]) -> None:
         missing = [joint for joint in self._joints if joint not in names]
         if missing:
-            raise MeasurementError('JointState', value=list(names),
-                                   limit='lacks the joint ' + ', '.join(missing),
-                                   remedy='check the joint_state_broadcaster')
+            raise MeasurementError(
+                'JointState',
+                value=list(names),
+                limit='lacks the joint ' + ', '.join(missing),
+                remedy='check the joint_state_broadcaster',
+            )
         self._names = list(names)
         self._index = [names.index(joint) for joint in self._joints]
 
     def _copy(self, values: Any, out: np.ndarray, what: str) -> None:
         count = len(self._names or ())
         if len(values) < count:
-            raise MeasurementError(f'JointState {what}', value=len(values),
-                                   limit=f'must be {count} numbers, one per name')
+            raise MeasurementError(
+                f'JointState {what}',
+                value=len(values),
+                limit=f'must be {count} numbers, one per name',
+            )
         out[:] = [values[i] for i in self._index]
 
 
@@ -133,6 +140,7 @@ def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bo
         for signal, part in zip(sensor.signals, parts):
             part[:] = signal.read(message)
         return True
+
     return read
 
 
@@ -161,8 +169,9 @@ class JointStateWriter:
         if velocity:
             self._velocity = allocate(self.message, 'velocity', len(names))
 
-    def write(self, time: float, position: np.ndarray,
-              velocity: np.ndarray | None = None) -> JointState:
+    def write(
+        self, time: float, position: np.ndarray, velocity: np.ndarray | None = None
+    ) -> JointState:
         """Return the message with these values."""
         set_stamp(self.message.header.stamp, time)
         self._position[:] = position

@@ -33,10 +33,10 @@ from walking_control.ros.nodes.robot_frames import RobotFrames
 from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spin, spun, StopSignal
 from walking_control.ros.nodes.sensors import stamp_of
 
-LOOK = 0.5                  # s between two looks at the ROS graph
-EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')   # not moved by a namespace
+LOOK = 0.5  # s between two looks at the ROS graph
+EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')  # not moved by a namespace
 DESCRIPTION = f'/{topics.ROBOT_DESCRIPTION}'
-FRAMES = '/robot_frames'    # what robot_state_publisher would send on /tf
+FRAMES = '/robot_frames'  # what robot_state_publisher would send on /tf
 JOINTS, ODOM = f'/{topics.JOINT_STATES}', '/odom'
 
 
@@ -61,10 +61,15 @@ class Topic:
             self.rest()
         offers = self._node.get_publishers_info_by_topic(self.name)
         latched = offers and all(
-            info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for info in offers)
+            info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for info in offers
+        )
         self.subscription = self._node.create_subscription(
-            self._kind, self.name, self._on_message,
-            topics.LATCHED if latched else topics.SENSOR_IN, raw=True)
+            self._kind,
+            self.name,
+            self._on_message,
+            topics.LATCHED if latched else topics.SENSOR_IN,
+            raw=True,
+        )
 
     def _on_message(self, raw: bytes) -> None:
         self.newest = self.last = raw
@@ -88,9 +93,17 @@ class MonitorNode(GuardedNode):
     listen there, or the robot file is unusable.
     """
 
-    def __init__(self, host: str = '127.0.0.1', port: int = 8765, rate: float = 30.0,
-                 robot: str = '', origins: Sequence[str] = (), token: str = '',
-                 name: str = 'monitor', **kwargs: Any) -> None:
+    def __init__(
+        self,
+        host: str = '127.0.0.1',
+        port: int = 8765,
+        rate: float = 30.0,
+        robot: str = '',
+        origins: Sequence[str] = (),
+        token: str = '',
+        name: str = 'monitor',
+        **kwargs: Any,
+    ) -> None:
         super().__init__(name, **kwargs)
         self._namespace = self.get_namespace().rstrip('/')
         self._controller = f'{self._namespace}/{topics.CONTROLLER}'
@@ -113,8 +126,9 @@ class MonitorNode(GuardedNode):
         self._frames_channel = self.server.frames_channel(FRAMES)
         if robot_file is not None:
             self._show(robot_file.robot)
-        self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters,
-                                 topics.EVENTS)
+        self.create_subscription(
+            ParameterEvent, '/parameter_events', self._on_parameters, topics.EVENTS
+        )
         self.steady_timer(LOOK, self._look)
         self.steady_timer(1.0 / rate, self._pass_on)
 
@@ -125,8 +139,13 @@ class MonitorNode(GuardedNode):
         for name, kinds in self.get_topic_names_and_types():
             shown = name.removeprefix(self._namespace)
             ours = name.startswith(f'{self._namespace}/') or name in EVERYBODYS
-            if ours and shown not in self._topics and shown not in self._unknown \
-                    and shown != DESCRIPTION and name not in ('/parameter_events', '/rosout'):
+            if (
+                ours
+                and shown not in self._topics
+                and shown not in self._unknown
+                and shown != DESCRIPTION
+                and name not in ('/parameter_events', '/rosout')
+            ):
                 self._offer(shown, name, kinds[0])
         self._listen()
         if self._frames is None:
@@ -146,7 +165,7 @@ class MonitorNode(GuardedNode):
         try:
             package, _, leaf = kind.split('/')
             message = getattr(importlib.import_module(f'{package}.msg'), leaf)
-        except (AttributeError, ImportError, ValueError):   # not installed here
+        except (AttributeError, ImportError, ValueError):  # not installed here
             message = None
         channel = None if message is None else self.server.channel(shown, kind)
         if channel is None:
@@ -155,9 +174,11 @@ class MonitorNode(GuardedNode):
         self._topics[shown] = Topic(self, name, message, channel)
 
     def _controller_hears(self) -> bool:
-        return any(self._is_controller(info) for topic in
-                   (topics.JOINT_STATES, topics.COMBINED_STATE, topics.STATES)
-                   for info in self.get_subscriptions_info_by_topic(topic))
+        return any(
+            self._is_controller(info)
+            for topic in (topics.JOINT_STATES, topics.COMBINED_STATE, topics.STATES)
+            for info in self.get_subscriptions_info_by_topic(topic)
+        )
 
     def _from_controller(self, name: str) -> bool:
         return any(self._is_controller(info) for info in self.get_publishers_info_by_topic(name))
@@ -180,17 +201,22 @@ class MonitorNode(GuardedNode):
         try:
             self._show(load_robot(path).robot)
         except WalkingControlError as error:
-            self.get_logger().warning(f'no robot model: {error}; give --robot',
-                                      throttle_duration_sec=60.0)
+            self.get_logger().warning(
+                f'no robot model: {error}; give --robot', throttle_duration_sec=60.0
+            )
 
     def _show(self, robot: Robot) -> None:
         """Serve a robot's URDF and meshes."""
-        names = {name: name if '://' in name else f'package://{robot.name}/{name.lstrip("/")}'
-                 for name in robot.meshes}
+        names = {
+            name: name if '://' in name else f'package://{robot.name}/{name.lstrip("/")}'
+            for name in robot.meshes
+        }
         self.server.offer_files({names[name]: path for name, path in robot.meshes.items()})
         self._description = serialize_message(String(data=place_meshes(robot.urdf, names)))
-        self._base, self._frames = robot.base_link, RobotFrames(
-            place_meshes(robot.urdf, robot.meshes))
+        self._base, self._frames = (
+            robot.base_link,
+            RobotFrames(place_meshes(robot.urdf, robot.meshes)),
+        )
         self._describe()
 
     # -- messages --------------------------------------------------------------------------------
@@ -213,13 +239,14 @@ class MonitorNode(GuardedNode):
             if raw is not None:
                 topic.channel.log(raw, log_time=self._stamp)
         if moved is not None and self._frames is not None and self._frames_channel.has_sinks():
-            self.server.log_frames(self._frames_channel, self._links(self._frames, moved),
-                                   self._stamp)
+            self.server.log_frames(
+                self._frames_channel, self._links(self._frames, moved), self._stamp
+            )
 
     def _set_time(self, stamp: int) -> None:
         anew, self._stamp = stamp < self._stamp, stamp
         self.server.tell_time(stamp, anew)
-        if anew:   # viewers have forgotten what does not come again
+        if anew:  # viewers have forgotten what does not come again
             self._describe()
             for topic in self._topics.values():
                 topic.newest = topic.last if topic.newest is None else topic.newest
@@ -235,22 +262,36 @@ class MonitorNode(GuardedNode):
         if odometry is not None and odometry.last is not None:
             message = deserialize_message(odometry.last, Odometry)
             place, turn = message.pose.pose.position, message.pose.pose.orientation
-            yield (message.header.frame_id, self._base, (place.x, place.y, place.z),
-                   (turn.x, turn.y, turn.z, turn.w))
+            yield (
+                message.header.frame_id,
+                self._base,
+                (place.x, place.y, place.z),
+                (turn.x, turn.y, turn.z, turn.w),
+            )
 
     def _on_parameters(self, event: Any) -> None:
         if event.node == self._controller:
-            self.server.tell_parameters({
-                each.name: parameter_value_to_python(each.value)
-                for each in (*event.new_parameters, *event.changed_parameters)})
+            self.server.tell_parameters(
+                {
+                    each.name: parameter_value_to_python(each.value)
+                    for each in (*event.new_parameters, *event.changed_parameters)
+                }
+            )
 
     def stop(self) -> None:
         """Close the socket."""
         self.server.stop()
 
 
-def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence[str], token: str,
-                namespace: str) -> None:
+def run_monitor(
+    host: str,
+    port: int,
+    rate: float,
+    robot: str,
+    origins: Sequence[str],
+    token: str,
+    namespace: str,
+) -> None:
     """Serve until interrupted.
 
     `host`: address to listen on. `port`: TCP port. `rate`: messages per second and topic. `robot`:
@@ -265,6 +306,9 @@ def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence
     with ros(), StopSignal() as stop:
         node = MonitorNode(host, port, rate, robot, origins, token, namespace=namespace)
         with spun(node) as executor:
-            print(f'ws://{host}:{node.port}{"/?token=TOKEN" if token else ""} serves '
-                  + (namespace or '/'), flush=True)
+            print(
+                f'ws://{host}:{node.port}{"/?token=TOKEN" if token else ""} serves '
+                + (namespace or '/'),
+                flush=True,
+            )
             spin(executor, lambda: stop.received)

@@ -18,8 +18,8 @@ from rclpy.task import Future
 from walking_control.ros.nodes import topics
 from walking_control.ros.ros2_control import names
 
-MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)   # bytes of an identity
-HALF = 1 << 16   # process numbers are told modulo this
+MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
+HALF = 1 << 16  # process numbers are told modulo this
 
 
 class EndedProcesses:
@@ -39,10 +39,15 @@ class EndedProcesses:
         """Return whether the process of an endpoint's identity has ended; remember it if not."""
         participant = gid[WHOLE]
         if participant not in self._seen:
-            self._seen[participant] = [
-                number for number in (int(path.name) for path in Path('/proc').glob('[0-9]*'))
-                if number % HALF == _process(gid)
-                and _runs(number)] if gid[MACHINE] in self._machines else []
+            self._seen[participant] = (
+                [
+                    number
+                    for number in (int(path.name) for path in Path('/proc').glob('[0-9]*'))
+                    if number % HALF == _process(gid) and _runs(number)
+                ]
+                if gid[MACHINE] in self._machines
+                else []
+            )
         numbers = self._seen[participant]
         return bool(numbers) and not any(map(_runs, numbers))
 
@@ -56,7 +61,7 @@ def _runs(number: int) -> bool:
         state = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()[0]
     except OSError:
         return False
-    return state not in 'ZX'   # ended, and nobody has asked how
+    return state not in 'ZX'  # ended, and nobody has asked how
 
 
 class Neighbours:
@@ -64,25 +69,30 @@ class Neighbours:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._own: set[bytes] = set()   # of every command publisher so far
+        self._own: set[bytes] = set()  # of every command publisher so far
         self._commands: list[str] = []
         self._sensors: Mapping[str, Any] = {}
-        self._ended = EndedProcesses([
-            _identity(info) for info in node.get_publishers_info_by_topic('/parameter_events')
-            if _name(info) == node.get_fully_qualified_name()])
+        self._ended = EndedProcesses(
+            [
+                _identity(info)
+                for info in node.get_publishers_info_by_topic('/parameter_events')
+                if _name(info) == node.get_fully_qualified_name()
+            ]
+        )
 
     def expect(self, sensors: Mapping[str, Any]) -> None:
         """Set the sensors: sensor -> (message type, topic), see `sensors.sensor_topics`."""
         self._commands, self._sensors = [], sensors
-        self.conflict()   # who is at work now is known to have ended later
+        self.conflict()  # who is at work now is known to have ended later
 
     def create_publisher(self, kind: Any, topic: str, qos: QoSProfile | int) -> Any:
         """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
         before = {_identity(info) for info in self._publishers(topic)}
         publisher = self._node.create_publisher(kind, topic, qos)
         name = self._node.get_fully_qualified_name()
-        self._own |= {_identity(info) for info in self._publishers(topic)
-                      if _name(info) == name} - before
+        self._own |= {
+            _identity(info) for info in self._publishers(topic) if _name(info) == name
+        } - before
         self._commands.append(topic)
         return publisher
 
@@ -90,8 +100,14 @@ class Neighbours:
         """Return in words who publishes what only one may, or None."""
         watchdogs = {_name(info) for info in self._publishers(topics.WATCHDOG)}
         for topic in self._commands:
-            others = sorted({_name(info) for info in self._publishers(topic)
-                             if _identity(info) not in self._own} - watchdogs)
+            others = sorted(
+                {
+                    _name(info)
+                    for info in self._publishers(topic)
+                    if _identity(info) not in self._own
+                }
+                - watchdogs
+            )
             if others:
                 return f'{topic} is also commanded by ' + ', '.join(others)
         for sensor, (_, topic) in self._sensors.items():
@@ -112,15 +128,20 @@ class Neighbours:
                 yield deaf
             names = sorted(_name(info) for info in self._publishers(topic))
             if len(names) > 1 and sensor in SHARED:
-                yield (f'{topic} is published by ' + ' and '.join(names)
-                       + ': only one may hold our joints')
+                yield (
+                    f'{topic} is published by '
+                    + ' and '.join(names)
+                    + ': only one may hold our joints'
+                )
 
     def _deaf(self, topic: str, type_name: str) -> str | None:
         """Return whose messages on a topic cannot reach us; our QoS hears all, so by type."""
         for info in self._publishers(topic):
             if info.topic_type != type_name:
-                return (f'{topic} of {_name(info)} is a {info.topic_type} and cannot be heard; '
-                        f'must be {type_name}')
+                return (
+                    f'{topic} of {_name(info)} is a {info.topic_type} and cannot be heard; '
+                    f'must be {type_name}'
+                )
         return None
 
     def receivers(self, topic: str) -> int:
@@ -159,17 +180,17 @@ class Claims:
         self._node = node
         self._client: Any = None
         self._asked: Future | None = None
-        self.conflict: str | None = None   # in words, or None
+        self.conflict: str | None = None  # in words, or None
         try:
             from controller_manager_msgs.srv import ListControllers
-        except ImportError:   # comes with ros2_control
+        except ImportError:  # comes with ros2_control
             return
         self._kind = ListControllers
         self._client = node.create_client(ListControllers, f'{names.MANAGER}/list_controllers')
 
     def ask(self) -> None:
         """Ask again; the answer comes later."""
-        if self._asked is not None:   # a manager that ended does not answer
+        if self._asked is not None:  # a manager that ended does not answer
             self._client.remove_pending_request(self._asked)
             self._asked = None
         if self._client is None or not self._client.service_is_ready():
@@ -184,12 +205,18 @@ class Claims:
             return
         controllers = future.result().controller
         state = {controller.name: controller.state for controller in controllers}
-        claimed = [f'{interface} is claimed by {controller.name}' for controller in controllers
-                   if controller.name != self._ours
-                   for interface in sorted(self._wanted & {*controller.claimed_interfaces})]
+        claimed = [
+            f'{interface} is claimed by {controller.name}'
+            for controller in controllers
+            if controller.name != self._ours
+            for interface in sorted(self._wanted & {*controller.claimed_interfaces})
+        ]
         # without ours, on a dry run or behind a node of one's own, anybody may drive the joints
-        self.conflict = f'{", ".join(claimed)}, and {self._ours} is {state[self._ours]}' \
-            if claimed and self._ours in state else None
+        self.conflict = (
+            f'{", ".join(claimed)}, and {self._ours} is {state[self._ours]}'
+            if claimed and self._ours in state
+            else None
+        )
 
     def destroy(self) -> None:
         """Ask no more."""

@@ -25,22 +25,31 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 from walking_control.simulation.sensors import noise_overrides
 
-LOOK = 0.5   # s between two looks at sensors that are silent or wrong
+LOOK = 0.5  # s between two looks at sensors that are silent or wrong
 
 
 class Settings(Parameters, section='node'):
     """Of the odometry."""
+
     robot_file: str = parameter('walker3d', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(50.0, 'Hz', 'Messages per second of sensor time.', 0.1, 1000.0)
     noise: str = parameter(
-        'lab', '', 'Preset of the noise that the sensors are taken to have where the robot file '
+        'lab',
+        '',
+        'Preset of the noise that the sensors are taken to have where the robot file '
         'declares none; none: they are taken for exact, and nobody knows how far off odom is.',
-        choices=('none', 'lab', 'rough'))
+        choices=('none', 'lab', 'rough'),
+    )
     combined_state: str = parameter(
-        '', '', 'All sensors in one message: joint_state or values, as the controller takes them; '
-        'empty: a topic each.', choices=KINDS)
+        '',
+        '',
+        'All sensors in one message: joint_state or values, as the controller takes them; '
+        'empty: a topic each.',
+        choices=KINDS,
+    )
     combined_force_sign: float = parameter(
-        1.0, '1', 'Sign of the forces in a combined state.', -1.0, 1.0)
+        1.0, '1', 'Sign of the forces in a combined state.', -1.0, 1.0
+    )
 
 
 class OdometryNode(GuardedNode):
@@ -62,22 +71,35 @@ class OdometryNode(GuardedNode):
             robot_file = load_robot(values.robot_file, noise_overrides(values.noise))
         robot, self._latch = robot_file.robot, Latch(State.UNCONFIGURED)
         self.operation = Operation(
-            robot_file, 'none', self._latch, Patience(False), lambda tick: None,
-            {sensor: topic for sensor, (_, topic) in sensor_topics(robot).items()})
+            robot_file,
+            'none',
+            self._latch,
+            Patience(False),
+            lambda tick: None,
+            {sensor: topic for sensor, (_, topic) in sensor_topics(robot).items()},
+        )
         self._watch, self._times = WatchClock(self), TickTimes()
         self._effort = np.zeros(len(robot.efforts))
         self._told: Fault | None = None
-        self._odometry = OdometryPublisher(self, self.operation.loop,
-                                           robot_file.values(World).slope, values.rate)
+        self._odometry = OdometryPublisher(
+            self, self.operation.loop, robot_file.values(World).slope, values.rate
+        )
         self._diagnostics = DiagnosticsPublisher(self, 'odometry', robot.name)
         self._latch.handle(Event.CONFIGURE)
         self._watch.begin()
         self.operation.activate(self._watch.now())
-        self._sensors = SensorSet(self, self.operation, self._watch, self._on_answered,
-                                  values.combined_state, values.combined_force_sign)
+        self._sensors = SensorSet(
+            self,
+            self.operation,
+            self._watch,
+            self._on_answered,
+            values.combined_state,
+            values.combined_force_sign,
+        )
         self._sensors.subscribe()
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort,
-                                 topics.SENSOR_IN)
+        self.create_subscription(
+            Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.SENSOR_IN
+        )
         self.steady_timer(LOOK, self._on_look)
 
     def _on_effort(self, message: Float64MultiArray) -> None:
@@ -88,7 +110,7 @@ class OdometryNode(GuardedNode):
     def _on_answered(self, start: float) -> None:
         if self._latch.fault is None:
             self._odometry.publish(self.operation.measurement.stamp)
-        self.operation.loop.command.effort[:] = self._effort   # acts until the next measurement
+        self.operation.loop.command.effort[:] = self._effort  # acts until the next measurement
 
     def _on_look(self) -> None:
         """Say what is wrong; begin again once it has been said."""
@@ -104,8 +126,12 @@ class OdometryNode(GuardedNode):
         self._told = fault
         waiting = self._latch.state is State.WAITING
         self._diagnostics.publish_loop(
-            'waiting' if waiting else 'running', fault, self._times, {},
-            [self.operation.wants(now)] if waiting and fault is None else [])
+            'waiting' if waiting else 'running',
+            fault,
+            self._times,
+            {},
+            [self.operation.wants(now)] if waiting and fault is None else [],
+        )
 
     def stop(self) -> None:
         """Stop listening."""

@@ -18,11 +18,13 @@ REMEDY = 'deactivate and clean up first'
 
 def frozen_error(node: Node, parameter: Parameter) -> ParameterError | None:
     """Return the error of setting a parameter that is read-only for now, or None."""
-    if not (node.has_parameter(parameter.name)
-            and node.describe_parameter(parameter.name).read_only):
+    if not (
+        node.has_parameter(parameter.name) and node.describe_parameter(parameter.name).read_only
+    ):
         return None
-    return ParameterError(f'parameter {parameter.name}', value=parameter.value, limit=FROZEN,
-                          remedy=REMEDY)
+    return ParameterError(
+        f'parameter {parameter.name}', value=parameter.value, limit=FROZEN, remedy=REMEDY
+    )
 
 
 def freeze(node: Node, name: str, parameter: Parameter, frozen: bool) -> None:
@@ -45,15 +47,21 @@ def declare_section(node: Node, values: Any) -> None:
 def _declare(node: Node, name: str, parameter: Parameter, default: Any) -> None:
     override = node._parameter_overrides.get(name)
     # an empty list in a file of parameters has no type, and comes as no value
-    empty = override is not None and override.type_ is RosParameter.Type.NOT_SET \
+    empty = (
+        override is not None
+        and override.type_ is RosParameter.Type.NOT_SET
         and parameter.type is tuple
+    )
     if empty or isinstance(default, tuple):
         default = [] if empty else list(default)
     try:
         node.declare_parameter(name, default, _descriptor(parameter), ignore_override=empty)
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-        raise ParameterError(f'parameter {name}', value=override.value if override else None,
-                             limit=parameter.range_text or str(error)) from error
+        raise ParameterError(
+            f'parameter {name}',
+            value=override.value if override else None,
+            limit=parameter.range_text or str(error),
+        ) from error
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
@@ -61,21 +69,25 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         description=f'{parameter.description} [{parameter.unit}]',
         # integers are accepted for numbers, as in robot files
         dynamic_typing=parameter.type in (float, tuple),
-        additional_constraints='' if parameter.live else f'{FROZEN}; {REMEDY}')
+        additional_constraints='' if parameter.live else f'{FROZEN}; {REMEDY}',
+    )
     if parameter.minimum is not None and parameter.maximum is not None:
         if parameter.type is float:
-            descriptor.floating_point_range = [FloatingPointRange(
-                from_value=parameter.minimum, to_value=parameter.maximum)]
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=parameter.minimum, to_value=parameter.maximum)
+            ]
         elif parameter.type is int:
-            descriptor.integer_range = [IntegerRange(
-                from_value=int(parameter.minimum), to_value=int(parameter.maximum))]
+            descriptor.integer_range = [
+                IntegerRange(from_value=int(parameter.minimum), to_value=int(parameter.maximum))
+            ]
     return descriptor
 
 
 def read_section(node: Node, kind: Any) -> Any:
     """Return a section's values of a node's parameters; `ParameterError`: a rule is broken."""
-    return kind.read({
-        name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows})
+    return kind.read(
+        {name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows}
+    )
 
 
 def _plain(parameter: Parameter) -> Any:
@@ -100,8 +112,9 @@ class NodeParameters:
 
     def read(self) -> Any:
         """Return the validated values."""
-        return self._kind.read({
-            name: self._node.get_parameter(name).value for name in self._kind.rows})
+        return self._kind.read(
+            {name: self._node.get_parameter(name).value for name in self._kind.rows}
+        )
 
 
 class SectionParameters:
@@ -161,7 +174,8 @@ class SectionParameters:
                 changes.setdefault(section, {})[name] = _plain(parameter)
         for section, values in changes.items():
             kind = self._kinds[section]
-            now = {name: _plain(self._node.get_parameter(f'{section}.{name}'))
-                   for name in kind.rows}
+            now = {
+                name: _plain(self._node.get_parameter(f'{section}.{name}')) for name in kind.rows
+            }
             changes[section] = kind.read({**now, **values})
         return changes

@@ -19,7 +19,7 @@ from walking_control.ros.nodes.messages import JointStateReader, make_marker, se
 from walking_control.ros.nodes.telemetry import Output
 from walking_control.statics.distributor import StaticSolution
 
-FORCE_LENGTH = 0.5   # m of arrow for the robot's whole weight
+FORCE_LENGTH = 0.5  # m of arrow for the robot's whole weight
 BOTH = 'both'
 
 
@@ -40,20 +40,24 @@ class PostureTopics(Output):
             message = WrenchStamped()
             message.header.frame_id = foot
             self._wrenches[foot] = (
-                self._publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}'), message)
+                self._publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}'),
+                message,
+            )
         self._markers = self._publisher(MarkerArray, '~/markers')
         self._margins: dict[str, Any] = {}
         self._reader = JointStateReader(loop.robot.joints)
         self._subscriptions = [
             node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST),
-            node.create_subscription(String, 'support', self._on_support, topics.LATEST)]
+            node.create_subscription(String, 'support', self._on_support, topics.LATEST),
+        ]
 
     def _on_posture(self, message: JointState) -> None:
         posture = np.zeros(len(self._loop.robot.joints))
         try:
             if not self._reader.read(message, posture):
-                raise MeasurementError('JointState', value=list(message.name),
-                                       limit='holds no joint of this robot')
+                raise MeasurementError(
+                    'JointState', value=list(message.name), limit='holds no joint of this robot'
+                )
             self._check_posture(posture)
         except MeasurementError as error:
             self._node.get_logger().error(f'posture refused: {error}')
@@ -64,9 +68,12 @@ class PostureTopics(Output):
         robot = self._loop.robot
         for joint, value in zip(robot.joints, posture.tolist()):
             limits = robot.limits[joint]
-            if not limits.lower <= value <= limits.upper:   # NaN is refused here too
-                raise MeasurementError(f'joint {joint}', value=value, limit='must be from '
-                                       f'{limits.lower:g} to {limits.upper:g} rad')
+            if not limits.lower <= value <= limits.upper:  # NaN is refused here too
+                raise MeasurementError(
+                    f'joint {joint}',
+                    value=value,
+                    limit=f'must be from {limits.lower:g} to {limits.upper:g} rad',
+                )
 
     def _on_support(self, message: String) -> None:
         feet = self._loop.robot.feet
@@ -75,8 +82,9 @@ class PostureTopics(Output):
         elif message.data in feet:
             self._loop.reference.support = (message.data,)
         else:
-            self._node.get_logger().error(f'support refused: {message.data!r}; must be one of '
-                                          + ', '.join((*feet, BOTH)))
+            self._node.get_logger().error(
+                f'support refused: {message.data!r}; must be one of ' + ', '.join((*feet, BOTH))
+            )
 
     def _write(self, stamp: float) -> None:
         solution = self._law.solution
@@ -94,7 +102,7 @@ class PostureTopics(Output):
         margins['torque'] = {'free': margins['torque']['free']}
         for contact, values in margins.items():
             for limit, value in values.items():
-                if value is None:   # this contact has no such limit
+                if value is None:  # this contact has no such limit
                     continue
                 name = f'margin_{contact}_{limit}'
                 if name not in self._margins:
@@ -106,11 +114,18 @@ class PostureTopics(Output):
         for i, (foot, contact) in enumerate(self._law.contacts.items()):
             sole, pressure, arrow = made = [
                 make_marker(foot, 'static_torque', 3 * i + k, kind, colour, size)
-                for k, (kind, colour, size) in enumerate((
-                    (Marker.CUBE, (0.6, 0.6, 0.6, 0.6),
-                     (max(contact.length, 1e-3), max(contact.width, 1e-3), 0.002)),
-                    (Marker.SPHERE, (0.9, 0.4, 0.0, 1.0), (0.02, 0.02, 0.02)),
-                    (Marker.ARROW, (0.0, 0.45, 0.7, 1.0), (0.01, 0.02, 0.03))))]
+                for k, (kind, colour, size) in enumerate(
+                    (
+                        (
+                            Marker.CUBE,
+                            (0.6, 0.6, 0.6, 0.6),
+                            (max(contact.length, 1e-3), max(contact.width, 1e-3), 0.002),
+                        ),
+                        (Marker.SPHERE, (0.9, 0.4, 0.0, 1.0), (0.02, 0.02, 0.02)),
+                        (Marker.ARROW, (0.0, 0.45, 0.7, 1.0), (0.01, 0.02, 0.03)),
+                    )
+                )
+            ]
             for marker in made:
                 set_stamp(marker.header.stamp, stamp)
             wrench = wrenches.get(foot)
@@ -120,8 +135,10 @@ class PostureTopics(Output):
                 x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
                 pressure.pose.position.x, pressure.pose.position.y = float(x), float(y)
                 tip = wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
-                arrow.points = [Point(x=float(x), y=float(y)),
-                                Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2]))]
+                arrow.points = [
+                    Point(x=float(x), y=float(y)),
+                    Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2])),
+                ]
             markers += made
         return MarkerArray(markers=markers)
 

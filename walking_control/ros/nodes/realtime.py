@@ -17,21 +17,31 @@ from rclpy.node import Node
 from walking_control.models.parameters import parameter, Parameters
 
 LIMITS = '@realtime - {} in /etc/security/limits.conf'
-LOCK = 1 | 2 | 4   # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT
-own_process = False   # of a node alone; the process of whoever imports us is not ours to raise
+LOCK = 1 | 2 | 4  # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT
+own_process = False  # of a node alone; the process of whoever imports us is not ours to raise
 
 
 class RealTimeParameters(Parameters):
     """What a node that runs in real time may ask of the machine."""
+
     # below watchdog and ros2_control
     priority: int = parameter(
-        45, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
-        'e.g. rtprio in /etc/security/limits.conf.', 0, 90)
+        45,
+        '1',
+        'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
+        'e.g. rtprio in /etc/security/limits.conf.',
+        0,
+        90,
+    )
     cpu_affinity: tuple[float, ...] = parameter(
-        (), '1', 'Numbers of the processors that the process may use; empty: all.', 0.0, 4095.0)
+        (), '1', 'Numbers of the processors that the process may use; empty: all.', 0.0, 4095.0
+    )
     lock_memory: bool = parameter(
-        True, '', 'Keep the memory of the process from being swapped out. Needs the right to it, '
-        'e.g. memlock in /etc/security/limits.conf.')
+        True,
+        '',
+        'Keep the memory of the process from being swapped out. Needs the right to it, '
+        'e.g. memlock in /etc/security/limits.conf.',
+    )
 
 
 def begin(node: Node, values: Any) -> None:
@@ -43,11 +53,13 @@ def begin(node: Node, values: Any) -> None:
     if not own_process:
         return
     own_process = False
-    gc.collect()   # from now on only what is new is looked at
+    gc.collect()  # from now on only what is new is looked at
     gc.freeze()
-    asked = (('priority', values.priority, raise_priority, LIMITS.format('rtprio 90')),
-             ('cpu_affinity', values.cpu_affinity, _pin, f'this machine has {os.cpu_count()}'),
-             ('lock_memory', values.lock_memory, _lock_memory, LIMITS.format('memlock unlimited')))
+    asked = (
+        ('priority', values.priority, raise_priority, LIMITS.format('rtprio 90')),
+        ('cpu_affinity', values.cpu_affinity, _pin, f'this machine has {os.cpu_count()}'),
+        ('lock_memory', values.lock_memory, _lock_memory, LIMITS.format('memlock unlimited')),
+    )
     status, refused = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: real time'), []
     for name, value, ask, remedy in asked:
         status.values.append(KeyValue(key=name, value=str(value)))
@@ -66,6 +78,7 @@ def begin(node: Node, values: Any) -> None:
         message = DiagnosticArray(status=[status])
         message.header.stamp = node.get_clock().now().to_msg()
         publisher.publish(message)
+
     node.create_timer(1.0, publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 

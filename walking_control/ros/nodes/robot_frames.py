@@ -17,16 +17,23 @@ class RobotFrames:
         self._data = self._model.createData()
         self._q = pin.neutral(self._model)
         model = self._model
-        self._joints = {name: (model.joints[model.getJointId(name)].idx_q,
-                               model.joints[model.getJointId(name)].nq) for name in model.names[1:]}
+        self._joints = {
+            name: (
+                model.joints[model.getJointId(name)].idx_q,
+                model.joints[model.getJointId(name)].nq,
+            )
+            for name in model.names[1:]
+        }
         self._edges = []
         for joint in parse(urdf).findall('joint'):
-            ends = [link.get('link', '') for tag in ('parent', 'child')
-                    for link in joint.findall(tag)]
+            ends = [
+                link.get('link', '') for tag in ('parent', 'child') for link in joint.findall(tag)
+            ]
             self._edges.append((*ends, *(model.getFrameId(link, pin.BODY) for link in ends)))
 
-    def transforms(self, names: Sequence[str],
-                   positions: Sequence[float]) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
+    def transforms(
+        self, names: Sequence[str], positions: Sequence[float]
+    ) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
         """Yield (parent, child, translation ``(3,)`` in m, quaternion xyzw ``(4,)``).
 
         `names`: of joints, in any order; those of other robots are ignored. `positions`: theirs,
@@ -36,8 +43,8 @@ class RobotFrames:
             where, size = self._joints.get(name, (0, 0))
             if size == 1 and np.isfinite(position):
                 self._q[where] = position
-            elif size == 2 and np.isfinite(position):   # a continuous joint, on the unit circle
-                self._q[where:where + 2] = np.cos(position), np.sin(position)
+            elif size == 2 and np.isfinite(position):  # a continuous joint, on the unit circle
+                self._q[where : where + 2] = np.cos(position), np.sin(position)
         pin.framesForwardKinematics(self._model, self._data, self._q)
         for parent, child, above, below in self._edges:
             pose = self._data.oMf[above].actInv(self._data.oMf[below])

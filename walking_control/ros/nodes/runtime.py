@@ -19,8 +19,8 @@ from walking_control.models.resources import share_directory
 from walking_control.ros.nodes import realtime
 from walking_control.ros.nodes.guard import report
 
-GRACE = 10.0   # s that a process which is asked to end may take for it
-AGAIN = 1.0    # s after which a second request is meant: a terminal and launch both send the first
+GRACE = 10.0  # s that a process which is asked to end may take for it
+AGAIN = 1.0  # s after which a second request is meant: a terminal and launch both send the first
 
 # files of Fast DDS, by the names of its versions 2 and 3
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
@@ -45,7 +45,7 @@ def spin(executor: Executor, until: Callable[[], bool] = lambda: False) -> None:
             executor.spin_once(timeout_sec=0.1)
         except ExternalShutdownException:
             raise
-        except Exception as error:   # see `GuardedNode`
+        except Exception as error:  # see `GuardedNode`
             for node in executor.get_nodes():
                 report(node, error, 'message or request')
 
@@ -70,12 +70,15 @@ def log_arguments() -> list[str]:
 
 def _init(args: Any) -> None:
     try:
-        rclpy.init(args=[*(sys.argv if args is None else args), *log_arguments()],
-                   signal_handler_options=rclpy.SignalHandlerOptions.NO)
-    except Exception as error:   # rclpy raises several kinds for bad arguments and files
+        rclpy.init(
+            args=[*(sys.argv if args is None else args), *log_arguments()],
+            signal_handler_options=rclpy.SignalHandlerOptions.NO,
+        )
+    except Exception as error:  # rclpy raises several kinds for bad arguments and files
         reason = str(error).strip().splitlines()[0] if str(error).strip() else 'refused'
-        raise InvalidInput('ROS arguments', value=' '.join(args or sys.argv[1:]),
-                           limit=reason) from error
+        raise InvalidInput(
+            'ROS arguments', value=' '.join(args or sys.argv[1:]), limit=reason
+        ) from error
 
 
 class StopSignal:
@@ -87,8 +90,10 @@ class StopSignal:
 
     def __init__(self) -> None:
         self.received = False
-        self._former = {number: signal.signal(number, self._on_signal)
-                        for number in (signal.SIGINT, signal.SIGTERM)}
+        self._former = {
+            number: signal.signal(number, self._on_signal)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
 
     def _on_signal(self, number: int, frame: Any) -> None:
         self.received = True
@@ -110,7 +115,7 @@ def bound_end() -> None:
     """
     ours, signals = os.pipe()
     os.set_blocking(signals, False)
-    signal.set_wakeup_fd(signals, warn_on_full_buffer=False)   # written to while the program hangs
+    signal.set_wakeup_fd(signals, warn_on_full_buffer=False)  # written to while the program hangs
 
     def watch() -> None:
         first = None
@@ -124,15 +129,18 @@ def bound_end() -> None:
                 signal.setitimer(signal.ITIMER_REAL, GRACE + 1.0)
             elif now - first > AGAIN:
                 os._exit(128 + numbers[-1])
+
     threading.Thread(target=watch, daemon=True).start()
 
 
 def end_with_parent() -> None:
     """End this process by SIGTERM once nobody holds the other end of its standard input."""
+
     def watch() -> None:
         while os.read(0, 1024):
             pass
         os.kill(os.getpid(), signal.SIGTERM)
+
     threading.Thread(target=watch, daemon=True).start()
 
 
@@ -163,7 +171,7 @@ def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
     finally:
         if node is not None:
             node.stop()
-            if executor is not None:   # before what it spins is gone
+            if executor is not None:  # before what it spins is gone
                 executor.shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
@@ -172,8 +180,10 @@ def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
 
 def program(make_node: Callable[[], Any]) -> Callable[..., None]:
     """Return the main function of a program that is one node, see `run_node`."""
+
     def main(args: Any = None) -> None:
         sys.exit(run_node(make_node, args))
+
     return main
 
 
@@ -196,7 +206,7 @@ def spun(node: Any) -> Iterator[Executor]:
         yield executor
     finally:
         node.stop()
-        executor.shutdown()   # before what it spins is gone
+        executor.shutdown()  # before what it spins is gone
         node.destroy_node()
 
 
@@ -208,15 +218,21 @@ def avoid_shared_memory() -> None:
     peers of their own keeps them.
     """
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
-    here = os.environ.get('ROS_LOCALHOST_ONLY') == '1' \
+    here = (
+        os.environ.get('ROS_LOCALHOST_ONLY') == '1'
         or os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').upper() == 'LOCALHOST'
-    if not here or any(os.environ.get(name) for name in (*PROFILES, 'ROS_STATIC_PEERS')) \
-            or not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+    )
+    if (
+        not here
+        or any(os.environ.get(name) for name in (*PROFILES, 'ROS_STATIC_PEERS'))
+        or not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps')
+    ):
         return
     # for one machine alone ROS adds shared memory by itself, whatever the variable says
     profile = str(share_directory() / 'config' / 'fastdds' / 'this_machine.xml')
-    os.environ.update({name: profile for name in PROFILES},
-                      ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT')
+    os.environ.update(
+        {name: profile for name in PROFILES}, ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT'
+    )
     os.environ.pop('ROS_LOCALHOST_ONLY', None)
 
 

@@ -30,7 +30,7 @@ from walking_control.ros.ros2_control.wiring import state_interfaces
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
 STAMP = struct.Struct('<iI')
-BEFORE, AFTER = len(LITTLE_ENDIAN), len(LITTLE_ENDIAN) + STAMP.size   # the stamp, in bytes
+BEFORE, AFTER = len(LITTLE_ENDIAN), len(LITTLE_ENDIAN) + STAMP.size  # the stamp, in bytes
 JOINT_STATE, VALUES = 'joint_state', 'values'
 KINDS = ('', JOINT_STATE, VALUES)
 
@@ -42,15 +42,16 @@ class CombinedReader:
     force sensors tell the force of the floor on the foot, else -1.
     """
 
-    def __init__(self, robot: Robot, read: Callable[[bytes], tuple[Any, Any]],
-                 force_sign: float = 1.0) -> None:
+    def __init__(
+        self, robot: Robot, read: Callable[[bytes], tuple[Any, Any]], force_sign: float = 1.0
+    ) -> None:
         self._expected = state_interfaces(robot)
         self._read, self._sign = read, force_sign
         self._layout: bytes | None = None
         self._where = 0
         self._order: np.ndarray | None = None
         self._names: list[str] | None = None
-        self.learned = 0   # how often the normal path was taken
+        self.learned = 0  # how often the normal path was taken
 
     def name(self, names: Sequence[str]) -> None:
         """Take the names of the numbers, where messages do not hold them."""
@@ -60,14 +61,15 @@ class CombinedReader:
         """Fill a measurement, return the stamp in ns (None: no names yet) or `MeasurementError`."""
         try:
             return self._fill(raw, measurement)
-        except (ValueError, RuntimeError) as error:   # RuntimeError: half a message
+        except (ValueError, RuntimeError) as error:  # RuntimeError: half a message
             self._layout = None
             reason = ' '.join(str(error).split())
-            raise MeasurementError('combined state', value=f'{len(raw)} bytes',
-                                   limit=f'cannot be read: {reason}') from error
+            raise MeasurementError(
+                'combined state', value=f'{len(raw)} bytes', limit=f'cannot be read: {reason}'
+            ) from error
 
     def _fill(self, raw: bytes, measurement: Measurement) -> int | None:
-        if self._layout is None or raw[AFTER:self._where] != self._layout:
+        if self._layout is None or raw[AFTER : self._where] != self._layout:
             if not self._learn(raw):
                 return None
         numbers = np.frombuffer(raw, '<f8', self._count, self._where)
@@ -77,10 +79,13 @@ class CombinedReader:
         measurement.values[:] = numbers[:n]
         if self._sign != 1.0:
             measurement.foot_force *= self._sign
-        locks = numbers[n:len(self._expected)]
-        if not (np.abs(locks - 0.5) <= 0.6).all():   # NaN would be read as open
-            raise MeasurementError('state of a lock in the combined state', value=locks.tolist(),
-                                   limit='must be 0, open, or 1, engaged')
+        locks = numbers[n : len(self._expected)]
+        if not (np.abs(locks - 0.5) <= 0.6).all():  # NaN would be read as open
+            raise MeasurementError(
+                'state of a lock in the combined state',
+                value=locks.tolist(),
+                limit='must be 0, open, or 1, engaged',
+            )
         measurement.locked[:] = locks > 0.5
         return stamp_of(raw)
 
@@ -91,14 +96,17 @@ class CombinedReader:
             return False
         missing = [name for name in self._expected if name not in names]
         if missing or len(numbers) != len(names):
-            raise MeasurementError('combined state', value=len(numbers), limit='lacks '
-                                   + (', '.join(missing) or 'numbers for its names'))
+            raise MeasurementError(
+                'combined state',
+                value=len(numbers),
+                limit='lacks ' + (', '.join(missing) or 'numbers for its names'),
+            )
         self.learned += 1
         order = [names.index(name) for name in self._expected]
         self._order = None if order == list(range(len(order))) else np.array(order)
         self._count = len(numbers)
         self._where = _find(raw, numbers)
-        self._layout = raw[AFTER:self._where]
+        self._layout = raw[AFTER : self._where]
         return True
 
 
@@ -121,8 +129,9 @@ def stamp_of(raw: bytes) -> int:
     return int(seconds * 1_000_000_000 + nanoseconds)
 
 
-def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
-              on_raw: Callable[..., None]) -> list[Any]:
+def subscribe(
+    node: Node, kind: Any, robot: Robot, force_sign: float, on_raw: Callable[..., None]
+) -> list[Any]:
     """Listen to a combined state; return the subscriptions.
 
     `kind`: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
@@ -130,24 +139,44 @@ def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
     `MissingDependency`: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
+
         def read_joint_state(raw: bytes) -> tuple[Any, Any]:
             message = deserialize_message(raw, JointState)
             return message.name, message.position
+
         reader = CombinedReader(robot, read_joint_state, force_sign)
-        return [node.create_subscription(JointState, topics.COMBINED_STATE,
-                                         lambda raw: on_raw(reader, raw), topics.SENSOR_IN,
-                                         raw=True)]
+        return [
+            node.create_subscription(
+                JointState,
+                topics.COMBINED_STATE,
+                lambda raw: on_raw(reader, raw),
+                topics.SENSOR_IN,
+                raw=True,
+            )
+        ]
     try:
         from control_msgs.msg import Float64Values, Keys
     except ImportError as error:
-        raise MissingDependency('combined_state values', limit=f'needs control_msgs ({error})',
-                                remedy='sudo apt install ros-$ROS_DISTRO-control-msgs') from error
+        raise MissingDependency(
+            'combined_state values',
+            limit=f'needs control_msgs ({error})',
+            remedy='sudo apt install ros-$ROS_DISTRO-control-msgs',
+        ) from error
     reader = CombinedReader(
-        robot, lambda raw: (None, deserialize_message(raw, Float64Values).values), force_sign)
-    return [node.create_subscription(Keys, topics.STATE_NAMES,
-                                     lambda message: reader.name(message.keys), topics.LATCHED),
-            node.create_subscription(Float64Values, topics.STATES,
-                                     lambda raw: on_raw(reader, raw), topics.SENSOR_IN, raw=True)]
+        robot, lambda raw: (None, deserialize_message(raw, Float64Values).values), force_sign
+    )
+    return [
+        node.create_subscription(
+            Keys, topics.STATE_NAMES, lambda message: reader.name(message.keys), topics.LATCHED
+        ),
+        node.create_subscription(
+            Float64Values,
+            topics.STATES,
+            lambda raw: on_raw(reader, raw),
+            topics.SENSOR_IN,
+            raw=True,
+        ),
+    ]
 
 
 class CombinedWriter:
@@ -179,9 +208,15 @@ class SensorSet:
     own topic. `force_sign`: of the forces in a combined state, see `CombinedReader`.
     """
 
-    def __init__(self, node: Node, operation: Operation, clock: WatchClock,
-                 on_answered: Callable[[float], None], combined: str = '',
-                 force_sign: float = 1.0) -> None:
+    def __init__(
+        self,
+        node: Node,
+        operation: Operation,
+        clock: WatchClock,
+        on_answered: Callable[[float], None],
+        combined: str = '',
+        force_sign: float = 1.0,
+    ) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._on_answered = on_answered
         self._combined, self._force_sign = combined, force_sign
@@ -192,15 +227,21 @@ class SensorSet:
         """Begin to listen."""
         if self._combined:
             self._others = [sensor.name for sensor in sensors_of(self._robot)[1:]]
-            self._subscriptions = subscribe(self._node, self._combined, self._robot,
-                                            self._force_sign, self._on_combined)
+            self._subscriptions = subscribe(
+                self._node, self._combined, self._robot, self._force_sign, self._on_combined
+            )
             return
         self._locks = np.zeros(len(self._robot.locks))
         parts = {**self._operation.measurement.parts, LOCKS: [self._locks]}
-        self._subscriptions = [self._node.create_subscription(
-            message_type(sensor), sensor.topic, self._callback(
-                sensor.name, reader_of(sensor, parts[sensor.name])), topics.SENSOR_IN)
-            for sensor in sensors_of(self._robot)]
+        self._subscriptions = [
+            self._node.create_subscription(
+                message_type(sensor),
+                sensor.topic,
+                self._callback(sensor.name, reader_of(sensor, parts[sensor.name])),
+                topics.SENSOR_IN,
+            )
+            for sensor in sensors_of(self._robot)
+        ]
 
     def unsubscribe(self) -> None:
         """Stop listening."""
@@ -217,7 +258,7 @@ class SensorSet:
         except MeasurementError as error:
             operation.problem = JOINTS, str(error)
         if stamp is None and (operation.problem is None or len(raw) < AFTER):
-            return   # nobody has named the numbers yet, or not even a stamp is there
+            return  # nobody has named the numbers yet, or not even a stamp is there
         if stamp is None:
             stamp = stamp_of(raw)
         for sensor in (*self._others, JOINTS):
@@ -233,15 +274,19 @@ class SensorSet:
             if name == LOCKS:
                 self._judge_locks()
             self._heard(name, message.header.stamp)
+
         return hear
 
     def _judge_locks(self) -> None:
         for lock, told in zip(self._robot.locks, self._locks.tolist()):
-            if not math.isfinite(told):   # would be read as open
+            if not math.isfinite(told):  # would be read as open
                 self._operation.problem = 'not_finite', 'the state of a lock is not finite'
             elif not -0.1 <= told <= 1.1:
-                self._operation.problem = 'lock', f'the state of the lock of joint {lock.joint} ' \
-                    f'is {told:.3g}; 0 is open, 1 engaged'
+                self._operation.problem = (
+                    'lock',
+                    f'the state of the lock of joint {lock.joint} '
+                    f'is {told:.3g}; 0 is open, 1 engaged',
+                )
         self._operation.measurement.locked[:] = self._locks > 0.5
 
     def _heard(self, sensor: str, stamp: Any) -> None:

@@ -33,8 +33,8 @@ from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 
-LAST_WORD = 0.2   # s: so long the zero of the end may take to arrive
-WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diagnostics
+LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
+WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagnostics
 
 
 class Session:
@@ -46,36 +46,63 @@ class Session:
     latched, or none any more. Raises `InvalidInput`: the loop cannot be built.
     """
 
-    def __init__(self, node: GuardedNode, robot_file: RobotFile, controller: str, values: Any,
-                 latch: Latch, neighbours: Neighbours, on_fault: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        node: GuardedNode,
+        robot_file: RobotFile,
+        controller: str,
+        values: Any,
+        latch: Latch,
+        neighbours: Neighbours,
+        on_fault: Callable[[], None],
+    ) -> None:
         self._node, self._latch, self._on_fault = node, latch, on_fault
         self._neighbours = neighbours
         robot = robot_file.robot
         sensors = sensor_topics(robot)
         one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(values.combined_state)
-        if one is not None:   # every sensor comes there
+        if one is not None:  # every sensor comes there
             sensors = {sensor: (JointState, one) for sensor in sensors}
         self.operation = Operation(
-            robot_file, controller, latch,
-            Patience(not values.realtime, values.lockstep_timeout, values.waiting_timeout,
-                     values.cmd_vel_timeout, values.cmd_vel_deceleration),
-            self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
-            lambda: self._guard.missing)
+            robot_file,
+            controller,
+            latch,
+            Patience(
+                not values.realtime,
+                values.lockstep_timeout,
+                values.waiting_timeout,
+                values.cmd_vel_timeout,
+                values.cmd_vel_deceleration,
+            ),
+            self._send,
+            {sensor: topic for sensor, (_, topic) in sensors.items()},
+            lambda: self._guard.missing,
+        )
         self._robot, self.loop = robot, self.operation.loop
         self.clock, self._values = WatchClock(node), values
-        self._sensors = SensorSet(node, self.operation, self.clock, self._on_answered,
-                                  values.combined_state, values.combined_force_sign)
-        self._velocity = VelocityTopic(node, self.operation, self.clock, values.cmd_vel_stamped,
-                                       values.cmd_vel_timeout)
+        self._sensors = SensorSet(
+            node,
+            self.operation,
+            self.clock,
+            self._on_answered,
+            values.combined_state,
+            values.combined_force_sign,
+        )
+        self._velocity = VelocityTopic(
+            node, self.operation, self.clock, values.cmd_vel_stamped, values.cmd_vel_timeout
+        )
         law = self.loop.controller.parameters
         self._told: list[VelocityTopic | StairsTopic] = [self._velocity]
         if 'edge_places' in law.rows:
             self._told.append(StairsTopic(node, law.section))
         neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
-        self._guard = WatchdogGuard(node, self._count_receivers,
-                                    values.watchdog_timeout if values.require_watchdog else None,
-                                    lambda words: self.stop('watchdog', words))
+        self._guard = WatchdogGuard(
+            node,
+            self._count_receivers,
+            values.watchdog_timeout if values.require_watchdog else None,
+            lambda words: self.stop('watchdog', words),
+        )
         self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
@@ -88,23 +115,32 @@ class Session:
 
     def _rehearse(self) -> None:
         """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
+
         def rehearse() -> None:
             for output in self._outputs:
                 output.rehearse()
+
         self.loop.rehearse(rehearse)
         # the first line that rclpy logs looks for its caller in all modules
-        self._node.get_logger().info(f'configured: {self._robot.name}, '
-                                     f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz')
-        gc.collect()   # all modules and models, once; from now on only what is new is looked at
+        self._node.get_logger().info(
+            f'configured: {self._robot.name}, '
+            f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz'
+        )
+        gc.collect()  # all modules and models, once; from now on only what is new is looked at
         gc.freeze()
 
     def _count_receivers(self) -> int:
-        return int(min(self._effort_publisher.get_subscription_count(),
-                       self._neighbours.receivers(topics.EFFORT_COMMANDS)))
+        return int(
+            min(
+                self._effort_publisher.get_subscription_count(),
+                self._neighbours.receivers(topics.EFFORT_COMMANDS),
+            )
+        )
 
     def _create_publishers(self, values: Any) -> None:
         def publish(topic: str, create: Any = self._neighbours.create_publisher) -> Any:
             return create(Float64MultiArray, topic, topics.LATEST)
+
         robot = self._robot
         self._effort, self._lock = ArrayWriter(len(robot.efforts)), ArrayWriter(len(robot.locks))
         self._effort_publisher = publish(topics.EFFORT_COMMANDS)
@@ -120,14 +156,16 @@ class Session:
     def _make_outputs(self, robot_file: RobotFile, values: Any) -> list[Output]:
         """Return what is published beside the commands."""
         node, loop, rate = self._node, self.loop, values.telemetry_rate
-        outputs: list[Output] = [Telemetry(node, loop, rate),
-                   OdometryPublisher(node, loop, robot_file.values(World).slope,
-                                     values.odometry_rate)]
+        outputs: list[Output] = [
+            Telemetry(node, loop, rate),
+            OdometryPublisher(node, loop, robot_file.values(World).slope, values.odometry_rate),
+        ]
         if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, loop.controller, rate))
         if isinstance(loop.controller, FootPlanner):
-            outputs.append(WalkMarkers(node, loop, loop.controller, robot_file.values(World).slope,
-                                       rate))
+            outputs.append(
+                WalkMarkers(node, loop, loop.controller, robot_file.values(World).slope, rate)
+            )
         return outputs
 
     # -- lifecycle -------------------------------------------------------------------------------
@@ -139,8 +177,12 @@ class Session:
         """Refuse (`InvalidInput`) to begin beside a second law or sensor, or without a stop."""
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:
-            raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '
-                               'another machine is forgotten after some twenty seconds')
+            raise InvalidInput(
+                'activate',
+                limit=conflict,
+                remedy='stop it; what crashed on '
+                'another machine is forgotten after some twenty seconds',
+            )
         if deaf:
             raise InvalidInput('activate', limit=deaf, remedy='mend its type')
 
@@ -180,8 +222,12 @@ class Session:
         gc.unfreeze()
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
-        for destroy in (*(output.destroy for output in self._outputs), self._guard.destroy,
-                        self._claims.destroy, self._diagnostics.destroy):
+        for destroy in (
+            *(output.destroy for output in self._outputs),
+            self._guard.destroy,
+            self._claims.destroy,
+            self._diagnostics.destroy,
+        ):
             destroy()
 
     # -- one tick --------------------------------------------------------------------------------
@@ -248,8 +294,11 @@ class Session:
             # a pause may last; a simulator that has gone is silent
             if still > self._values.waiting_timeout and self.clock.lost:
                 waiting = self._latch.state is State.WAITING
-                self.stop('sensor_missing' if waiting else 'stale_joint_state', 'simulated time '
-                          f'stands still for {still:.1f} s, and nobody publishes {topics.CLOCK}')
+                self.stop(
+                    'sensor_missing' if waiting else 'stale_joint_state',
+                    'simulated time '
+                    f'stands still for {still:.1f} s, and nobody publishes {topics.CLOCK}',
+                )
             if self._fault_state() != self._reported:
                 self.report()
 
@@ -261,8 +310,11 @@ class Session:
         """Return whether no sensor has changed to the last bit since a look ago, under torque."""
         measurement, (stamp, before) = self.operation.measurement, self._looked
         self._looked = measurement.stamp, measurement.values.copy()
-        return stamp != measurement.stamp and np.array_equal(before, measurement.values) \
+        return (
+            stamp != measurement.stamp
+            and np.array_equal(before, measurement.values)
             and bool(self.loop.command.effort.any())
+        )
 
     def _on_neighbours(self) -> None:
         self._claims.ask()
@@ -284,13 +336,25 @@ class Session:
             warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         elif self._is_mocked():
-            warnings.insert(0, 'no sensor has changed in the last digit, under '
-                            f'{abs(self.loop.command.effort).max():.3g} N m: mock components?')
+            warnings.insert(
+                0,
+                'no sensor has changed in the last digit, under '
+                f'{abs(self.loop.command.effort).max():.3g} N m: mock components?',
+            )
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering = self.operation.steering
-        self._diagnostics.publish_loop(state.name.lower(), self._latch.fault, self.times, {
-            'clamped commands': self.loop.supervisor.clamped,
-            'bridged measurements': self.loop.supervisor.bridged,
-            'pace of time': self.clock.pace, 'velocity by': steering.source,
-            'cmd_vel refused': steering.refused, 'cmd_vel clipped': steering.clipped,
-            'later faults': ', '.join(self._latch.later)}, warnings)
+        self._diagnostics.publish_loop(
+            state.name.lower(),
+            self._latch.fault,
+            self.times,
+            {
+                'clamped commands': self.loop.supervisor.clamped,
+                'bridged measurements': self.loop.supervisor.bridged,
+                'pace of time': self.clock.pace,
+                'velocity by': steering.source,
+                'cmd_vel refused': steering.refused,
+                'cmd_vel clipped': steering.clipped,
+                'later faults': ', '.join(self._latch.later),
+            },
+            warnings,
+        )

@@ -58,41 +58,73 @@ class Settings(realtime.RealTimeParameters, section='node'):
     controller: str = parameter('', '', 'Name of the controller, for its rate and the record.')
     realtime: bool = parameter(False, '', 'False: lockstep, every step waits for its command.')
     speed: float = parameter(
-        1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0)
+        1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0
+    )
     duration: float = parameter(
-        0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6)
+        0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6
+    )
     lockstep_timeout: float = parameter(
-        2.0, 's', 'Longest wait for a command in lockstep.', 0.1, 600.0)
+        2.0, 's', 'Longest wait for a command in lockstep.', 0.1, 600.0
+    )
     command_timeout: float = parameter(
-        0.1, 's', 'In real time, age of a command after which the effort is zero, simulated time.',
-        0.001, 10.0)
+        0.1,
+        's',
+        'In real time, age of a command after which the effort is zero, simulated time.',
+        0.001,
+        10.0,
+    )
     disturb: str = parameter('', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.')
     route: str = parameter(
-        '', '', 'Name of a shipped route, or path of a route file, that is asked of the '
-        'controller on cmd_vel; empty: none.')
+        '',
+        '',
+        'Name of a shipped route, or path of a route file, that is asked of the '
+        'controller on cmd_vel; empty: none.',
+    )
     record_telemetry: bool = parameter(
-        False, '', 'Record what the controller says of every tick; its node must be told to send '
-        'it.')
+        False,
+        '',
+        'Record what the controller says of every tick; its node must be told to send it.',
+    )
     fault: str = parameter(
-        '', '', 'Kind of fault to provoke from now on, see walking_control fault --help; empty: '
-        'none.', choices=('', *INJECTIONS), live=True)
+        '',
+        '',
+        'Kind of fault to provoke from now on, see walking_control fault --help; empty: none.',
+        choices=('', *INJECTIONS),
+        live=True,
+    )
     controllers_file: str = parameter(
-        '', '', 'controllers.yaml of ros2_control: the node then treats messages as its '
-        'controllers do; empty: as our own plants do.')
+        '',
+        '',
+        'controllers.yaml of ros2_control: the node then treats messages as its '
+        'controllers do; empty: as our own plants do.',
+    )
     place: str = parameter(
-        '', '', 'Simulator whose habits are played under controllers_file: first, repeated and '
+        '',
+        '',
+        'Simulator whose habits are played under controllers_file: first, repeated and '
         'lost samples, joints without torque when they are let go; empty: none.',
-        choices=tuple(HABITS))
+        choices=tuple(HABITS),
+    )
     state_rate: float = parameter(
-        0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.', 0.0, 10000.0)
+        0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.', 0.0, 10000.0
+    )
     force_sign: float = parameter(
-        1.0, '1', 'Sign of the simulated force sensors under controllers_file: -1 for the force '
-        'of the foot on the floor.', -1.0, 1.0)
+        1.0,
+        '1',
+        'Sign of the simulated force sensors under controllers_file: -1 for the force '
+        'of the foot on the floor.',
+        -1.0,
+        1.0,
+    )
     combined_state: str = parameter(
-        '', '', 'joint_state: all sensors in one message; empty: a topic each.',
-        choices=('', JOINT_STATE))
+        '',
+        '',
+        'joint_state: all sensors in one message; empty: a topic each.',
+        choices=('', JOINT_STATE),
+    )
     discovery_timeout: float = parameter(
-        120.0, 's', 'Longest wait for a controller to be active.', 0.1, 600.0)
+        120.0, 's', 'Longest wait for a controller to be active.', 0.1, 600.0
+    )
 
 
 REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
@@ -109,7 +141,7 @@ class SimulatorNode(GuardedNode):
 
     _started: float | None = None
     _commanded: float | None = None
-    _lying: str | None = None   # why the robot counts as fallen
+    _lying: str | None = None  # why the robot counts as fallen
     _fall_reason: str | None = None
     stop_reason: str | None = None
     fault: Fault | None = None
@@ -125,8 +157,13 @@ class SimulatorNode(GuardedNode):
         self._values = node_parameters.read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for kind in (World, EstimatorParameters, SafetyParameters, SensorParameters,
-                     PLANTS.find(plant_name).parameters):
+        for kind in (
+            World,
+            EstimatorParameters,
+            SafetyParameters,
+            SensorParameters,
+            PLANTS.find(plant_name).parameters,
+        ):
             declare_section(self, robot_file.values(kind))
             robot_file.sections[kind.section] = vars(read_section(self, kind))
         self._build(robot_file, plant_name)
@@ -152,7 +189,7 @@ class SimulatorNode(GuardedNode):
         path = self._values.controllers_file
         self.stand_in = StandIn(robot, read_controllers(path)) if path else None
         self._place = Place(self._values.place if path else '', robot)
-        self._held = 0.0   # s that it was held before it was let go
+        self._held = 0.0  # s that it was held before it was let go
         self.plant = make_plant(robot_file, plant_name)
         plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
         self._route = read_route(self._values.route) if self._values.route else None
@@ -171,20 +208,26 @@ class SimulatorNode(GuardedNode):
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
         fields = controller.telemetry_fields(robot) if self._values.record_telemetry else ()
         self._said = np.zeros(len(fields))
-        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings),
-                                 fields)
+        self.recorder = Recorder(
+            robot, controller.name, self.plant, rows + 1, vars(settings), fields
+        )
 
     def _create_topics(self, robot: Robot) -> None:
         out, latest = topics.SENSOR_OUT, topics.LATEST
         stand_in = self.stand_in
         self._stop_publisher = self.create_publisher(
-            Bool, topics.EMERGENCY_STOP, topics.EVENTS,
-            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
+            Bool,
+            topics.EMERGENCY_STOP,
+            topics.EVENTS,
+            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False),
+        )
         joints, *others = signals.sensors_of(robot)
-        self._sensors = [*others, joints]   # these complete a set
+        self._sensors = [*others, joints]  # these complete a set
         self._writers = {sensor.name: writer_of(sensor) for sensor in self._sensors}
-        self._sensor_publishers = {sensor.name: self.create_publisher(
-            message_type(sensor), sensor.topic, out) for sensor in self._sensors}
+        self._sensor_publishers = {
+            sensor.name: self.create_publisher(message_type(sensor), sensor.topic, out)
+            for sensor in self._sensors
+        }
         if stand_in:
             self._writers[signals.JOINTS] = JointStateWriter(stand_in.joints)
         self._combined_publisher = None
@@ -197,9 +240,10 @@ class SimulatorNode(GuardedNode):
         # before the commands, so that of two that wait the word about the tick comes first
         self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
         if len(self._said):
-            self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
-                                     latest)
-        heard = topics.SENSOR_IN if stand_in else latest   # ros2_control asks for nothing
+            self.create_subscription(
+                Float64MultiArray, topics.TELEMETRY, self._on_telemetry, latest
+            )
+        heard = topics.SENSOR_IN if stand_in else latest  # ros2_control asks for nothing
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, heard)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, heard)
 
@@ -207,10 +251,16 @@ class SimulatorNode(GuardedNode):
 
     def _on_waiting(self) -> None:
         """Start once a controller listens and speaks."""
-        publishers = [*self._sensor_publishers.values()] if self._combined_publisher is None \
+        publishers = (
+            [*self._sensor_publishers.values()]
+            if self._combined_publisher is None
             else [self._combined_publisher]
-        unheard = [publisher.topic_name for publisher in publishers
-                   if not publisher.get_subscription_count()]
+        )
+        unheard = [
+            publisher.topic_name
+            for publisher in publishers
+            if not publisher.get_subscription_count()
+        ]
         silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
         if self._asked is not None and self._asked.missing:
             unheard.append(self._asked.missing)
@@ -218,10 +268,16 @@ class SimulatorNode(GuardedNode):
             self.destroy_timer(self._waiting)
             self._start()
         elif time.monotonic() - self._created > self._values.discovery_timeout:
-            missing = [f'nobody {does} {", ".join(names)}' for does, names in
-                       (('listens to', unheard), ('sends', silent)) if names]
-            self.finish('no_controller', f'{"no" if silent else "no active"} controller for '
-                        f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
+            missing = [
+                f'nobody {does} {", ".join(names)}'
+                for does, names in (('listens to', unheard), ('sends', silent))
+                if names
+            ]
+            self.finish(
+                'no_controller',
+                f'{"no" if silent else "no active"} controller for '
+                f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing),
+            )
 
     @property
     def started(self) -> bool:
@@ -232,8 +288,7 @@ class SimulatorNode(GuardedNode):
         if self._values.realtime:
             realtime.begin(self, self._values)
         self._started = self._waiting_since = self._sent = time.monotonic()
-        interval = self.period / self._values.speed if self._values.realtime \
-            else REPEAT_AFTER / 2
+        interval = self.period / self._values.speed if self._values.realtime else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
         self._timer = self.create_timer(interval, callback, clock=self._steady)
         self._measure()
@@ -244,15 +299,19 @@ class SimulatorNode(GuardedNode):
     # -- commands --------------------------------------------------------------------------------
 
     def _on_effort(self, message: Float64MultiArray) -> None:
-        if self._forward(self.stand_in, message, names.EFFORT_CONTROLLER) if self.stand_in else \
-                self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
+        if (
+            self._forward(self.stand_in, message, names.EFFORT_CONTROLLER)
+            if self.stand_in
+            else self._accept(message, self._command.effort, topics.EFFORT_COMMANDS)
+        ):
             self._effort_tick = message.layout.data_offset
             self._advance()
 
     def _on_lock(self, message: Float64MultiArray) -> None:
         if self.stand_in:
             if self.plant.robot.locks and self._forward(
-                    self.stand_in, message, names.LOCK_CONTROLLER):
+                self.stand_in, message, names.LOCK_CONTROLLER
+            ):
                 self._lock_tick = message.layout.data_offset
                 self._advance()
             return
@@ -284,8 +343,9 @@ class SimulatorNode(GuardedNode):
     def _update_stand_in(self, stand_in: StandIn) -> None:
         measurement = self._measurement
         for name in stand_in.update(measurement.position, measurement.velocity):
-            self.get_logger().error(f'{name} is deactivated: its command has another size than '
-                                    'its joints')
+            self.get_logger().error(
+                f'{name} is deactivated: its command has another size than its joints'
+            )
         stand_in.write(self._command.effort, self._command.lock)
         if self.plant.time < self._place.habits.limp:
             self._command.effort[:] = 0.0
@@ -294,8 +354,10 @@ class SimulatorNode(GuardedNode):
         """Copy a command, as ros2_control would: a wrong one is dropped."""
         data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
         if data.shape != out.shape or not np.isfinite(data).all():
-            self.get_logger().error(f'{topic}: {list(message.data)} dropped; must be '
-                                    f'{len(out)} finite numbers', throttle_duration_sec=1.0)
+            self.get_logger().error(
+                f'{topic}: {list(message.data)} dropped; must be {len(out)} finite numbers',
+                throttle_duration_sec=1.0,
+            )
             return False
         out[:] = data
         self._commanded = time.monotonic()
@@ -307,7 +369,7 @@ class SimulatorNode(GuardedNode):
             return
         if all(tick == self._tick for _, tick in self._answers()):
             self._step()
-            while self.plant.lost and not self.finished:   # nobody will answer
+            while self.plant.lost and not self.finished:  # nobody will answer
                 self._step()
 
     def _answers(self) -> list[tuple[str, int | None]]:
@@ -325,8 +387,10 @@ class SimulatorNode(GuardedNode):
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
-            self.finish('no_command', f'no command for {self._values.lockstep_timeout:g} s from '
-                         + ', '.join(missing))
+            self.finish(
+                'no_command',
+                f'no command for {self._values.lockstep_timeout:g} s from ' + ', '.join(missing),
+            )
         elif time.monotonic() - self._sent > REPEAT_AFTER:
             self.missed_ticks += 1
             if self._values.place:
@@ -336,14 +400,14 @@ class SimulatorNode(GuardedNode):
     def _on_period(self) -> None:
         """In real time, step by the clock; the robot is held until the first command."""
         if self._commanded is None or self.finished:
-            if self._values.place and not self.finished:   # there the clock goes on meanwhile
+            if self._values.place and not self.finished:  # there the clock goes on meanwhile
                 self._held += self.period
                 self._measure()
             self._publish()
             return
         silence = self._values.speed * (time.monotonic() - self._commanded)
         silent = silence > self._values.command_timeout
-        if silent and self.stand_in is None:   # ros2_control has no timeout
+        if silent and self.stand_in is None:  # ros2_control has no timeout
             self._command.effort[:] = 0.0
         if self._effort_tick != self._tick:
             self.missed_ticks += 1
@@ -376,7 +440,7 @@ class SimulatorNode(GuardedNode):
             self._waiting_since = time.monotonic()
             self._lead()
             self._publish()
-            self._observe()   # while a controller in a process of its own answers
+            self._observe()  # while a controller in a process of its own answers
         # the controller has seen it, too: its answer is the last row, as it is without ROS
         self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
 
@@ -412,7 +476,7 @@ class SimulatorNode(GuardedNode):
             if name == signals.JOINTS:
                 if self.stand_in is not None:
                     parts = [self.stand_in.arrange(part) for part in parts]
-                n = len(self._writers[name].message.name)   # the last may be missing
+                n = len(self._writers[name].message.name)  # the last may be missing
                 parts = [part[:n] for part in parts]
             message = self._writers[name].write(measurement.stamp, *parts)
             if not self._injection.mutes(name):
@@ -435,15 +499,19 @@ class SimulatorNode(GuardedNode):
             check_kind(kind)
         if kind in LAW_FAULTS:
             if self.break_law is None:
-                raise InvalidInput('fault', value=kind, limit='the control law runs in another '
-                                   'process', remedy='demo --processes 1')
+                raise InvalidInput(
+                    'fault',
+                    value=kind,
+                    limit='the control law runs in another process',
+                    remedy='demo --processes 1',
+                )
             self.break_law(kind)
         elif kind == 'emergency_stop':
             self._stop_publisher.publish(Bool(data=True))
         self._injection.begin(kind if kind in SENSOR_FAULTS else '')
         joints = self._injection.joints
         if self.stand_in is not None:
-            joints = self.stand_in.joints[:len(joints)]
+            joints = self.stand_in.joints[: len(joints)]
         self._writers[signals.JOINTS] = JointStateWriter(joints)
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
@@ -458,8 +526,9 @@ class SimulatorNode(GuardedNode):
         self._end_publisher.publish(String(data=reason or 'as long as it was to'))
         self.wall_time = time.monotonic() - (self._started or self._created)
         distance = self.plant.truth.q[0] - self._origin
-        self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
-                               f'{self.plant.time:.2f} s')
+        self.get_logger().info(
+            f'{self._observer.state.steps} steps, {distance:.2f} m in {self.plant.time:.2f} s'
+        )
         if reason is not None:
             self.get_logger().error(reason)
 

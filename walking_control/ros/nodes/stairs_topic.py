@@ -30,8 +30,9 @@ class StairsTopic:
     def subscribe(self) -> None:
         """Begin to listen; odom begins now."""
         self._since = self._now()
-        self._subscription = self._node.create_subscription(Path, STAIRS, self._on_stairs,
-                                                            topics.SENSOR_IN)
+        self._subscription = self._node.create_subscription(
+            Path, STAIRS, self._on_stairs, topics.SENSOR_IN
+        )
 
     def unsubscribe(self) -> None:
         """Stop listening."""
@@ -48,9 +49,12 @@ class StairsTopic:
         problem = self._problem(message, places + heights)
         if problem is None:
             rises = [high - low for low, high in zip([0.0, *heights], heights)]
-            result = self._node.set_parameters_atomically([
-                Parameter(f'{self._section}.edge_places', value=places),
-                Parameter(f'{self._section}.edge_rises', value=rises)])
+            result = self._node.set_parameters_atomically(
+                [
+                    Parameter(f'{self._section}.edge_places', value=places),
+                    Parameter(f'{self._section}.edge_rises', value=rises),
+                ]
+            )
             if result.successful:
                 self._warn_of_ends(places, rises)
                 return
@@ -65,8 +69,10 @@ class StairsTopic:
         if frame != ODOM:
             return f'its frame is {frame!r}; must be {ODOM!r}, where the walk began'
         if stamp and not self._since <= stamp <= self._now():
-            return f'its stamp, {stamp:.3f} s, is not between the beginning of {ODOM}, ' \
+            return (
+                f'its stamp, {stamp:.3f} s, is not between the beginning of {ODOM}, '
                 f'{self._since:.3f} s, and now'
+            )
         if not all(map(math.isfinite, numbers)):
             return 'a place or height is not finite'
         return None
@@ -78,5 +84,6 @@ class StairsTopic:
             if abs(rise) > most:
                 self._node.get_logger().warning(
                     f'{STAIRS}: the edge at {place:.3g} m rises {rise:.3g} m, more than '
-                    f'{self._section}.highest_edge ({most:g} m): the robot stands before it')
+                    f'{self._section}.highest_edge ({most:g} m): the robot stands before it'
+                )
                 return

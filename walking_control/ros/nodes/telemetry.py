@@ -17,7 +17,7 @@ from walking_control.models.signals import BaseState
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.messages import set_stamp, write_axes
 
-ODOM = 'odom'   # level frame with its origin at the first stance foot
+ODOM = 'odom'  # level frame with its origin at the first stance foot
 # velocities asked of the law: ahead, to the left, turning
 COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')
 
@@ -98,7 +98,8 @@ class Telemetry(Output):
             publisher = self._publishers.get(name)
             if publisher is None:
                 publisher = self._publishers[name] = self._publisher(
-                    Float64, topics.telemetry(name))
+                    Float64, topics.telemetry(name)
+                )
             self._message.data = float(value)
             self._send(publisher, self._message)
 
@@ -106,19 +107,22 @@ class Telemetry(Output):
         loop = self._loop
         robot, state = loop.robot, loop.state
         yield from zip(robot.coordinates, state.coordinates.tolist())
-        yield from ((f'{name}_rate', rate)
-                    for name, rate in zip(robot.coordinates, state.rates.tolist()))
+        yield from (
+            (f'{name}_rate', rate) for name, rate in zip(robot.coordinates, state.rates.tolist())
+        )
         yield 'support', state.support
         yield 'step_length', state.step_length
         yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0
-        yield from ((f'effort_{joint}', effort)
-                    for joint, effort in zip(robot.actuators, loop.command.effort.tolist()))
+        yield from (
+            (f'effort_{joint}', effort)
+            for joint, effort in zip(robot.actuators, loop.command.effort.tolist())
+        )
         work = self._work
         yield 'mechanical_power', work.power
         yield 'step_work', work.net
         yield 'step_push', work.positive
         velocity = loop.reference.velocity
-        if velocity is not None or self._rehearsing:   # somebody may ask for one later
+        if velocity is not None or self._rehearsing:  # somebody may ask for one later
             yield from zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
 
@@ -136,14 +140,14 @@ class StepWork:
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._stamp: float | None = None
         self._steps = 0
-        self._sums = [0.0, 0.0]   # of the step under way
+        self._sums = [0.0, 0.0]  # of the step under way
         self.power = self.net = self.positive = 0.0
 
     def add(self, stamp: float) -> None:
         """Take the power of a tick."""
         state, command = self._loop.state, self._loop.command
         elapsed = 0.0 if self._stamp is None else stamp - self._stamp
-        if elapsed < 0.0 or state.steps < self._steps:   # another walk
+        if elapsed < 0.0 or state.steps < self._steps:  # another walk
             self._sums, elapsed = [0.0, 0.0], 0.0
         # what was commanded a tick ago has acted since
         self._sums[0] += elapsed * self.power
@@ -151,7 +155,7 @@ class StepWork:
         if state.steps != self._steps:
             (self.net, self.positive), self._sums = self._sums, [0.0, 0.0]
         self._stamp, self._steps = stamp, state.steps
-        self.power = float(command.effort[:len(self._joints)] @ state.velocity[self._joints])
+        self.power = float(command.effort[: len(self._joints)] @ state.velocity[self._joints])
 
 
 class OdometryPublisher(Output):
@@ -165,7 +169,7 @@ class OdometryPublisher(Output):
         super().__init__(node, rate)
         self._loop, self._slope = loop, slope
         robot = loop.robot
-        self._level = level_rotation(slope)   # from the floor's axes to those of odom
+        self._level = level_rotation(slope)  # from the floor's axes to those of odom
         self._turn, self._shift = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._odometry = self._publisher(Odometry, 'odom')

@@ -33,11 +33,12 @@ class TickRecorder:
         self._faults = Path(values.record_faults) if values.record_faults else None
         self._recorder: Recorder | None = None
         if values.record_faults == LOG:
-            self._faults = _log_folder() / f'{robot_file.robot.name}_fault.mcap' \
-                if values.realtime else None
+            self._faults = (
+                _log_folder() / f'{robot_file.robot.name}_fault.mcap' if values.realtime else None
+            )
         try:
             if self._path or self._faults:
-                type_store()   # now, not in the middle of a start
+                type_store()  # now, not in the middle of a start
         except MissingDependency as error:
             if self._path or values.record_faults != LOG:
                 raise
@@ -46,8 +47,11 @@ class TickRecorder:
 
     def begin(self) -> None:
         """Begin to record. Raises `InvalidInput`: what was asked for by name cannot be made."""
-        path = None if self._path is None else next(
-            path for path in numbered(self._path) if not path.exists())
+        path = (
+            None
+            if self._path is None
+            else next(path for path in numbered(self._path) if not path.exists())
+        )
         if path is None and self._faults is None:
             return
         self._recorder = Recorder(*self._parts, path, self._faults, self._say)

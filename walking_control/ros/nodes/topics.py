@@ -19,23 +19,31 @@ def telemetry(name: str) -> str:
 
 
 # Broadcasters latch their last message; we only ever want the newest one that is live.
-SENSOR_OUT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                        durability=DurabilityPolicy.TRANSIENT_LOCAL)
-LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                    durability=DurabilityPolicy.VOLATILE)
+SENSOR_OUT = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+LATEST = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE
+)
 LATCHED = SENSOR_OUT
 # What asks for nothing hears every publisher, reliable or not.
-SENSOR_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
-                       durability=DurabilityPolicy.VOLATILE)
+SENSOR_IN = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE
+)
 # Every message counts.
 EVENTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # One subscription each, so that a stop is heard from whoever publishes it: reliably where that is
 # offered, also from a button box that was pressed before we were there, and from one that is not
 # reliable. To hear it twice does no harm.
-STOP_IN = (EVENTS,
-           QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE,
-                      durability=DurabilityPolicy.TRANSIENT_LOCAL),
-           QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
+STOP_IN = (
+    EVENTS,
+    QoSProfile(
+        depth=10,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL,
+    ),
+    QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
+)
 
 
 def tick_number(stamp: Time) -> int:

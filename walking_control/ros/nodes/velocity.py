@@ -15,7 +15,7 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.heartbeat import WatchClock
 from walking_control.ros.nodes.messages import seconds
 
-SAID = 1.0   # s between two warnings of one kind
+SAID = 1.0  # s between two warnings of one kind
 
 
 class VelocityTopic:
@@ -26,20 +26,23 @@ class VelocityTopic:
     None.
     """
 
-    def __init__(self, node: Node, operation: Operation, clock: WatchClock, stamped: bool,
-                 hold: float) -> None:
+    def __init__(
+        self, node: Node, operation: Operation, clock: WatchClock, stamped: bool, hold: float
+    ) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._stamped, self._hold = stamped, hold
         self._subscription = None
-        self._quiet_until: dict[str, float] = {}   # kind of problem -> steady clock, s
+        self._quiet_until: dict[str, float] = {}  # kind of problem -> steady clock, s
         self.problem: str | None = None
 
     def subscribe(self) -> None:
         """Begin to listen."""
-        kind, callback = (TwistStamped, self._on_stamped) if self._stamped \
-            else (Twist, self._on_twist)
+        kind, callback = (
+            (TwistStamped, self._on_stamped) if self._stamped else (Twist, self._on_twist)
+        )
         self._subscription = self._node.create_subscription(
-            kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
+            kind, topics.CMD_VEL, callback, topics.SENSOR_IN
+        )
 
     def unsubscribe(self) -> None:
         """Stop listening."""
@@ -52,8 +55,9 @@ class VelocityTopic:
         age = self._node.get_clock().now().nanoseconds * 1e-9 - stamp
         if stamp and self._hold and not abs(age) <= self._hold:
             when = f'{age:.3f} s old' if age > 0.0 else f'{-age:.3f} s ahead of our clock'
-            self._say(self._operation.steering.refuse(
-                f'the stamp is {when}; limit {self._hold:g} s'))
+            self._say(
+                self._operation.steering.refuse(f'the stamp is {when}; limit {self._hold:g} s')
+            )
         else:
             self._on_twist(message.twist)
 
@@ -82,16 +86,19 @@ class RouteTopics:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._publisher = node.create_publisher(Twist, topics.CMD_VEL, topics.EVENTS)
-        self._services = {name: node.create_client(Trigger, f'{topics.CONTROLLER}/{name}')
-                          for name in ('start', 'stop')}
+        self._services = {
+            name: node.create_client(Trigger, f'{topics.CONTROLLER}/{name}')
+            for name in ('start', 'stop')
+        }
 
     @property
     def missing(self) -> str:
         """What of the controller is not there yet, or ``''``."""
         if not self._publisher.get_subscription_count():
             return str(self._publisher.topic_name)
-        return ', '.join(client.srv_name for client in self._services.values()
-                         if not client.service_is_ready())
+        return ', '.join(
+            client.srv_name for client in self._services.values() if not client.service_is_ready()
+        )
 
     def command(self, velocity: Sequence[float], now: float | None = None) -> None:
         """Ask for a velocity."""
@@ -111,4 +118,5 @@ class RouteTopics:
         def answered(future: Future) -> None:
             if not future.result().success:
                 self._node.get_logger().error(f'{name}: {future.result().message}')
+
         self._services[name].call_async(Trigger.Request()).add_done_callback(answered)

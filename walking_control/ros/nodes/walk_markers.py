@@ -17,13 +17,13 @@ from walking_control.controllers.controller import FootPlan, FootPlanner
 from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
 from walking_control.ros.nodes.telemetry import level_rotation, ODOM, Output
 
-KEPT = 20            # footprints
-LOOK = 0.05          # s between two looks at the feet: no step is shorter
-THICK = 0.004        # m, of a drawn sole
-POINT = 0.03         # m, drawn size of a point foot
-ARROW = 0.3          # m, drawn length of the heading
-LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)   # as in the reports
-FLOOR, PLATE = (0.3, 0.6, 0.3, 0.4), 0.4   # the latter m
+KEPT = 20  # footprints
+LOOK = 0.05  # s between two looks at the feet: no step is shorter
+THICK = 0.004  # m, of a drawn sole
+POINT = 0.03  # m, drawn size of a point foot
+ARROW = 0.3  # m, drawn length of the heading
+LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)  # as in the reports
+FLOOR, PLATE = (0.3, 0.6, 0.3, 0.4), 0.4  # the latter m
 UP = np.array([0.0, 0.0, 1.0])
 PLANNED, CAPTURE, HEADING = (0.4, 0.4, 0.4, 0.5), (0.8, 0.1, 0.5, 1.0), (0.1, 0.1, 0.1, 1.0)
 
@@ -37,13 +37,14 @@ class WalkMarkers(Output):
     downhill positive. `rate`: see `Output`.
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float,
-                 rate: float) -> None:
+    def __init__(
+        self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float, rate: float
+    ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law
         self._level, self._tilt = level_rotation(slope), 0.5 * slope
         self._array = self._publisher(MarkerArray, '~/markers')
-        self._planned: Marker | None = None   # made once the soles are known
+        self._planned: Marker | None = None  # made once the soles are known
         self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
         self._heading = make_marker(ODOM, 'heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
         self._heading.points = [Point(), Point()]
@@ -53,7 +54,7 @@ class WalkMarkers(Output):
         """Forget the past."""
         super().begin()
         self._look_at = -math.inf
-        self._placed: deque[Marker] = deque(maxlen=KEPT)   # markers
+        self._placed: deque[Marker] = deque(maxlen=KEPT)  # markers
         self._swing: int | None = None
         self._count = 0
 

@@ -24,22 +24,31 @@ from walking_control.ros.nodes.runtime import program
 
 class Settings(realtime.RealTimeParameters, section='node'):
     """Of the watchdog."""
+
     timeout: float = parameter(
-        0.1, 's', 'Silence of the controller after which zero effort is sent.', 0.005, 60.0)
+        0.1, 's', 'Silence of the controller after which zero effort is sent.', 0.005, 60.0
+    )
     # as the loop of ros2_control
     priority: int = parameter(
-        50, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
-        'e.g. rtprio in /etc/security/limits.conf.', 0, 90)
+        50,
+        '1',
+        'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
+        'e.g. rtprio in /etc/security/limits.conf.',
+        0,
+        90,
+    )
     fallback_controller: str = parameter(
-        '', '', 'ros2_control controller that takes the joints over when zero had to be sent; '
-        'empty: none.')
+        '',
+        '',
+        'ros2_control controller that takes the joints over when zero had to be sent; empty: none.',
+    )
     effort_controller: str = parameter(
-        topics.EFFORT_COMMANDS.partition('/')[0], '', 'ros2_control controller it takes them '
-        'from.')
+        topics.EFFORT_COMMANDS.partition('/')[0], '', 'ros2_control controller it takes them from.'
+    )
     controller_manager: str = parameter('controller_manager', '', 'Name of the controller manager.')
 
 
-HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
+HEARTBEAT_PERIOD = 0.02  # s; how soon a controller knows that it is heard
 
 
 class WatchdogNode(GuardedNode):
@@ -58,22 +67,25 @@ class WatchdogNode(GuardedNode):
         self._watch_clock = WatchClock(self)
         self._watch_clock.begin()
         self._timeout = values.timeout
-        self._size: int | None = None   # of the last command, while a controller is at work
-        self._heard = -math.inf   # when a controller was heard
-        self._tick = 0         # what it answered
-        self._deadline = 0.0   # when zero is due, unless it speaks
+        self._size: int | None = None  # of the last command, while a controller is at work
+        self._heard = -math.inf  # when a controller was heard
+        self._tick = 0  # what it answered
+        self._deadline = 0.0  # when zero is due, unless it speaks
         self.tripped = False
         self.trips = 0
         self._fallback = FallbackSwitch(self, values) if values.fallback_controller else None
         self._heartbeat = HeartbeatWriter()
         # first: who is here may command, too, see Neighbours
-        self._heartbeat_publisher = self.create_publisher(Float64MultiArray, topics.WATCHDOG,
-                                                          topics.LATEST)
-        self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
-                                                topics.LATEST)
+        self._heartbeat_publisher = self.create_publisher(
+            Float64MultiArray, topics.WATCHDOG, topics.LATEST
+        )
+        self._publisher = self.create_publisher(
+            Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST
+        )
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
-                                 topics.LATEST)
+        self.create_subscription(
+            Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command, topics.LATEST
+        )
         self._watch = self.steady_timer(self._timeout, self._on_watch)
         self.steady_timer(HEARTBEAT_PERIOD, self._on_heartbeat)
         self.steady_timer(1.0, self._on_diagnostics)
@@ -81,7 +93,7 @@ class WatchdogNode(GuardedNode):
 
     def _on_command(self, message: Float64MultiArray) -> None:
         at_work = message.layout.data_offset != 0 or any(message.data)
-        if self.tripped and not at_work:   # our own zeros come back to us
+        if self.tripped and not at_work:  # our own zeros come back to us
             return
         tick = message.layout.data_offset
         now = self._watch_clock.now(self._watch_clock.stamp_of(tick) if tick else None)
@@ -96,9 +108,9 @@ class WatchdogNode(GuardedNode):
         if self._size is not None:
             if now >= self._deadline:
                 self._send_zero(now, self._size)
-                self._deadline = now + 0.25 * self._timeout   # one message may be lost
+                self._deadline = now + 0.25 * self._timeout  # one message may be lost
             left = self._deadline - now
-        if self._watch_clock.simulated:   # it may stand still, or run faster than ours
+        if self._watch_clock.simulated:  # it may stand still, or run faster than ours
             left = max(left, 0.1 * self._timeout) / max(1.0, self._watch_clock.pace)
         self._watch.timer_period_ns = max(1, int(1e9 * left))
         self._watch.reset()
@@ -109,8 +121,9 @@ class WatchdogNode(GuardedNode):
             return
         self.tripped = True
         self.trips += 1
-        self.get_logger().error(f'no command for {now - self._heard:.3f} s from a controller at '
-                                'work: sending zero')
+        self.get_logger().error(
+            f'no command for {now - self._heard:.3f} s from a controller at work: sending zero'
+        )
         if self._fallback is not None:
             self._fallback.request()
 
@@ -118,8 +131,11 @@ class WatchdogNode(GuardedNode):
         return self._watch_clock.now() - self._heard
 
     def _on_heartbeat(self) -> None:
-        self._heartbeat_publisher.publish(self._heartbeat.write(
-            self._tick, self._age(), self._publisher.get_subscription_count(), self.tripped))
+        self._heartbeat_publisher.publish(
+            self._heartbeat.write(
+                self._tick, self._age(), self._publisher.get_subscription_count(), self.tripped
+            )
+        )
 
     def _on_diagnostics(self) -> None:
         age, level, words = self._age(), DiagnosticStatus.OK, 'a controller is heard'
@@ -127,8 +143,12 @@ class WatchdogNode(GuardedNode):
             level, words = DiagnosticStatus.ERROR, 'the controller fell silent: sending zero'
         elif age > max(self._timeout, 1.0):
             level, words = DiagnosticStatus.WARN, 'no controller is heard'
-        figures = {'timeout (s)': self._timeout, 'silence (s)': age, 'trips': self.trips,
-                   'receivers': self._publisher.get_subscription_count()}
+        figures = {
+            'timeout (s)': self._timeout,
+            'silence (s)': age,
+            'trips': self.trips,
+            'receivers': self._publisher.get_subscription_count(),
+        }
         if self._fallback is not None:
             figures['fallback'] = self._fallback.outcome
         self._diagnostics.publish(level, words, figures)

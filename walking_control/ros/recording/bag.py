@@ -30,12 +30,13 @@ from walking_control.ros.ros2_control import names
 @dataclass(frozen=True)
 class Bag:
     """A bag, opened."""
+
     path: Path
     # topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told
     texts: dict[str, str]
-    remark: str | None   # what is missing of one that nobody closed, in words; None of one that was
-    readable: Path   # the path, or that of a copy of what is whole
-    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)   # which holds the copy
+    remark: str | None  # what is missing of one that nobody closed, in words; None of one that was
+    readable: Path  # the path, or that of a copy of what is whole
+    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)  # which holds the copy
 
     def messages(self) -> Iterator[tuple[str, Any]]:
         """Yield (topic, message) in the order in which they were written."""
@@ -45,11 +46,14 @@ class Bag:
             with rosbag2.Reader(self.readable) as reader:
                 for connection, _, data in reader.messages():
                     if connection.msgtype in store.types:
-                        yield connection.topic.strip('/'), store.deserialize_cdr(
-                            data, connection.msgtype)
+                        yield (
+                            connection.topic.strip('/'),
+                            store.deserialize_cdr(data, connection.msgtype),
+                        )
         except (OSError, ValueError, LookupError, rosbag2.ReaderError) as error:
-            raise InvalidInput(f'recording {self.path}', limit=f'cannot be read: {error}'
-                               ) from error
+            raise InvalidInput(
+                f'recording {self.path}', limit=f'cannot be read: {error}'
+            ) from error
 
 
 def open_bag(path: Path) -> Bag:
@@ -83,16 +87,18 @@ def _opened(path: Path) -> Bag:
                 whole -= len(data)
             target.write(END)
     except OSError as error:
-        raise InvalidInput(f'recording {path}', limit=f'cannot be read: {error.strerror}'
-                           ) from error
+        raise InvalidInput(
+            f'recording {path}', limit=f'cannot be read: {error.strerror}'
+        ) from error
     return Bag(path, {}, f'{remark}, {torn} bytes of a torn end are left out', copy, folder)
 
 
 @dataclass
 class Row:
     """A joint state with the newest of all else, and the command that answers it."""
-    measurement: Measurement   # filled anew for every row
-    reference: Reference   # likewise
+
+    measurement: Measurement  # filled anew for every row
+    reference: Reference  # likewise
     # what was answered, None where that was not recorded
     command: tuple[np.ndarray, np.ndarray | None] | None
     # position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both linear
@@ -110,7 +116,7 @@ def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
             if message.layout.data_offset == reader.tick:
                 answers[topic] = np.array(message.data)
             continue
-        if pending:   # a sensor after a joint state: its answers are complete
+        if pending:  # a sensor after a joint state: its answers are complete
             yield reader.row(answers)
             pending, answers = False, {}
         reader.take(topic, message)
@@ -127,8 +133,11 @@ class _RowReader:
         self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
         self._wanted = set(self._sensors)
         self._take: dict[str, Callable[[Any], None]] = {
-            ticks.REFERENCE: self._refer, ticks.POSTURE: self._posture,
-            ticks.SUPPORT: self._support, names.TRUTH: self._base}
+            ticks.REFERENCE: self._refer,
+            ticks.POSTURE: self._posture,
+            ticks.SUPPORT: self._support,
+            names.TRUTH: self._base,
+        }
         self.tick: int | None = None
         self._truth: np.ndarray | None = None
 
@@ -137,10 +146,15 @@ class _RowReader:
         return not self._wanted
 
     def row(self, answers: dict[str, np.ndarray]) -> Row:
-        effort, lock = (answers.get(topic) for topic in (names.EFFORT_COMMANDS,
-                                                         names.LOCK_COMMANDS))
-        return Row(self.measurement, self.reference, None if effort is None else (
-            effort, None if lock is None else lock > 0.5), self._truth)
+        effort, lock = (
+            answers.get(topic) for topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS)
+        )
+        return Row(
+            self.measurement,
+            self.reference,
+            None if effort is None else (effort, None if lock is None else lock > 0.5),
+            self._truth,
+        )
 
     def take(self, topic: str, message: Any) -> None:
         if topic in self._sensors:
@@ -153,15 +167,23 @@ class _RowReader:
         told = list(message.name)
         missing = [joint for joint in joints if joint not in told]
         if missing:
-            raise InvalidInput('recorded JointState', value=', '.join(told),
-                               limit='lacks ' + ', '.join(missing), remedy='the recording is of '
-                               'another robot')
+            raise InvalidInput(
+                'recorded JointState',
+                value=', '.join(told),
+                limit='lacks ' + ', '.join(missing),
+                remedy='the recording is of another robot',
+            )
         return [float(values[told.index(joint)]) for joint in joints]
 
     def _hear(self, sensor: Sensor, message: Any) -> None:
         for signal, part in zip(sensor.signals, self.measurement.parts[sensor.name]):
-            values = signal.read(message) if sensor.message != STATE else self._pick(
-                message, getattr(message, signal.field or signal.name), signal.labels)
+            values = (
+                signal.read(message)
+                if sensor.message != STATE
+                else self._pick(
+                    message, getattr(message, signal.field or signal.name), signal.labels
+                )
+            )
             part[:] = np.array(values) > 0.5 if sensor.name == LOCKS else values
         if sensor.name == JOINTS:
             stamp = message.header.stamp

@@ -19,24 +19,31 @@ from walking_control.runs.kinematics import estimate_error, EstimateError
 from walking_control.runs.run import Run
 
 # what is fitted, and where the search begins unless the robot file says
-FITTED = {'gyro_sigma': 0.02, 'acceleration_sigma': 0.2, 'position_sigma': 0.003,
-          'velocity_sigma': 0.1, 'foot_motion': 0.01, 'way_scale': 1.0}
+FITTED = {
+    'gyro_sigma': 0.02,
+    'acceleration_sigma': 0.2,
+    'position_sigma': 0.003,
+    'velocity_sigma': 0.1,
+    'foot_motion': 0.01,
+    'way_scale': 1.0,
+}
 BIASES = {'gyro_bias_sigma': 0.01, 'acceleration_bias_sigma': 0.3, 'orientation_sigma': 0.01}
 EVALUATIONS = 160
-CAMERA = 1e-3, 5e-4      # rad, m: a truth that is measured is no better
+CAMERA = 1e-3, 5e-4  # rad, m: a truth that is measured is no better
 
 
 @dataclass(frozen=True)
 class LogErrors:
     """Estimate less truth over a part of a recording; None without a truth."""
-    rows: int   # measurements
-    duration: float   # s
-    way: float   # length of the way on the floor, m
-    place_rms: tuple[float, ...]   # along x, y and z, m
-    place_final: float   # of the last row, m
-    place_share: float | None   # of the way
-    tilt_rms: tuple[float, ...]   # roll and pitch, rad
-    yaw_rms: float   # rad
+
+    rows: int  # measurements
+    duration: float  # s
+    way: float  # length of the way on the floor, m
+    place_rms: tuple[float, ...]  # along x, y and z, m
+    place_final: float  # of the last row, m
+    place_share: float | None  # of the way
+    tilt_rms: tuple[float, ...]  # roll and pitch, rad
+    yaw_rms: float  # rad
     # normalised squared error of turn and place, mean over its degrees of freedom: 1 of an honest
     # filter, more of an overconfident one; None of one that tells no covariance
     nees: float | None
@@ -56,8 +63,10 @@ def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
         walk.add(row, estimator.update(row.measurement))
     run = walk.finish()
     if run is None:
-        raise InvalidInput(f'recording {bag.path}', limit='holds no complete set of sensors of '
-                           f'robot {robot_file.robot.name}')
+        raise InvalidInput(
+            f'recording {bag.path}',
+            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+        )
     return run
 
 
@@ -70,15 +79,27 @@ def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogError
     ground = np.diff(run.base.position[rows, :2], axis=0)
     # vibration and what a camera measures wrong are no way: as far as from second to second
     pace = max(1, round(len(ground) / max(run.time[rows][-1] - run.time[rows][0], 1e-9)))
-    way = float(np.linalg.norm(np.add.reduceat(ground, np.arange(0, len(ground), pace)),
-                               axis=1).sum())
+    way = float(
+        np.linalg.norm(np.add.reduceat(ground, np.arange(0, len(ground), pace)), axis=1).sum()
+    )
     turn, place = error.turn[rows], error.position[rows]
     final = float(np.linalg.norm(place[-1]))
-    nees = None if error.covariance is None else float(np.mean(
-        [surprise for surprise, _ in _surprises(error, rows)])) / 6.0
+    nees = (
+        None
+        if error.covariance is None
+        else float(np.mean([surprise for surprise, _ in _surprises(error, rows)])) / 6.0
+    )
     return LogErrors(
-        len(rows), float(run.time[rows[-1]] - run.time[rows[0]]), way, _rms(place), final,
-        final / way if way > 0.1 else None, _rms(turn[:, :2]), _rms(turn[:, 2:])[0], nees)
+        len(rows),
+        float(run.time[rows[-1]] - run.time[rows[0]]),
+        way,
+        _rms(place),
+        final,
+        final / way if way > 0.1 else None,
+        _rms(turn[:, :2]),
+        _rms(turn[:, 2:])[0],
+        nees,
+    )
 
 
 def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]:
@@ -89,21 +110,26 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
     recording between which the robot turned equally much: a long stand tells little of how it
     walks. The search begins at the robot file's noise. InvalidInput: the recording tells no truth.
     """
-    rows = [replace(row, measurement=deepcopy(row.measurement))
-            for row in read_rows(bag, robot_file.robot)]
+    rows = [
+        replace(row, measurement=deepcopy(row.measurement))
+        for row in read_rows(bag, robot_file.robot)
+    ]
     values = robot_file.values(EstimatorParameters)
     declared = any(getattr(values, name) for name in DECLARED)
-    start = {name: getattr(values, name) if declared and getattr(values, name) else first
-             for name, first in {**FITTED, **BIASES}.items()}
+    start = {
+        name: getattr(values, name) if declared and getattr(values, name) else first
+        for name, first in {**FITTED, **BIASES}.items()
+    }
 
     def named(x: np.ndarray) -> dict[str, float]:
         return {**start, **dict(zip(FITTED, np.exp(x).tolist(), strict=True))}
 
     def cost(x: np.ndarray) -> float:
         try:
-            run = _estimate(bag, rows, with_section(
-                robot_file, EstimatorParameters.section, named(x)))
-        except InvalidInput:   # out of range
+            run = _estimate(
+                bag, rows, with_section(robot_file, EstimatorParameters.section, named(x))
+            )
+        except InvalidInput:  # out of range
             return 1e6
         if run.plant != TOLD:
             raise InvalidInput(f'recording {bag.path}', limit='tells no truth to fit to')
@@ -112,16 +138,33 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
         part = _part(run, (0.0, share))
         turned = np.cumsum(np.linalg.norm(run.base.angular[part], axis=1))
         even = np.searchsorted(turned, np.linspace(0.0, turned[-1], 200))
-        return float(np.mean([surprise + size for surprise, size in _surprises(
-            error, part[np.unique(even[even < len(part)])])]))
+        return float(
+            np.mean(
+                [
+                    surprise + size
+                    for surprise, size in _surprises(error, part[np.unique(even[even < len(part)])])
+                ]
+            )
+        )
+
     x = np.log([start[name] for name in FITTED])
     # noise is known to a factor, the scale of the way to percent
     steps = np.diag([0.02 if name == 'way_scale' else 0.7 for name in FITTED])
-    best = minimize(cost, x, method='Nelder-Mead', options={
-        'maxfev': EVALUATIONS, 'xatol': 0.02, 'fatol': 0.01,
-        'initial_simplex': np.vstack((x, x + steps))})
-    return {name: float(f'{value:.3g}' if name != 'way_scale' else f'{value:.4f}')
-            for name, value in named(best.x).items()}
+    best = minimize(
+        cost,
+        x,
+        method='Nelder-Mead',
+        options={
+            'maxfev': EVALUATIONS,
+            'xatol': 0.02,
+            'fatol': 0.01,
+            'initial_simplex': np.vstack((x, x + steps)),
+        },
+    )
+    return {
+        name: float(f'{value:.3g}' if name != 'way_scale' else f'{value:.4f}')
+        for name, value in named(best.x).items()
+    }
 
 
 def _part(run: Run, part: tuple[float, float]) -> np.ndarray:
@@ -141,4 +184,4 @@ def _surprises(error: EstimateError, rows: np.ndarray) -> Iterable[tuple[float, 
 
 
 def _rms(values: np.ndarray) -> tuple[float, ...]:
-    return tuple(math.sqrt(value) for value in np.mean(values ** 2, axis=0))
+    return tuple(math.sqrt(value) for value in np.mean(values**2, axis=0))

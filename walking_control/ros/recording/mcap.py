@@ -17,7 +17,7 @@ import numpy as np
 MAGIC = b'\x89MCAP0\r\n'
 (HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX) = range(1, 9)
 STATISTICS, DATA_END = 0x0B, 0x0F
-HEAD = struct.Struct('<BQ')   # of a record: what it is, and how many bytes follow
+HEAD = struct.Struct('<BQ')  # of a record: what it is, and how many bytes follow
 
 
 def _record(kind: int, *parts: bytes) -> bytes:
@@ -38,7 +38,7 @@ def _end(summary_start: int = 0) -> bytes:
 
 
 _DATA_END = _record(DATA_END, bytes(4))
-END = _DATA_END + _end()   # of a file without an index
+END = _DATA_END + _end()  # of a file without an index
 
 
 class McapFile:
@@ -50,34 +50,53 @@ class McapFile:
     def __init__(self, path: Path) -> None:
         self._file, self._at = path.open('xb', buffering=0), 0
         self._schemas: dict[str, int] = {}
-        self._definitions: list[bytes] = []   # records of schemas and channels
-        self._told = 0                        # of them stand in the file
+        self._definitions: list[bytes] = []  # records of schemas and channels
+        self._told = 0  # of them stand in the file
         self._chunks: list[bytes] = []
         self.messages: dict[int, int] = {}
-        self._times = 2 ** 63 - 1, 0
+        self._times = 2**63 - 1, 0
         self._put(MAGIC + _record(HEADER, _text('ros2'), _text('walking_control')), END)
 
     def add_channel(self, topic: str, kind: str, definition: str, digest: str) -> int:
         """Return the number of a new channel: type, its text with all parts, its RIHS01 hash."""
         if kind not in self._schemas:
             self._schemas[kind] = len(self._schemas) + 1
-            self._definitions.append(_record(SCHEMA, struct.pack('<H', self._schemas[kind]),
-                                             _text(kind), _text('ros2msg'), _text(definition)))
+            self._definitions.append(
+                _record(
+                    SCHEMA,
+                    struct.pack('<H', self._schemas[kind]),
+                    _text(kind),
+                    _text('ros2msg'),
+                    _text(definition),
+                )
+            )
         channel = len(self.messages) + 1
         self.messages[channel] = 0
         metadata = b''.join(map(_text, ('offered_qos_profiles', '[]', 'topic_type_hash', digest)))
-        self._definitions.append(_record(CHANNEL, struct.pack('<HH', channel, self._schemas[kind]),
-                                         _text(f'/{topic}'), _text('cdr'), _sized(metadata)))
+        self._definitions.append(
+            _record(
+                CHANNEL,
+                struct.pack('<HH', channel, self._schemas[kind]),
+                _text(f'/{topic}'),
+                _text('cdr'),
+                _sized(metadata),
+            )
+        )
         return channel
 
     def write(self, data: bytes, index: Mapping[int, np.ndarray]) -> None:
         """Write message records; index: channel -> time (ns) and offset in them, ``(n, 2)``."""
-        told = b''.join(self._definitions[self._told:])
+        told = b''.join(self._definitions[self._told :])
         data = told + data
         start = min(int(pairs[:, 0].min()) for pairs in index.values())
         end = max(int(pairs[:, 0].max()) for pairs in index.values())
-        chunk = _record(CHUNK, struct.pack('<QQQI', start, end, len(data), zlib.crc32(data)),
-                        _text(''), struct.pack('<Q', len(data)), data)
+        chunk = _record(
+            CHUNK,
+            struct.pack('<QQQI', start, end, len(data), zlib.crc32(data)),
+            _text(''),
+            struct.pack('<Q', len(data)),
+            data,
+        )
         indices, places = [], []
         length = len(chunk)
         for channel, pairs in index.items():
@@ -85,9 +104,14 @@ class McapFile:
             rows = (pairs + np.array([0, len(told)], np.uint64)).astype('<u8').tobytes()
             indices.append(_record(MESSAGE_INDEX, struct.pack('<H', channel), _sized(rows)))
             length += len(indices[-1])
-        summary = _record(CHUNK_INDEX, struct.pack('<QQQQ', start, end, self._at, len(chunk)),
-                          _sized(b''.join(places)), struct.pack('<Q', length - len(chunk)),
-                          _text(''), struct.pack('<QQ', len(data), len(data)))
+        summary = _record(
+            CHUNK_INDEX,
+            struct.pack('<QQQQ', start, end, self._at, len(chunk)),
+            _sized(b''.join(places)),
+            struct.pack('<Q', length - len(chunk)),
+            _text(''),
+            struct.pack('<QQ', len(data), len(data)),
+        )
         self._put(b''.join((chunk, *indices)), END)
         self._told = len(self._definitions)
         self._chunks.append(summary)
@@ -100,9 +124,19 @@ class McapFile:
         counts = b''.join(struct.pack('<HQ', *pair) for pair in self.messages.items())
         total = sum(self.messages.values())
         statistics = _record(
-            STATISTICS, struct.pack('<QHIIIIQQ', total, len(self._schemas), len(self.messages), 0,
-                                    0, len(self._chunks), *(self._times if total else (0, 0))),
-            _sized(counts))
+            STATISTICS,
+            struct.pack(
+                '<QHIIIIQQ',
+                total,
+                len(self._schemas),
+                len(self.messages),
+                0,
+                0,
+                len(self._chunks),
+                *(self._times if total else (0, 0)),
+            ),
+            _sized(counts),
+        )
         summary = b''.join((*self._definitions, *self._chunks, statistics))
         try:
             self._put(b'', _DATA_END + summary + _end(self._at + len(_DATA_END)))
@@ -114,9 +148,9 @@ class McapFile:
         try:
             self._file.seek(self._at)
             while rest:
-                rest = rest[self._file.write(rest):]
+                rest = rest[self._file.write(rest) :]
         except OSError:
-            with contextlib.suppress(OSError):   # what there was, as it was
+            with contextlib.suppress(OSError):  # what there was, as it was
                 self._file.truncate(self._at)
                 self._file.seek(self._at)
                 self._file.write(END)
@@ -137,9 +171,12 @@ def unfinished(path: Path) -> tuple[int, int] | None:
         tail = file.read()
         if tail == END:
             return size - len(END), 0
-        if tail[-len(_end()):][:HEAD.size] == _end()[:HEAD.size] and tail.endswith(MAGIC) \
-                and any(tail[HEAD.size - len(_end()):][:8]):
-            return None   # a footer that says where the index is
+        if (
+            tail[-len(_end()) :][: HEAD.size] == _end()[: HEAD.size]
+            and tail.endswith(MAGIC)
+            and any(tail[HEAD.size - len(_end()) :][:8])
+        ):
+            return None  # a footer that says where the index is
         at = len(MAGIC)
         while at + HEAD.size <= size:
             file.seek(at)

@@ -20,11 +20,25 @@ from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.live import judge_record, LiveRecord
 
-UNITS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9, 'rad': 1.0, 'deg': math.radians(1.0),
-         'rad/s': 1.0, 'deg/s': math.radians(1.0), 'm': 1.0, 'mm': 1e-3, 'm/s^2': 1.0,
-         'g': 9.80665, 'N': 1.0, 'kg': 9.80665, '1': 1.0}
-REST = 0.5   # s at the beginning in which a robot rests, whose IMU tells no orientation
-SPACING = 0.04   # s between rows that are compared with each other
+UNITS = {
+    's': 1.0,
+    'ms': 1e-3,
+    'us': 1e-6,
+    'ns': 1e-9,
+    'rad': 1.0,
+    'deg': math.radians(1.0),
+    'rad/s': 1.0,
+    'deg/s': math.radians(1.0),
+    'm': 1.0,
+    'mm': 1e-3,
+    'm/s^2': 1.0,
+    'g': 9.80665,
+    'N': 1.0,
+    'kg': 9.80665,
+    '1': 1.0,
+}
+REST = 0.5  # s at the beginning in which a robot rests, whose IMU tells no orientation
+SPACING = 0.04  # s between rows that are compared with each other
 WIDTHS = {'xyzw': 4, 'wxyz': 4, 'rpy': 3}
 
 
@@ -51,8 +65,9 @@ class _Log:
 
     def __init__(self, path: Path, layout: Any, robot_file: RobotFile) -> None:
         if not isinstance(layout, dict):
-            raise InvalidInput('layout', value=layout, limit='must map time, joints, imu and feet '
-                               'to columns')
+            raise InvalidInput(
+                'layout', value=layout, limit='must map time, joints, imu and feet to columns'
+            )
         self._layout, self._robot_file, self._robot = layout, robot_file, robot_file.robot
         self._dynamics, self._column = Dynamics(robot_file.robot), _reader(path)
         self.remarks: list[str] = []
@@ -75,13 +90,23 @@ class _Log:
         even = np.arange(self.time[0], self.time[-1], SPACING)
         nearest = np.searchsorted(self.time, even)
         for times in (even[:12], even):
-            position, velocity, angular = (np.column_stack([
-                np.interp(times, self.time, column) for column in values.T])
-                for values in (self.position, self.velocity, self.angular))
-            rows = nearest[:len(times)]
-            problems, left_out = judge_record(self._robot_file, LiveRecord(
-                list(times), list(position), list(velocity), list(self.orientation[rows]),
-                list(angular), list(self.acceleration[rows]), list(self.force[rows])))
+            position, velocity, angular = (
+                np.column_stack([np.interp(times, self.time, column) for column in values.T])
+                for values in (self.position, self.velocity, self.angular)
+            )
+            rows = nearest[: len(times)]
+            problems, left_out = judge_record(
+                self._robot_file,
+                LiveRecord(
+                    list(times),
+                    list(position),
+                    list(velocity),
+                    list(self.orientation[rows]),
+                    list(angular),
+                    list(self.acceleration[rows]),
+                    list(self.force[rows]),
+                ),
+            )
             # what no cause is known of is for whoever reads it: real sensors are no better
             found += [problem for problem in problems if problem.remedy]
             left_out += [str(problem) for problem in problems if not problem.remedy]
@@ -95,33 +120,46 @@ class _Log:
         for key in keys:
             told = told.get(key) if isinstance(told, Mapping) else None
         if not isinstance(told, Mapping) or 'column' not in told:
-            raise InvalidInput(f'layout {where}', value=told,
-                               limit='must name its column: {column: NAME, unit: UNIT}')
+            raise InvalidInput(
+                f'layout {where}',
+                value=told,
+                limit='must name its column: {column: NAME, unit: UNIT}',
+            )
         given = told.get('unit', unit)
         if given not in UNITS:
-            raise InvalidInput(f'layout {where}.unit', value=given,
-                               limit='must be among ' + ', '.join(UNITS))
+            raise InvalidInput(
+                f'layout {where}.unit', value=given, limit='must be among ' + ', '.join(UNITS)
+            )
         columns = told['column'] if isinstance(told['column'], list) else [told['column']]
         values = np.column_stack([self._column(str(name)) for name in columns])
         values = values * UNITS[given] * float(told.get('factor', 1.0))
         if width is not None and values.shape[1] != width:
-            raise InvalidInput(f'layout {where}', value=values.shape[1],
-                               limit=f'columns; must be {width}')
+            raise InvalidInput(
+                f'layout {where}', value=values.shape[1], limit=f'columns; must be {width}'
+            )
         if not np.isfinite(values).all():
-            raise InvalidInput(f'column {told["column"]}', value='NaN or infinity',
-                               limit='must hold numbers in all rows')
+            raise InvalidInput(
+                f'column {told["column"]}',
+                value='NaN or infinity',
+                limit='must hold numbers in all rows',
+            )
         if where != 'time' and len(values) != len(self.time):
-            raise InvalidInput(f'column {told["column"]}', value=len(values),
-                               limit=f'rows; time has {len(self.time)}')
+            raise InvalidInput(
+                f'column {told["column"]}',
+                value=len(values),
+                limit=f'rows; time has {len(self.time)}',
+            )
         return values
 
     def _check_stamps(self) -> None:
         steps = np.diff(self.time)
         if len(steps) < 10 or (steps < 0.0).any():
             row = int(np.argmax(steps < 0.0)) if len(steps) else 0
-            raise InvalidInput('stamps of the log', value=len(self.time) if len(steps) < 10 else
-                               f'row {row + 2} before row {row + 1}',
-                               limit='must be ten at least and never go back')
+            raise InvalidInput(
+                'stamps of the log',
+                value=len(self.time) if len(steps) < 10 else f'row {row + 2} before row {row + 1}',
+                limit='must be ten at least and never go back',
+            )
         kept = np.append(True, steps > 0.0)
         if not kept.all():
             self.remarks.append(f'{int((~kept).sum())} rows repeat a stamp')
@@ -132,18 +170,28 @@ class _Log:
         robot, told = self._robot, self._layout.get('joints')
         listed = told.get('names') if isinstance(told, Mapping) else None
         if not isinstance(listed, list) or not listed:
-            raise InvalidInput('layout joints.names', value=listed, limit='must list the joints in '
-                               'the order of their columns')
+            raise InvalidInput(
+                'layout joints.names',
+                value=listed,
+                limit='must list the joints in the order of their columns',
+            )
         unknown = [str(name) for name in listed if name not in robot.joints]
         if unknown:
-            raise InvalidInput('layout joints.names', value=', '.join(unknown),
-                               limit=f'no joints of {robot.name}', remedy='choose another --robot')
+            raise InvalidInput(
+                'layout joints.names',
+                value=', '.join(unknown),
+                limit=f'no joints of {robot.name}',
+                remedy='choose another --robot',
+            )
         own = [robot.joints.index(name) for name in listed]
         legs = {robot.joints[i] for i in find_leg_chains(self._dynamics).joint.flat if i >= 0}
         missing = [joint for joint in robot.joints if joint not in listed]
         if set(missing) & legs:
-            raise InvalidInput('layout joints.names', value='without ' + ', '.join(
-                joint for joint in missing if joint in legs), limit='must hold all joints of legs')
+            raise InvalidInput(
+                'layout joints.names',
+                value='without ' + ', '.join(joint for joint in missing if joint in legs),
+                limit='must hold all joints of legs',
+            )
         if missing:
             self.remarks.append('not in the log, held at zero: ' + ', '.join(missing))
         position = np.zeros((len(self.time), len(robot.joints)))
@@ -153,8 +201,9 @@ class _Log:
             velocity[:, own] = self._take(('joints', 'velocity'), 'rad/s', len(listed))
         else:
             velocity[:, own] = np.gradient(position[:, own], self.time, axis=0)
-            self.remarks.append('joint velocities are differences of positions: '
-                                'set estimator.tachometers=false')
+            self.remarks.append(
+                'joint velocities are differences of positions: set estimator.tachometers=false'
+            )
         return position, velocity
 
     def _forces(self) -> np.ndarray:
@@ -162,9 +211,12 @@ class _Log:
         for i, foot in enumerate(self._robot.feet):
             values = self._take(('feet', foot), 'N', None)
             if values.shape[1] not in (1, 3):
-                raise InvalidInput(f'layout feet.{foot}', value=values.shape[1],
-                                   limit='columns; must be 1, the normal force, or 3')
-            force[:, i, -values.shape[1]:] = values
+                raise InvalidInput(
+                    f'layout feet.{foot}',
+                    value=values.shape[1],
+                    limit='columns; must be 1, the normal force, or 3',
+                )
+            force[:, i, -values.shape[1] :] = values
         return force
 
     def _rotations(self, *keys: str) -> np.ndarray:
@@ -174,8 +226,11 @@ class _Log:
             told = told[key]
         form = told.get('form', 'xyzw')
         if form not in WIDTHS:
-            raise InvalidInput(f'layout {".".join(keys)}.form', value=form,
-                               limit='must be among ' + ', '.join(WIDTHS))
+            raise InvalidInput(
+                f'layout {".".join(keys)}.form',
+                value=form,
+                limit='must be among ' + ', '.join(WIDTHS),
+            )
         values = self._take(keys, 'rad' if form == 'rpy' else '1', WIDTHS[form])
         if form == 'rpy':
             return np.array([pin.rpy.rpyToMatrix(*row) for row in values])
@@ -192,17 +247,25 @@ class _Log:
         position = self._take(('truth', 'position'), 'm', 3) - rotation @ at
         turns = np.array([pin.log3(a.T @ b) for a, b in zip(rotation, rotation[1:])])
         steps = np.maximum(np.diff(self.time), 1e-6)[:, None]
-        return np.hstack((
-            position, [pin.Quaternion(matrix).coeffs() for matrix in rotation],
-            np.gradient(position, np.maximum.accumulate(
-                self.time + 1e-9 * np.arange(len(self.time))), axis=0),
-            np.vstack((turns / steps, turns[-1:] / steps[-1]))))
+        return np.hstack(
+            (
+                position,
+                [pin.Quaternion(matrix).coeffs() for matrix in rotation],
+                np.gradient(
+                    position,
+                    np.maximum.accumulate(self.time + 1e-9 * np.arange(len(self.time))),
+                    axis=0,
+                ),
+                np.vstack((turns / steps, turns[-1:] / steps[-1])),
+            )
+        )
 
     def _placed(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Return where a link that rests in the base is, in its axes."""
         dynamics = self._dynamics
-        return dynamics.placement(dynamics.configuration(np.zeros(len(self._robot.joints))),
-                                  dynamics.frame(link))
+        return dynamics.placement(
+            dynamics.configuration(np.zeros(len(self._robot.joints))), dynamics.frame(link)
+        )
 
     def _orient(self) -> np.ndarray:
         """Return the orientation of the IMU, xyzw; from gravity and the gyroscope if not told."""
@@ -215,8 +278,9 @@ class _Log:
             bias, turns = np.median(self.angular[rest], axis=0), [turn]
             for w, h in zip(self.angular, np.diff(self.time)):
                 turns.append(turns[-1] @ pin.exp3((w - bias) * h))
-            self.remarks.append('the IMU tells no orientation: from gravity at the beginning, then '
-                                'by the gyroscope')
+            self.remarks.append(
+                'the IMU tells no orientation: from gravity at the beginning, then by the gyroscope'
+            )
         return np.array([pin.Quaternion(np.array(turn)).coeffs() for turn in turns])
 
     def _align(self) -> None:
@@ -229,32 +293,39 @@ class _Log:
         turn = pin.utils.rotate('z', yaw)
         for part in (slice(0, 3), slice(7, 10)):
             self.truth[:, part] = self.truth[:, part] @ turn.T
-        self.truth[:, 3:7] = [(pin.Quaternion(turn) * pin.Quaternion(row)).coeffs()
-                              for row in self.truth[:, 3:7]]
+        self.truth[:, 3:7] = [
+            (pin.Quaternion(turn) * pin.Quaternion(row)).coeffs() for row in self.truth[:, 3:7]
+        ]
 
 
 def _reader(path: Path) -> Callable[[str], np.ndarray]:
     """Return a function from the name of a column to ``(T, n)``."""
     try:
         if path.suffix != '.mat':
-            table = np.genfromtxt(path, delimiter=',', names=True, deletechars='', dtype=float,
-                                  encoding='utf-8')
+            table = np.genfromtxt(
+                path, delimiter=',', names=True, deletechars='', dtype=float, encoding='utf-8'
+            )
             held: Mapping[str, Any] = {name: table[name] for name in table.dtype.names or ()}
         elif path.read_bytes()[:10] == b'MATLAB 7.3':
             file = import_optional('h5py', 'MATLAB 7.3').File(path)
             held = {name: file[name][()] for name in file if hasattr(file[name], 'shape')}
         else:
             from scipy.io import loadmat
+
             held = {name: values for name, values in loadmat(path).items() if name[:2] != '__'}
     except (OSError, ValueError, TypeError, NotImplementedError) as error:
         raise InvalidInput(f'log {path}', limit=f'cannot be read: {error}') from error
 
     def column(name: str) -> np.ndarray:
         if name not in held:
-            raise InvalidInput(f'log {path}', limit=f'has no column {name}', remedy='it has '
-                               + ', '.join(sorted(held)[:30]))
+            raise InvalidInput(
+                f'log {path}',
+                limit=f'has no column {name}',
+                remedy='it has ' + ', '.join(sorted(held)[:30]),
+            )
         values = np.atleast_2d(np.asarray(held[name], dtype=float))
         return values.T if values.shape[0] < values.shape[1] else values
+
     return column
 
 
@@ -268,6 +339,7 @@ def _write(out: Path, robot_file: RobotFile, log: _Log) -> None:
             if topic not in channels:
                 channels[topic] = writer.add_connection(f'/{topic}', kind, typestore=store)
             writer.write(channels[topic], stamp, store.serialize_cdr(message, kind))
+
         for topic, message, stamp in _messages(robot_file, log):
             write(topic, message, stamp)
 
@@ -288,7 +360,7 @@ def _messages(robot_file: RobotFile, log: _Log) -> Iterator[tuple[str, Any, int]
         measurement.linear_acceleration[:] = log.acceleration[row]
         measurement.foot_force[:] = log.force[row]
         if log.truth is not None:
-            yield names.TRUTH, make.odometry(log.truth[row], divmod(stamp, 10 ** 9)), stamp
-        for topic, message in make.tick(measurement, command, divmod(stamp, 10 ** 9), 0):
+            yield names.TRUTH, make.odometry(log.truth[row], divmod(stamp, 10**9)), stamp
+        for topic, message in make.tick(measurement, command, divmod(stamp, 10**9), 0):
             if topic not in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS):
                 yield topic, message, stamp

@@ -22,20 +22,21 @@ from walking_control.ros.ros2_control import names
 SUFFIX = '.mcap'
 ROBOT_FILE = 'walking_controller/robot_file'
 CONTROLLER = 'walking_controller/controller'
-FLUSH = 0.1          # s between two writes
-LOST = 0.3           # s: no more than that is missing of what a killed program heard
-BEFORE, AFTER = 60.0, 2.0   # s around a fault that are saved
-CHUNK = 10           # segments of them a chunk
-WAIT = 5.0           # s for the disk, at the end
-MOST = 100_000       # ticks kept in memory, also where a disk stands still
+FLUSH = 0.1  # s between two writes
+LOST = 0.3  # s: no more than that is missing of what a killed program heard
+BEFORE, AFTER = 60.0, 2.0  # s around a fault that are saved
+CHUNK = 10  # segments of them a chunk
+WAIT = 5.0  # s for the disk, at the end
+MOST = 100_000  # ticks kept in memory, also where a disk stands still
 
 
 def bag_path(path: Path) -> Path:
     """Return the path of a new bag; InvalidInput: no ``.mcap``, or something lies there already."""
     _check_suffix(path)
     if path.exists():
-        raise InvalidInput(f'recording {path}', limit='exists', remedy='choose another name, or '
-                           'take it away')
+        raise InvalidInput(
+            f'recording {path}', limit='exists', remedy='choose another name, or take it away'
+        )
     return path
 
 
@@ -53,9 +54,14 @@ class Recorder:
     is a complaint, from our thread too. InvalidInput: the file cannot be made.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: str, path: Path | None = None,
-                 faults: Path | None = None,
-                 say: Callable[[str, bool], None] = lambda words, complaint: None) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        controller: str,
+        path: Path | None = None,
+        faults: Path | None = None,
+        say: Callable[[str, bool], None] = lambda words, complaint: None,
+    ) -> None:
         self.path, self._faults, self._say = path, faults, say
         self.problem: str | None = None
         if faults is not None:
@@ -63,10 +69,10 @@ class Recorder:
         self._content = _Content(robot_file, controller)
         self._all = None if path is None else _Bag(bag_path(path), self._content)
         self._fault: _Bag | None = None
-        self._until = 0.0   # where that ends, by the steady clock
+        self._until = 0.0  # where that ends, by the steady clock
         self._queue: deque[tuple[float, np.ndarray, ticks.Wanted]] = deque(maxlen=MOST)
         self._ring: deque[ticks.Segment] = deque()
-        self._wanted, self._last = ticks.wanted(Reference()), 0   # the last time of a message, ns
+        self._wanted, self._last = ticks.wanted(Reference()), 0  # the last time of a message, ns
         self._failed, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
         self._thread.start()
@@ -102,7 +108,7 @@ class Recorder:
             while not self._closing.wait(FLUSH):
                 self._flush()
             self._flush()
-        except Exception as error:   # nothing here may end the walk, or go unheard
+        except Exception as error:  # nothing here may end the walk, or go unheard
             self._faults = self._fault = None
             self._give_up(error)
         self._end_fault()
@@ -125,8 +131,9 @@ class Recorder:
             except OSError as error:
                 self._give_up(error)
 
-    def _segments(self, entries: Iterable[tuple[float, np.ndarray,
-                                                ticks.Wanted]]) -> Iterator[ticks.Segment]:
+    def _segments(
+        self, entries: Iterable[tuple[float, np.ndarray, ticks.Wanted]]
+    ) -> Iterator[ticks.Segment]:
         now = time.monotonic()
         for asked, group in groupby(entries, key=lambda entry: entry[2]):
             stamps, rows, _ = zip(*group)
@@ -149,13 +156,13 @@ class Recorder:
             if self._fault is not None and now > self._until:
                 self._end_fault()
             elif failed and not self._ring:
-                self._failed.set()   # its tick is on the way
+                self._failed.set()  # its tick is on the way
             elif failed and self._fault is None and self._faults is not None:
                 path = next(path for path in numbered(self._faults) if not path.exists())
                 self._fault, self._until = _Bag(path, self._content), now + AFTER
                 ring = list(self._ring)
                 for i in range(0, len(ring), CHUNK):
-                    self._fault.write(ring[i:i + CHUNK])
+                    self._fault.write(ring[i : i + CHUNK])
         except (OSError, InvalidInput) as error:
             self._fault = None
             self._say(f'a fault could not be saved: {error}', True)
@@ -169,8 +176,9 @@ class Recorder:
         except OSError as error:
             self._say(f'recording {bag.path} has ended: {error.strerror}', True)
         else:
-            self._say(f'saved {bag.path}: up to {BEFORE:g} s before the fault, {AFTER:g} s after',
-                      False)
+            self._say(
+                f'saved {bag.path}: up to {BEFORE:g} s before the fault, {AFTER:g} s after', False
+            )
 
     def _give_up(self, error: Exception) -> None:
         self._all = None
@@ -185,8 +193,11 @@ class _Content:
     def __init__(self, robot_file: RobotFile, controller: str) -> None:
         robot = robot_file.robot
         self.layout, self.messages = ticks.TickLayout(robot), ticks.Messages(robot)
-        self.texts = {names.ROBOT_DESCRIPTION: robot.urdf, ROBOT_FILE: robot_file_text(robot_file),
-                      CONTROLLER: controller}
+        self.texts = {
+            names.ROBOT_DESCRIPTION: robot.urdf,
+            ROBOT_FILE: robot_file_text(robot_file),
+            CONTROLLER: controller,
+        }
 
 
 class _Bag:
@@ -197,8 +208,9 @@ class _Bag:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = McapFile(path)
         except OSError as error:
-            raise InvalidInput(f'recording {path}', limit=f'cannot be made: {error.strerror}'
-                               ) from error
+            raise InvalidInput(
+                f'recording {path}', limit=f'cannot be made: {error.strerror}'
+            ) from error
         self.path, self._content, self.close = path, content, self._file.close
         self._wanted: ticks.Wanted | None = None
         self._channels: dict[str, int] = {}
@@ -219,10 +231,12 @@ class _Bag:
             data.append(layout.encode(segment, self._channels))
             for topic, pairs in layout.index(segment):
                 index.setdefault(self._channels[topic], []).append(
-                    pairs + np.array([0, size], np.uint64))
+                    pairs + np.array([0, size], np.uint64)
+                )
             size += len(data[-1])
-        self._file.write(b''.join(data), {channel: np.concatenate(parts)
-                                          for channel, parts in index.items()})
+        self._file.write(
+            b''.join(data), {channel: np.concatenate(parts) for channel, parts in index.items()}
+        )
 
     def _news(self, segment: ticks.Segment) -> Iterator[tuple[str, Any]]:
         messages, before = self._content.messages, self._wanted
@@ -238,7 +252,8 @@ class _Bag:
         if topic not in self._channels:
             store = ticks.type_store()
             self._channels[topic] = self._file.add_channel(
-                topic, kind, store.generate_msgdef(kind, ros_version=2)[0], store.hash_rihs01(kind))
+                topic, kind, store.generate_msgdef(kind, ros_version=2)[0], store.hash_rihs01(kind)
+            )
         return self._channels[topic]
 
 

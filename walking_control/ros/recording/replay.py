@@ -34,19 +34,22 @@ from walking_control.runs.tables import TABLE
 from walking_control.safety.faults import Fault
 from walking_control.simulation.engine import Truth
 
-TOLD, ESTIMATED = 'recording', 'recording (base as estimated)'   # names of the plant
-UNITS = ('rad', 'rad/s', 'm', 'm/s', 'N', 'N m', 'J')   # what a table is drawn of
+TOLD, ESTIMATED = 'recording', 'recording (base as estimated)'  # names of the plant
+UNITS = ('rad', 'rad/s', 'm', 'm/s', 'N', 'N m', 'J')  # what a table is drawn of
 _HEAD = re.compile(r'(.+) \[(.+)\]')
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:
     """Return the `RobotFile` that a bag holds; InvalidInput: it holds none."""
     if ROBOT_FILE not in bag.texts or ROBOT_DESCRIPTION not in bag.texts:
-        raise InvalidInput(f'recording {bag.path}', limit='holds no robot file',
-                           remedy='name the robot: --robot ROBOT')
+        raise InvalidInput(
+            f'recording {bag.path}',
+            limit='holds no robot file',
+            remedy='name the robot: --robot ROBOT',
+        )
     tree = yaml.safe_load(bag.texts[ROBOT_FILE])
     robot = tree['/**']['ros__parameters']['robot']
-    robot.pop('xacro_args', None)   # they are applied in the description
+    robot.pop('xacro_args', None)  # they are applied in the description
     with tempfile.TemporaryDirectory() as folder:
         robot['urdf'] = 'robot.urdf'
         (Path(folder) / 'robot.urdf').write_text(bag.texts[ROBOT_DESCRIPTION], encoding='utf-8')
@@ -55,15 +58,17 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
         return load_robot(path, overrides)
 
 
-def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
-           ) -> tuple[dict[str, Any], Run]:
+def retell(
+    bag: Bag, robot_file: RobotFile, controller: str | None = None
+) -> tuple[dict[str, Any], Run]:
     """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`."""
     loop = _loop(bag, robot_file, controller)
     walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
-    result = _compare(bag, robot_file, loop, lambda row: walk.add(
-        row, loop.state, loop.command.effort))
+    result = _compare(
+        bag, robot_file, loop, lambda row: walk.add(row, loop.state, loop.command.effort)
+    )
     run = walk.finish(loop.fault)
-    assert run is not None   # else it would have been refused
+    assert run is not None  # else it would have been refused
     return result, run
 
 
@@ -84,8 +89,12 @@ def _loop(bag: Bag, robot_file: RobotFile, controller: str | None) -> ControlLoo
     return loop
 
 
-def _compare(bag: Bag, robot_file: RobotFile, loop: ControlLoop,
-             listen: Callable[[Row], None] = lambda row: None) -> dict[str, Any]:
+def _compare(
+    bag: Bag,
+    robot_file: RobotFile,
+    loop: ControlLoop,
+    listen: Callable[[Row], None] = lambda row: None,
+) -> dict[str, Any]:
     ticks = compared = 0
     largest, first = np.zeros(len(robot_file.robot.efforts)), None
     for row in read_rows(bag, robot_file.robot):
@@ -99,21 +108,32 @@ def _compare(bag: Bag, robot_file: RobotFile, loop: ControlLoop,
         compared += 1
         effort, lock = row.command
         if effort.shape != command.effort.shape:
-            raise InvalidInput(f'recording {bag.path}', value=len(effort), limit='efforts a tick; '
-                               f'the controller sends {len(command.effort)}')
+            raise InvalidInput(
+                f'recording {bag.path}',
+                value=len(effort),
+                limit=f'efforts a tick; the controller sends {len(command.effort)}',
+            )
         largest = np.maximum(largest, np.abs(effort - command.effort))
         same = effort.tobytes() == command.effort.tobytes() and (
-            lock is None or np.array_equal(lock, command.lock))
+            lock is None or np.array_equal(lock, command.lock)
+        )
         if not same and first is None:
             first = row.measurement.stamp
     if not ticks:
-        raise InvalidInput(f'recording {bag.path}', limit='holds no complete set of sensors of '
-                           f'robot {robot_file.robot.name}')
-    return {'robot': robot_file.robot.name, 'controller': loop.controller.name, 'ticks': ticks,
-            'compared': compared, 'identical': compared > 0 and first is None,
-            'first_difference': first,
-            'largest_difference': dict(zip(robot_file.robot.efforts, largest.tolist())),
-            'fault': None if loop.fault is None else str(loop.fault)}
+        raise InvalidInput(
+            f'recording {bag.path}',
+            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+        )
+    return {
+        'robot': robot_file.robot.name,
+        'controller': loop.controller.name,
+        'ticks': ticks,
+        'compared': compared,
+        'identical': compared > 0 and first is None,
+        'first_difference': first,
+        'largest_difference': dict(zip(robot_file.robot.efforts, largest.tolist())),
+        'fault': None if loop.fault is None else str(loop.fault),
+    }
 
 
 class RetoldWalk:
@@ -122,15 +142,17 @@ class RetoldWalk:
     Joints, locks and forces are those measured. The base is where the simulator or a camera said
     (`names.TRUTH`), else where the estimator believes it.
     """
+
     disturbances: tuple[Any, ...] = ()
     sensors: Mapping[str, Any] = {}
 
-    def __init__(self, robot_file: RobotFile, law: str,
-                 settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, robot_file: RobotFile, law: str, settings: Mapping[str, Any] | None = None
+    ) -> None:
         self.robot, self._law, self._settings = robot_file.robot, law, settings
         self.world = robot_file.values(World)
         self.truth, self.time, self.name = Truth(self.robot), 0.0, ESTIMATED
-        self._level = pin.utils.rotate('y', -self.world.slope)   # from the world to the floor
+        self._level = pin.utils.rotate('y', -self.world.slope)  # from the world to the floor
         self._motor_joints = [self.robot.joint_index(joint) for joint in self.robot.actuators]
         self._rates, self._command = self.truth.v.copy(), Command(self.robot)
         self._begin: float | None = None
@@ -146,17 +168,23 @@ class RetoldWalk:
         h, self.time = measurement.stamp - self._begin - self.time, measurement.stamp - self._begin
         true = state.base if told is None else self._floor_state(told)
         self._rates[:] = truth.v
-        truth.q[:base.nq] = base.coordinates(true.position, true.orientation)
-        truth.v[:base.nv] = base.velocities(true)
-        truth.q[base.nq:], truth.v[base.nv:] = measurement.position, measurement.velocity
+        truth.q[: base.nq] = base.coordinates(true.position, true.orientation)
+        truth.v[: base.nv] = base.velocities(true)
+        truth.q[base.nq :], truth.v[base.nv :] = measurement.position, measurement.velocity
         truth.locked[:] = measurement.locked
-        truth.foot_force[:] = measurement.foot_force   # of feet that stand flat
-        rates = (0.5 * (self._rates + truth.v)[base.nv:])[self._motor_joints].tolist()
-        held = self._command.effort   # since the row before
-        truth.book(self.robot.actuators.values(), held, [
-            effort * rate * h for effort, rate in zip(held.tolist(), rates)], rates, h)
-        self._command.effort[:] = row.command[0] if row.command is not None else \
-            0.0 if effort is None else effort
+        truth.foot_force[:] = measurement.foot_force  # of feet that stand flat
+        rates = (0.5 * (self._rates + truth.v)[base.nv :])[self._motor_joints].tolist()
+        held = self._command.effort  # since the row before
+        truth.book(
+            self.robot.actuators.values(),
+            held,
+            [effort * rate * h for effort, rate in zip(held.tolist(), rates)],
+            rates,
+            h,
+        )
+        self._command.effort[:] = (
+            row.command[0] if row.command is not None else 0.0 if effort is None else effort
+        )
         if self._recorder is None:
             self._recorder = Recorder(self.robot, self._law, self, settings=self._settings)
         self._recorder.record(self, state, self._command)
@@ -176,14 +204,16 @@ class RetoldWalk:
 @dataclass(frozen=True)
 class Columns:
     """Columns over one time."""
-    time: np.ndarray   # s, ``(T,)``
+
+    time: np.ndarray  # s, ``(T,)``
     # title -> (unit, labels, values ``(T, n)``)
     groups: dict[str, tuple[str, tuple[str, ...], np.ndarray]]
-    remark: str | None = None   # what is missing of them, in words, or None
+    remark: str | None = None  # what is missing of them, in words, or None
 
 
-def read_columns(path: Path, robot: str | None = None,
-                 overrides: Iterable[tuple[str, Any]] = ()) -> Columns:
+def read_columns(
+    path: Path, robot: str | None = None, overrides: Iterable[tuple[str, Any]] = ()
+) -> Columns:
     """Return the columns of a bag, of `robot` if it holds none, or of a run's table or folder."""
     table = path / TABLE if path.is_dir() else path
     if table.suffix == '.csv' and (table.is_file() or not path.is_dir()):
@@ -197,28 +227,35 @@ def read_columns(path: Path, robot: str | None = None,
         time.append(row.measurement.stamp)
         rows.append(np.concatenate([row.measurement.values, effort]))
     if not rows:
-        raise InvalidInput(f'recording {path}', limit='holds no complete set of sensors of robot '
-                           f'{robot_file.robot.name}')
+        raise InvalidInput(
+            f'recording {path}',
+            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+        )
     return Columns(np.array(time), _grouped(robot_file.robot, np.array(rows)), bag.remark)
 
 
-def _grouped(robot: Robot, values: np.ndarray) -> dict[str, tuple[str, tuple[str, ...],
-                                                                  np.ndarray]]:
+def _grouped(
+    robot: Robot, values: np.ndarray
+) -> dict[str, tuple[str, tuple[str, ...], np.ndarray]]:
     found: dict[str, tuple[str, list[str], list[int]]] = {}
     at = 0
     for sensor in sensors_of(robot):
         for signal in sensor.signals if sensor.name != LOCKS else ():
             _, labels, columns = found.setdefault(signal.title, (signal.unit, [], []))
             for i, label in enumerate(signal.labels, at):
-                if sensor.kind != CONTACT or label == 'z':   # of forces, what the foot carries
+                if sensor.kind != CONTACT or label == 'z':  # of forces, what the foot carries
                     axis = '' if sensor.kind == CONTACT else label
                     labels.append(f'{sensor.frame} {axis}'.strip())
                     columns.append(i)
             at += len(signal.labels)
     found.pop('')
-    return {**{title: (unit, tuple(labels), values[:, columns])
-               for title, (unit, labels, columns) in found.items()},
-            'efforts': ('N m', robot.efforts, values[:, at:])}
+    return {
+        **{
+            title: (unit, tuple(labels), values[:, columns])
+            for title, (unit, labels, columns) in found.items()
+        },
+        'efforts': ('N m', robot.efforts, values[:, at:]),
+    }
 
 
 def _of_table(path: Path) -> Columns:
@@ -230,14 +267,30 @@ def _of_table(path: Path) -> Columns:
     except (OSError, ValueError) as error:
         raise InvalidInput(f'table {path}', limit=f'cannot be read: {error}') from error
     names = [_HEAD.fullmatch(name) for name in head]
-    if values.ndim != 2 or values.shape[1] != len(head) or None in names \
-            or not head or names[0] is None or names[0][1] != 'time':
-        raise InvalidInput(f'table {path}', limit='is no table of a run: its columns must be '
-                           'time [s] and others with units')
+    if (
+        values.ndim != 2
+        or values.shape[1] != len(head)
+        or None in names
+        or not head
+        or names[0] is None
+        or names[0][1] != 'time'
+    ):
+        raise InvalidInput(
+            f'table {path}',
+            limit='is no table of a run: its columns must be time [s] and others with units',
+        )
     found: dict[str, list[int]] = {}
     for i, name in enumerate(names[1:], 1):
         if name is not None and name[2] in UNITS:
             found.setdefault(name[2], []).append(i)
-    return Columns(values[:, 0], {
-        unit: (unit, tuple(name[1] for i in columns if (name := names[i]) is not None),
-               values[:, columns]) for unit, columns in found.items()})
+    return Columns(
+        values[:, 0],
+        {
+            unit: (
+                unit,
+                tuple(name[1] for i in columns if (name := names[i]) is not None),
+                values[:, columns],
+            )
+            for unit, columns in found.items()
+        },
+    )

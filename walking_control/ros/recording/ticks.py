@@ -24,19 +24,26 @@ from walking_control.models.signals import (
 from walking_control.ros.recording.mcap import HEAD, MESSAGE
 from walking_control.ros.ros2_control import names
 
-REFERENCE = 'walking_controller/reference'   # speed, then ahead, left, turn; NaN: not wanted
+REFERENCE = 'walking_controller/reference'  # speed, then ahead, left, turn; NaN: not wanted
 POSTURE, SUPPORT, BOTH = 'posture', 'support', 'both'
 PACKAGE = 'rosbags'
 # of `names.TRUTH`
-ODOMETRY = tuple(Signal('base', unit, tuple(axes), field=field) for unit, axes, field in (
-    ('m', 'xyz', 'pose.pose.position'), ('1', 'xyzw', 'pose.pose.orientation'),
-    ('m/s', 'xyz', 'twist.twist.linear'), ('rad/s', 'xyz', 'twist.twist.angular')))
-_MESSAGE = struct.Struct('<BQHIQQ')   # head, channel, sequence, log and publish time
-_STAMP, _TICK = (0x51525354, 0x55565758), 0x61626364   # marks; of numbers: `_marks`
+ODOMETRY = tuple(
+    Signal('base', unit, tuple(axes), field=field)
+    for unit, axes, field in (
+        ('m', 'xyz', 'pose.pose.position'),
+        ('1', 'xyzw', 'pose.pose.orientation'),
+        ('m/s', 'xyz', 'twist.twist.linear'),
+        ('rad/s', 'xyz', 'twist.twist.angular'),
+    )
+)
+_MESSAGE = struct.Struct('<BQHIQQ')  # head, channel, sequence, log and publish time
+_STAMP, _TICK = (0x51525354, 0x55565758), 0x61626364  # marks; of numbers: `_marks`
 
 
 class Wanted(NamedTuple):
     """A `Reference` that can be compared: arrays as their numbers."""
+
     speed: float | None
     velocity: tuple[float, ...] | None
     posture: tuple[float, ...] | None
@@ -46,18 +53,22 @@ class Wanted(NamedTuple):
 def wanted(reference: Reference) -> Wanted:
     """Return what a `Reference` wants now."""
     velocity, posture, support = reference.velocity, reference.posture, reference.support
-    return Wanted(reference.speed, None if velocity is None else tuple(velocity.tolist()),
-                  None if posture is None else tuple(posture.tolist()),
-                  None if support is None else tuple(support))
+    return Wanted(
+        reference.speed,
+        None if velocity is None else tuple(velocity.tolist()),
+        None if posture is None else tuple(posture.tolist()),
+        None if support is None else tuple(support),
+    )
 
 
 class Segment(NamedTuple):
     """Ticks between which nothing else was wanted."""
+
     wanted: Wanted
-    stamps: np.ndarray   # of the measurements, ns, ``(T,)``
-    times: np.ndarray   # likewise, but never less than one before: by them a file is sorted
-    rows: np.ndarray   # of `row_of`, ``(T, n)``
-    heard: float   # when, by the steady clock, s
+    stamps: np.ndarray  # of the measurements, ns, ``(T,)``
+    times: np.ndarray  # likewise, but never less than one before: by them a file is sorted
+    rows: np.ndarray  # of `row_of`, ``(T, n)``
+    heard: float  # when, by the steady clock, s
 
 
 def row_of(measurement: Measurement, command: Command) -> np.ndarray:
@@ -82,8 +93,9 @@ class Messages:
         """Return a text."""
         return type_store().types['std_msgs/msg/String'](data=text)
 
-    def tick(self, measurement: Measurement, command: Command, stamp: tuple[int, int],
-             number: int) -> Iterator[tuple[str, Any]]:
+    def tick(
+        self, measurement: Measurement, command: Command, stamp: tuple[int, int], number: int
+    ) -> Iterator[tuple[str, Any]]:
         """Yield topic and message of all a tick hears and answers, joint states behind the rest."""
         joints, *others = self._sensors
         for sensor in (*others, joints):
@@ -92,8 +104,9 @@ class Messages:
         if self._robot.locks:
             yield names.LOCK_COMMANDS, self._array(command.lock, number)
 
-    def reference(self, now: Wanted, before: Wanted | None,
-                  stamp: tuple[int, int]) -> Iterator[tuple[str, Any]]:
+    def reference(
+        self, now: Wanted, before: Wanted | None, stamp: tuple[int, int]
+    ) -> Iterator[tuple[str, Any]]:
         """Yield topic and message of what is wanted otherwise than before."""
         numbers = [math.nan if now.speed is None else now.speed, *(now.velocity or (math.nan,) * 3)]
         if before is None or (now.speed, now.velocity) != (before.speed, before.velocity):
@@ -139,7 +152,7 @@ def _blank(kind: str) -> Any:
             values.append(_blank(detail))
         elif node.name == 'BASE':
             values.append('' if detail[0] == 'string' else 0)
-        else:   # numbers, but for sequences of other things, which are empty
+        else:  # numbers, but for sequences of other things, which are empty
             (inner, _), length = detail
             values.append(np.zeros(length) if inner.name == 'BASE' else [])
     return store.types[kind](*values)
@@ -152,8 +165,9 @@ def serialized(message: Any) -> bytes:
 
 def message_record(channel: int, time: int, data: bytes) -> bytes:
     """Return a message as a record of MCAP."""
-    return _MESSAGE.pack(MESSAGE, _MESSAGE.size - HEAD.size + len(data), channel, 0, time,
-                         time) + data
+    return (
+        _MESSAGE.pack(MESSAGE, _MESSAGE.size - HEAD.size + len(data), channel, 0, time, time) + data
+    )
 
 
 class TickLayout:
@@ -162,27 +176,31 @@ class TickLayout:
     def __init__(self, robot: Robot) -> None:
         measurement, command = Measurement(robot), Command(robot)
         numbers = row_of(measurement, command).size
-        marks = 1e250 * (1.0 + np.arange(numbers) / numbers)   # no other eight bytes are the same
+        marks = 1e250 * (1.0 + np.arange(numbers) / numbers)  # no other eight bytes are the same
         n, m = len(measurement.values), len(robot.locks)
         measurement.values[:] = marks[:n]
-        command.effort[:] = marks[n + m:n + m + len(command.effort)]
-        measurement.parts[LOCKS], command.lock = [marks[n:n + m]], marks[numbers - m:]
+        command.effort[:] = marks[n + m : n + m + len(command.effort)]
+        measurement.parts[LOCKS], command.lock = [marks[n : n + m]], marks[numbers - m :]
         self.kinds: dict[str, str] = {}
-        self._heads: dict[str, int] = {}   # topic -> where its record begins
+        self._heads: dict[str, int] = {}  # topic -> where its record begins
         template = b''
         for topic, message in Messages(robot).tick(measurement, command, _STAMP, _TICK):
             self.kinds[topic] = message.__msgtype__
             self._heads[topic] = len(template)
             template += message_record(0, 0, serialized(message))
         self._template = np.frombuffer(template, np.uint8)
-        found = [(at, k) for k, mark in enumerate(marks)
-                 for at in _places(template, struct.pack('<d', mark))]
+        found = [
+            (at, k)
+            for k, mark in enumerate(marks)
+            for at in _places(template, struct.pack('<d', mark))
+        ]
         self._columns = np.array([k for _, k in found])
         self._numbers = _slots([at for at, _ in found], 8)
         self._stamps = _slots(_places(template, struct.pack('<II', *_STAMP)), 8)
         self._ticks = _slots(_places(template, struct.pack('<I', _TICK)), 4)
-        self._times = _slots([at + _MESSAGE.size - width for at in self._heads.values()
-                              for width in (16, 8)], 8)
+        self._times = _slots(
+            [at + _MESSAGE.size - width for at in self._heads.values() for width in (16, 8)], 8
+        )
 
     def encode(self, segment: Segment, channels: dict[str, int]) -> bytes:
         """Return the records of a `Segment`, by the channels of the topics."""
@@ -194,13 +212,16 @@ class TickLayout:
 
         def put(slots: np.ndarray, values: np.ndarray) -> None:
             blocks[:, slots] = np.ascontiguousarray(values).view(np.uint8).reshape(count, -1)
+
         put(self._numbers, segment.rows[:, self._columns].astype('<f8'))
         seconds = np.column_stack((stamps // 1_000_000_000, stamps % 1_000_000_000)).astype('<u4')
         put(self._stamps, np.tile(seconds, len(self._stamps) // 8))
         ticks = np.array([names.tick_number_of(stamp) for stamp in stamps.tolist()], '<u4')
         put(self._ticks, np.repeat(ticks[:, None], len(self._ticks) // 4, axis=1))
-        put(self._times, np.repeat(segment.times.astype('<u8')[:, None], len(self._times) // 8,
-                                   axis=1))
+        put(
+            self._times,
+            np.repeat(segment.times.astype('<u8')[:, None], len(self._times) // 8, axis=1),
+        )
         return blocks.tobytes()
 
     def index(self, segment: Segment) -> Iterator[tuple[str, np.ndarray]]:

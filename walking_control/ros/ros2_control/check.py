@@ -30,56 +30,76 @@ def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     robot = robot_file.robot
     findings.attempt(_check_order, tree, names.EFFORT_CONTROLLER, tuple(robot.actuators))
     if robot.locks:
-        findings.attempt(_check_order, tree, names.LOCK_CONTROLLER,
-                         tuple(lock.joint for lock in robot.locks))
+        findings.attempt(
+            _check_order, tree, names.LOCK_CONTROLLER, tuple(lock.joint for lock in robot.locks)
+        )
     findings.attempt(_check_told, tree, robot)
     for sensor in sensors_of(robot):
         if sensor.frame:
             findings.attempt(_check_frame, tree, sensor.controller, sensor.frame)
     findings.attempt(_check_rate, tree, robot_file)
-    if not findings.errors:   # each of these would be said there again
+    if not findings.errors:  # each of these would be said there again
         findings.attempt(StandIn, robot, tree)
     return findings.errors
 
 
 def _parameter(tree: Mapping[str, Mapping[str, Any]], controller: str, name: str) -> Any:
     if controller not in tree:
-        raise InvalidInput(f'controller {controller}', limit='is not in controllers.yaml',
-                           remedy='write one by walking_control ros2_control ROBOT --out DIR')
+        raise InvalidInput(
+            f'controller {controller}',
+            limit='is not in controllers.yaml',
+            remedy='write one by walking_control ros2_control ROBOT --out DIR',
+        )
     return tree[controller].get(name)
 
 
-def _check_order(tree: Mapping[str, Mapping[str, Any]], controller: str,
-                 expected: Sequence[str]) -> None:
+def _check_order(
+    tree: Mapping[str, Mapping[str, Any]], controller: str, expected: Sequence[str]
+) -> None:
     given = _parameter(tree, controller, 'joints')
     if given == list(expected):
         return
     same = isinstance(given, list) and sorted(map(str, given)) == sorted(expected)
     raise InvalidInput(
-        f'joints of {controller}', value=', '.join(map(str, given or ())),
-        limit=('are the right ones in another order; commands come in the order ' if same else
-               'are those of another robot; must be ') + ', '.join(expected),
-        remedy='write the file by walking_control ros2_control ROBOT --out DIR')
+        f'joints of {controller}',
+        value=', '.join(map(str, given or ())),
+        limit=(
+            'are the right ones in another order; commands come in the order '
+            if same
+            else 'are those of another robot; must be '
+        )
+        + ', '.join(expected),
+        remedy='write the file by walking_control ros2_control ROBOT --out DIR',
+    )
 
 
 def _check_told(tree: Mapping[str, Mapping[str, Any]], robot: Robot) -> None:
     told = _parameter(tree, names.JOINT_STATE_BROADCASTER, 'joints') or list(robot.joints)
     missing = [joint for joint in robot.joints if joint not in told]
     if missing:
-        raise InvalidInput(f'joints of {names.JOINT_STATE_BROADCASTER}',
-                           value=', '.join(map(str, told)), limit='lack ' + ', '.join(missing))
+        raise InvalidInput(
+            f'joints of {names.JOINT_STATE_BROADCASTER}',
+            value=', '.join(map(str, told)),
+            limit='lack ' + ', '.join(missing),
+        )
 
 
 def _check_frame(tree: Mapping[str, Mapping[str, Any]], controller: str, frame: str) -> None:
     given = _parameter(tree, controller, 'frame_id')
     if given != frame:
-        raise InvalidInput(f'frame_id of {controller}', value=given, limit=f'must be {frame}, in '
-                           'whose axes the robot file has the sensor')
+        raise InvalidInput(
+            f'frame_id of {controller}',
+            value=given,
+            limit=f'must be {frame}, in whose axes the robot file has the sensor',
+        )
 
 
 def _check_rate(tree: Mapping[str, Mapping[str, Any]], robot_file: RobotFile) -> None:
     rate = tree[names.MANAGER].get('update_rate', 100)
     law = robot_file.values(LAWS.find(robot_file.controller).parameters).rate
     if not isinstance(rate, (int, float)) or rate < law:
-        raise InvalidInput(f'update_rate of {names.MANAGER}', value=rate, limit=f'must be {law:g} '
-                           f'Hz or more, the rate of {robot_file.controller}')
+        raise InvalidInput(
+            f'update_rate of {names.MANAGER}',
+            value=rate,
+            limit=f'must be {law:g} Hz or more, the rate of {robot_file.controller}',
+        )

@@ -18,34 +18,36 @@ from walking_control.ros.ros2_control import names
 from walking_control.safety.arrivals import RATE_MARGIN
 from walking_control.safety.parameters import SafetyParameters
 
-CLOSE = 0.01       # rad or m from a limit, where a limiter takes efforts away
-CLOCKS_AGREE = 1.0   # s
-FIRST = 1.0        # s after the first effort that are looked at
-ENOUGH = 5         # messages by which a rate is judged
+CLOSE = 0.01  # rad or m from a limit, where a limiter takes efforts away
+CLOCKS_AGREE = 1.0  # s
+FIRST = 1.0  # s after the first effort that are looked at
+ENOUGH = 5  # messages by which a rate is judged
 
 
 @dataclass
 class Seen:
     """What was seen of a system."""
+
     # topic -> when each message was heard, and its stamp, s
     arrivals: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     # when each message on ``/clock`` was heard, and what it said, s
     clock: list[tuple[float, float]] = field(default_factory=list)
     # when each command was heard, and whether it was an effort
     commands: list[tuple[float, bool]] = field(default_factory=list)
-    alone: bool = False   # whether nobody commanded at first
+    alone: bool = False  # whether nobody commanded at first
     # sentences on publishers that a subscriber cannot hear
     mismatches: list[str] = field(default_factory=list)
     # node -> name -> value of those that answered
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     # name -> level and message on ``/diagnostics``
     statuses: dict[str, tuple[int, str]] = field(default_factory=dict)
-    priority: int = 0   # highest real-time priority that this user may have
+    priority: int = 0  # highest real-time priority that this user may have
 
 
 @dataclass
 class Diagnosis:
     """What came of it: facts by name, what is wrong, and what might be, each with a remedy."""
+
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[InvalidInput] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -62,8 +64,12 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
     pace = _judge_clock(found, seen)
     _judge_rates(found, seen, timeout, pace)
     _judge_start(found, seen, timeout)
-    found.problems += [InvalidInput('topics', limit=words, remedy='let both say the same type and '
-                                    'quality of service') for words in seen.mismatches]
+    found.problems += [
+        InvalidInput(
+            'topics', limit=words, remedy='let both say the same type and quality of service'
+        )
+        for words in seen.mismatches
+    ]
     if position is not None:
         _judge_limiter(found, seen, robot_file, position)
     for name, (level, message) in sorted(seen.statuses.items()):
@@ -71,9 +77,11 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
             found.remarks.append(f'{name} says: {message}')
     found.facts['real-time priority'] = f'up to {seen.priority}' if seen.priority else 'none'
     if not seen.priority:
-        found.remarks.append('this user may have no real-time priority, so that a busy machine '
-                             'makes ticks late: "@realtime - rtprio 90" in '
-                             '/etc/security/limits.conf')
+        found.remarks.append(
+            'this user may have no real-time priority, so that a busy machine '
+            'makes ticks late: "@realtime - rtprio 90" in '
+            '/etc/security/limits.conf'
+        )
     return found
 
 
@@ -84,26 +92,50 @@ def _judge_clock(found: Diagnosis, seen: Seen) -> float:
     if len(seen.clock) < 2:
         found.facts['clock'] = f'steady: nobody publishes {names.CLOCK}'
         if simulated:
-            found.problems.append(InvalidInput(
-                f'use_sim_time of {names.CONTROLLER}', value=True, limit=f'nobody publishes '
-                f'{names.CLOCK}', remedy='set it to false, or start the simulator'))
-        stamps = [rows[-1] for topic, rows in seen.arrivals.items()
-                  if topic == names.JOINT_STATES and rows]
-        if stamps and abs(off := stamps[0][1] - (stamps[0][0] + time.time() - time.monotonic())) \
-                > CLOCKS_AGREE:
-            found.remarks.append(f'{names.JOINT_STATES} is stamped {off:+.3g} s off the clock of '
-                                 'this machine: another machine? Then let both keep time (chrony)')
+            found.problems.append(
+                InvalidInput(
+                    f'use_sim_time of {names.CONTROLLER}',
+                    value=True,
+                    limit=f'nobody publishes {names.CLOCK}',
+                    remedy='set it to false, or start the simulator',
+                )
+            )
+        stamps = [
+            rows[-1]
+            for topic, rows in seen.arrivals.items()
+            if topic == names.JOINT_STATES and rows
+        ]
+        if (
+            stamps
+            and abs(off := stamps[0][1] - (stamps[0][0] + time.time() - time.monotonic()))
+            > CLOCKS_AGREE
+        ):
+            found.remarks.append(
+                f'{names.JOINT_STATES} is stamped {off:+.3g} s off the clock of '
+                'this machine: another machine? Then let both keep time (chrony)'
+            )
         return 1.0
     (first, start), (last, end) = seen.clock[0], seen.clock[-1]
     pace = (end - start) / max(last - first, 1e-9)
     found.facts['clock'] = f'simulated, {pace:.2g} of real time'
     if pace <= 0.0:
-        found.problems.append(InvalidInput(names.CLOCK, value=f'{end:.3f} s', limit='must advance',
-                                           remedy='unpause the simulator; end a second one'))
+        found.problems.append(
+            InvalidInput(
+                names.CLOCK,
+                value=f'{end:.3f} s',
+                limit='must advance',
+                remedy='unpause the simulator; end a second one',
+            )
+        )
     elif simulated is False and controller.get('realtime'):
-        found.problems.append(InvalidInput(
-            f'use_sim_time of {names.CONTROLLER}', value=False, limit=f'{names.CLOCK} is there',
-            remedy='set it to true, so that silence is judged in simulated time'))
+        found.problems.append(
+            InvalidInput(
+                f'use_sim_time of {names.CONTROLLER}',
+                value=False,
+                limit=f'{names.CLOCK} is there',
+                remedy='set it to true, so that silence is judged in simulated time',
+            )
+        )
     return pace if pace > 0.0 else 1.0
 
 
@@ -119,14 +151,20 @@ def _judge_rates(found: Diagnosis, seen: Seen, timeout: float, pace: float) -> N
         jitter = float(np.percentile(np.abs(steps - period), 99))
         rates[topic] = f'{topic} {1.0 / period:.4g} Hz +- {1e3 * jitter:.2f} ms'
         if period > RATE_MARGIN * timeout:
-            found.problems.append(InvalidInput(
-                topic, value=f'{1.0 / period:.3g} Hz', limit='must come at '
-                f'{1.0 / (RATE_MARGIN * timeout):.3g} Hz or more, by safety.state_timeout',
-                remedy='raise the rate of its broadcaster, or safety.state_timeout'))
+            found.problems.append(
+                InvalidInput(
+                    topic,
+                    value=f'{1.0 / period:.3g} Hz',
+                    limit='must come at '
+                    f'{1.0 / (RATE_MARGIN * timeout):.3g} Hz or more, by safety.state_timeout',
+                    remedy='raise the rate of its broadcaster, or safety.state_timeout',
+                )
+            )
         elif (gap := float(np.max(np.diff(heard))) * pace) > timeout:
             found.remarks.append(
                 f'{topic} was not heard for {1e3 * gap:.0f} ms once, safety.state_timeout is '
-                f'{1e3 * timeout:.0f} ms: give {names.MANAGER} a real-time priority, or raise it')
+                f'{1e3 * timeout:.0f} ms: give {names.MANAGER} a real-time priority, or raise it'
+            )
     if rates:
         found.facts['rates'] = ', '.join(rates.values())
 
@@ -136,29 +174,42 @@ def _judge_start(found: Diagnosis, seen: Seen, timeout: float) -> None:
     times = [when for when, _ in seen.commands]
     first = next((when for when, effort in seen.commands if effort), None)
     if first is None or first == times[0] and not seen.alone or times[-1] < first + FIRST:
-        found.remarks.append('the first second of a walk was not heard: begin one while --seconds '
-                             'last, and its gaps are judged')
+        found.remarks.append(
+            'the first second of a walk was not heard: begin one while --seconds '
+            'last, and its gaps are judged'
+        )
         return
-    gap = max((b - a for a, b in itertools.pairwise(times) if first <= a < first + FIRST),
-              default=0.0)
+    gap = max(
+        (b - a for a, b in itertools.pairwise(times) if first <= a < first + FIRST), default=0.0
+    )
     found.facts['first second'] = f'largest gap of the commands {1e3 * gap:.0f} ms'
     if gap > timeout:
         found.remarks.append(
             f'{names.EFFORT_COMMANDS} was not heard for {1e3 * gap:.0f} ms in the first second: '
-            'give the controller a real-time priority, or look for what else begins then')
+            'give the controller a real-time priority, or look for what else begins then'
+        )
 
 
-def _judge_limiter(found: Diagnosis, seen: Seen, robot_file: RobotFile,
-                   position: np.ndarray) -> None:
+def _judge_limiter(
+    found: Diagnosis, seen: Seen, robot_file: RobotFile, position: np.ndarray
+) -> None:
     enforced = seen.parameters.get(names.MANAGER, {}).get('enforce_command_limits')
     if enforced is None:
         return
     found.facts['enforce_command_limits'] = str(enforced).lower()
     robot = robot_file.robot
-    close = [joint for joint, value in zip(robot.joints, position)
-             if not robot.limits[joint].lower + CLOSE < value < robot.limits[joint].upper - CLOSE]
+    close = [
+        joint
+        for joint, value in zip(robot.joints, position)
+        if not robot.limits[joint].lower + CLOSE < value < robot.limits[joint].upper - CLOSE
+    ]
     if enforced and close:
-        found.problems.append(InvalidInput(
-            f'enforce_command_limits of {names.MANAGER}', value=True, limit='takes away every '
-            f'effort past a position limit, and there stands {", ".join(close)}', remedy='set it '
-            'to false, or give that limit a margin in the URDF'))
+        found.problems.append(
+            InvalidInput(
+                f'enforce_command_limits of {names.MANAGER}',
+                value=True,
+                limit='takes away every '
+                f'effort past a position limit, and there stands {", ".join(close)}',
+                remedy='set it to false, or give that limit a margin in the URDF',
+            )
+        )

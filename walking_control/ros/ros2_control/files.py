@@ -21,8 +21,8 @@ from walking_control.ros.ros2_control.gazebo import bridge_file, gazebo_world
 from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, include, MUJOCO
 from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
-UPDATE_RATE = 1000   # Hz
-AT_LIMIT = 0.02      # rad
+UPDATE_RATE = 1000  # Hz
+AT_LIMIT = 0.02  # rad
 FORWARD = 'forward_command_controller/ForwardCommandController'
 JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
 IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
@@ -34,22 +34,41 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
     """Return controller -> (plugin, parameters) on a target, in the order of their start."""
     robot = wiring.robot
     found: dict[str, tuple[str, dict[str, Any]]] = {
-        names.JOINT_STATE_BROADCASTER: (JOINT_STATES, {
-            'joints': list(robot.joints), 'interfaces': ['position', 'velocity']}),
-        **{sensor.controller: (IMU, {'sensor_name': wiring.imus[sensor.frame],
-                                     'frame_id': sensor.frame})
-           for sensor in sensors_of(robot) if sensor.kind == 'imu'}}
+        names.JOINT_STATE_BROADCASTER: (
+            JOINT_STATES,
+            {'joints': list(robot.joints), 'interfaces': ['position', 'velocity']},
+        ),
+        **{
+            sensor.controller: (
+                IMU,
+                {'sensor_name': wiring.imus[sensor.frame], 'frame_id': sensor.frame},
+            )
+            for sensor in sensors_of(robot)
+            if sensor.kind == 'imu'
+        },
+    }
     # simulated sensors tell the floor's force: Gazebo is asked for it, mujoco_ros2_control negates
     signs = dict.fromkeys('xyz', float(wiring.force_sign) if target == HARDWARE else 1.0)
     for foot, sensor in wiring.forces.items():
-        found[names.wrench_broadcaster(foot)] = (WRENCH, {
-            'sensor_name': sensor, 'frame_id': foot,
-            'multiplier': {'force': signs, 'torque': signs}})
+        found[names.wrench_broadcaster(foot)] = (
+            WRENCH,
+            {
+                'sensor_name': sensor,
+                'frame_id': foot,
+                'multiplier': {'force': signs, 'torque': signs},
+            },
+        )
     if wiring.locks and target == HARDWARE:
-        found[names.LOCK_BROADCASTER] = (JOINT_STATES, {
-            'use_local_topics': True, 'joints': list(wiring.locks), 'interfaces': [names.LOCK],
-            'map_interface_to_joint_state': {'position': names.LOCK}})
-    if target == HARDWARE:   # in simulators nobody tells locks to ros2_control
+        found[names.LOCK_BROADCASTER] = (
+            JOINT_STATES,
+            {
+                'use_local_topics': True,
+                'joints': list(wiring.locks),
+                'interfaces': [names.LOCK],
+                'map_interface_to_joint_state': {'position': names.LOCK},
+            },
+        )
+    if target == HARDWARE:  # in simulators nobody tells locks to ros2_control
         found[names.STATE_BROADCASTER] = STATES, {'interfaces': state_interfaces(robot)}
     for name, joints, interface in _commands(wiring, target):
         found[name] = FORWARD, {'joints': list(joints), 'interface_name': interface}
@@ -77,10 +96,12 @@ def limits_enforced(wiring: Wiring, target: str) -> bool:
     """
     robot = wiring.robot
     held = [(joint, wiring.start[f'{joint}/position']) for joint in wiring.motors]
-    if target != HARDWARE:   # where locks are played by efforts
+    if target != HARDWARE:  # where locks are played by efforts
         held += [(lock.joint, lock.angle) for lock in robot.locks]
-    return all(robot.limits[joint].lower + AT_LIMIT <= angle <= robot.limits[joint].upper - AT_LIMIT
-               for joint, angle in held)
+    return all(
+        robot.limits[joint].lower + AT_LIMIT <= angle <= robot.limits[joint].upper - AT_LIMIT
+        for joint, angle in held
+    )
 
 
 def controllers_file(wiring: Wiring, target: str = HARDWARE) -> dict[str, Any]:
@@ -90,13 +111,22 @@ def controllers_file(wiring: Wiring, target: str = HARDWARE) -> dict[str, Any]:
         'update_rate': UPDATE_RATE,
         # the same on every distribution: Jazzy would not, Kilted and Lyrical would
         'enforce_command_limits': limits_enforced(wiring, target),
-        **{name: {'type': plugin} for name, (plugin, _) in found.items()}}
-    return {f'/**/{name}': {'ros__parameters': parameters} for name, parameters in (
-        (names.MANAGER, manager), *((name, values) for name, (_, values) in found.items()))}
+        **{name: {'type': plugin} for name, (plugin, _) in found.items()},
+    }
+    return {
+        f'/**/{name}': {'ros__parameters': parameters}
+        for name, parameters in (
+            (names.MANAGER, manager),
+            *((name, values) for name, (_, values) in found.items()),
+        )
+    }
 
 
-CONTROLLERS = {HARDWARE: 'controllers.yaml', GAZEBO: 'gazebo_controllers.yaml',
-               MUJOCO: 'mujoco_controllers.yaml'}
+CONTROLLERS = {
+    HARDWARE: 'controllers.yaml',
+    GAZEBO: 'gazebo_controllers.yaml',
+    MUJOCO: 'mujoco_controllers.yaml',
+}
 BRIDGE, GAZEBO_WORLD, LAUNCH = 'bridge.yaml', 'world.sdf', 'bringup.launch.xml'
 
 
@@ -106,8 +136,9 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
-    def represent_sequence(self, tag: str, sequence: Any,
-                           flow_style: bool | None = None) -> yaml.SequenceNode:
+    def represent_sequence(
+        self, tag: str, sequence: Any, flow_style: bool | None = None
+    ) -> yaml.SequenceNode:
         plain = not any(isinstance(item, (dict, list)) for item in sequence)
         return super().represent_sequence(tag, sequence, flow_style=plain)
 
@@ -121,10 +152,16 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
     robot = wiring.robot.name
     head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
-    return {**{name: head + to_yaml(controllers_file(wiring, target))
-               for target, name in CONTROLLERS.items()},
-            BRIDGE: head + to_yaml(bridge_file()), GAZEBO_WORLD: gazebo_world(wiring),
-            LAUNCH: _launch_file(robot_file), tags_name(robot): include(wiring)}
+    return {
+        **{
+            name: head + to_yaml(controllers_file(wiring, target))
+            for target, name in CONTROLLERS.items()
+        },
+        BRIDGE: head + to_yaml(bridge_file()),
+        GAZEBO_WORLD: gazebo_world(wiring),
+        LAUNCH: _launch_file(robot_file),
+        tags_name(robot): include(wiring),
+    }
 
 
 def to_yaml(tree: Any) -> str:
@@ -149,9 +186,12 @@ def shipped_folder(robot: str) -> Path:
 def _launch_file(robot_file: RobotFile) -> str:
     name = robot_file.robot.name
     shipped = share_directory() / 'config' / 'robots' / f'{name}.yaml'
-    robot = name if name in robot_names() and shipped.samefile(robot_file.path) \
+    robot = (
+        name
+        if name in robot_names() and shipped.samefile(robot_file.path)
         else str(robot_file.path.resolve())
-    return f'''<!-- Written by `walking_control ros2_control {name}`; do not edit. -->
+    )
+    return f"""<!-- Written by `walking_control ros2_control {name}`; do not edit. -->
 <launch>
   <arg name="on" default="hardware" description="hardware, gazebo or mujoco_ros2_control"/>
   <include file="$(find-pkg-share walking_control)/launch/$(var on).launch.py">
@@ -159,4 +199,4 @@ def _launch_file(robot_file: RobotFile) -> str:
     <arg name="bringup" value="$(dirname)"/>
   </include>
 </launch>
-'''
+"""

@@ -26,16 +26,18 @@ from walking_control.simulation.terrain import lay_profile, Piece
 
 PLUGIN_FILE = 'gz_ros2_control-system'
 PLUGIN_NAME = 'gz_ros2_control::GazeboSimROS2ControlPlugin'
-SYSTEMS = (('gz-sim-physics-system', 'gz::sim::systems::Physics'),
-           ('gz-sim-user-commands-system', 'gz::sim::systems::UserCommands'),
-           ('gz-sim-scene-broadcaster-system', 'gz::sim::systems::SceneBroadcaster'),
-           ('gz-sim-imu-system', 'gz::sim::systems::Imu'),
-           ('gz-sim-forcetorque-system', 'gz::sim::systems::ForceTorque'))
+SYSTEMS = (
+    ('gz-sim-physics-system', 'gz::sim::systems::Physics'),
+    ('gz-sim-user-commands-system', 'gz::sim::systems::UserCommands'),
+    ('gz-sim-scene-broadcaster-system', 'gz::sim::systems::SceneBroadcaster'),
+    ('gz-sim-imu-system', 'gz::sim::systems::Imu'),
+    ('gz-sim-forcetorque-system', 'gz::sim::systems::ForceTorque'),
+)
 WORLD = 'walking'
-STEP = 0.001         # s, one update of the controller manager
-MOTE, MOTE_INERTIA = 0.001, 1e-7   # kg, kg m^2: Gazebo drops links below 1e-5 kg
+STEP = 0.001  # s, one update of the controller manager
+MOTE, MOTE_INERTIA = 0.001, 1e-7  # kg, kg m^2: Gazebo drops links below 1e-5 kg
 LOCK_EFFORT = 200.0  # N m, what an emulated lock may take; the joint itself has no motor
-RAIL = 1e4           # m, how far a robot in the plane may go
+RAIL = 1e4  # m, how far a robot in the plane may go
 
 
 def gazebo_description(wiring: Wiring) -> str:
@@ -64,15 +66,19 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
     for link, name in wiring.imus.items():
         imu = _sensor(_reference(root, link), name, 'imu')
         # else its orientation counts from that at its start
-        SubElement(SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'),
-                   'localization').text = 'ENU'
-    root.append(fromstring(
-        f'<gazebo><plugin filename="{PLUGIN_FILE}" name="{PLUGIN_NAME}">'
-        f'<parameters>{escape(controllers)}</parameters>'
-        # joints that take commands, until somebody commands them; passive ones swing
-        '<hold_joints>true</hold_joints>'
-        + (f'<ros><namespace>{escape(namespace)}</namespace></ros>' if namespace else '')
-        + '</plugin></gazebo>'))
+        SubElement(
+            SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'), 'localization'
+        ).text = 'ENU'
+    root.append(
+        fromstring(
+            f'<gazebo><plugin filename="{PLUGIN_FILE}" name="{PLUGIN_NAME}">'
+            f'<parameters>{escape(controllers)}</parameters>'
+            # joints that take commands, until somebody commands them; passive ones swing
+            '<hold_joints>true</hold_joints>'
+            + (f'<ros><namespace>{escape(namespace)}</namespace></ros>' if namespace else '')
+            + '</plugin></gazebo>'
+        )
+    )
     return _text(root)
 
 
@@ -124,9 +130,15 @@ def _add_boxes(link: Element, kind: str, pieces: Iterable[Piece]) -> None:
 
 def bridge_file() -> list[dict[str, Any]]:
     """Return the tree of bridge.yaml for ros_gz_bridge; sensors come by ros2_control."""
-    return [{'ros_topic_name': '/clock', 'gz_topic_name': '/clock',
-             'ros_type_name': 'rosgraph_msgs/msg/Clock', 'gz_type_name': 'gz.msgs.Clock',
-             'direction': 'GZ_TO_ROS'}]
+    return [
+        {
+            'ros_topic_name': '/clock',
+            'gz_topic_name': '/clock',
+            'ros_type_name': 'rosgraph_msgs/msg/Clock',
+            'gz_type_name': 'gz.msgs.Clock',
+            'direction': 'GZ_TO_ROS',
+        }
+    ]
 
 
 def spawn_pose(wiring: Wiring) -> dict[str, float]:
@@ -134,8 +146,10 @@ def spawn_pose(wiring: Wiring) -> dict[str, float]:
     tilt = pin.utils.rotate('y', wiring.slope)
     place = tilt @ np.array(wiring.base[:3])
     turn = tilt @ pin.Quaternion(np.array(wiring.base[3:])).matrix()
-    return {name: round(float(value), 9) + 0.0 for name, value in zip(
-        ('x', 'y', 'z', 'R', 'P', 'Y'), (*place, *pin.rpy.matrixToRpy(turn)))}
+    return {
+        name: round(float(value), 9) + 0.0
+        for name, value in zip(('x', 'y', 'z', 'R', 'P', 'Y'), (*place, *pin.rpy.matrixToRpy(turn)))
+    }
 
 
 def _open_locks(root: Element, wiring: Wiring) -> None:
@@ -147,15 +161,19 @@ def _open_locks(root: Element, wiring: Wiring) -> None:
 
 
 def _add_foot_sensor(root: Element, foot: str, sensor: str) -> None:
-    joint = next((joint for joint in root.findall('joint')
-                  if _link_at(joint, 'child') == foot), None)
+    joint = next(
+        (joint for joint in root.findall('joint') if _link_at(joint, 'child') == foot), None
+    )
     if joint is None:
-        raise UrdfError(f'foot {foot}', limit='has no joint above it for a force sensor',
-                        remedy='put the sole into a link of its own')
+        raise UrdfError(
+            f'foot {foot}',
+            limit='has no joint above it for a force sensor',
+            remedy='put the sole into a link of its own',
+        )
     link = next(link for link in root.findall('link') if link.get('name') == foot)
     _give_mass(link)
     above = _reference(root, joint.get('name', ''))
-    if joint.get('type') == 'fixed':   # else it would be lumped away, and the sensor with it
+    if joint.get('type') == 'fixed':  # else it would be lumped away, and the sensor with it
         SubElement(above, 'preserveFixedJoint').text = 'true'
     element = _sensor(above, sensor, 'force_torque')
     forces = SubElement(element, 'force_torque')
@@ -172,8 +190,14 @@ def _give_mass(link: Element) -> None:
         link.remove(old)
     inertial = SubElement(link, 'inertial')
     SubElement(inertial, 'mass', value=repr(MOTE))
-    SubElement(inertial, 'inertia', {name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
-                                     for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')})
+    SubElement(
+        inertial,
+        'inertia',
+        {
+            name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
+            for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        },
+    )
 
 
 def _add_rotors(root: Element, robot: Robot) -> None:
@@ -222,8 +246,9 @@ def _keep_on_rails(root: Element, wiring: Wiring) -> None:
         SubElement(joint, 'child', link=below)
         SubElement(joint, 'axis', xyz=' '.join(f'{value:g}' for value in axis))
         if kind == 'prismatic':
-            SubElement(joint, 'limit', lower=repr(-RAIL), upper=repr(RAIL), effort='0.0',
-                       velocity='100.0')
+            SubElement(
+                joint, 'limit', lower=repr(-RAIL), upper=repr(RAIL), effort='0.0', velocity='100.0'
+            )
         above = below
 
 

@@ -35,11 +35,11 @@ from walking_control.ros.ros2_control.wiring import wire, Wiring
 from walking_control.runs.kinematics import sole_corners
 
 US = 'walking_control'
-MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
+MUJOCO_NODE = '/mujoco_ros2_control_node'  # its services, which no namespace moves
 # of Gazebo's force sensors: balls lose single samples (8 in 0.4 s seen on Fortress 6.7)
-FORCE_TIME = 0.005   # s
-SETTLE = 0.2   # s from our controller being active to a call that takes a second to come up
-PAUSE = 2.0    # s from our controller being active to the end of a pause: a call is under way
+FORCE_TIME = 0.005  # s
+SETTLE = 0.2  # s from our controller being active to a call that takes a second to come up
+PAUSE = 2.0  # s from our controller being active to the end of a pause: a call is under way
 TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 
@@ -47,33 +47,33 @@ TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 class Process:
     """A ROS node or program."""
 
-    key: str   # what other steps call it
+    key: str  # what other steps call it
     package: str
     executable: str
-    name: str = ''   # node name; empty leaves it the executable's
-    arguments: tuple[str, ...] = ()   # command-line arguments
-    parameters: tuple[Any, ...] = ()   # parameter files and mappings, weakest first
-    remappings: tuple[tuple[str, str], ...] = ()   # pairs of topic names
-    after: str = ''   # key of a step that has to end well first
-    needed: bool = False   # whether everything ends with it
-    prefix: str = ''   # command line before it, e.g. a terminal; empty: none
+    name: str = ''  # node name; empty leaves it the executable's
+    arguments: tuple[str, ...] = ()  # command-line arguments
+    parameters: tuple[Any, ...] = ()  # parameter files and mappings, weakest first
+    remappings: tuple[tuple[str, str], ...] = ()  # pairs of topic names
+    after: str = ''  # key of a step that has to end well first
+    needed: bool = False  # whether everything ends with it
+    prefix: str = ''  # command line before it, e.g. a terminal; empty: none
 
 
 @dataclass(frozen=True)
 class Lifecycle(Process):
     """A lifecycle node, configured at once."""
 
-    activate: bool = True   # whether it is activated
-    activate_after: str = ''   # key of a step that has to end well before that
+    activate: bool = True  # whether it is activated
+    activate_after: str = ''  # key of a step that has to end well before that
 
 
 @dataclass(frozen=True)
 class Include:
     """Another package's launch file."""
 
-    key: str   # what other steps call it
+    key: str  # what other steps call it
     package: str
-    file: str   # name of the file in its folder ``launch``
+    file: str  # name of the file in its folder ``launch``
     arguments: Mapping[str, str]
 
 
@@ -81,20 +81,20 @@ class Include:
 class Call:
     """A command line that does something once."""
 
-    key: str   # what other steps call it
-    command: tuple[str, ...]   # the words
+    key: str  # what other steps call it
+    command: tuple[str, ...]  # the words
     # key of a step that has to end well first, or of a `Lifecycle` that has to be active
     after: str = ''
-    delay: float = 0.0   # how long after that, s
+    delay: float = 0.0  # how long after that, s
 
 
 @dataclass(frozen=True)
 class Say:
     """A sentence for the operator."""
 
-    key: str   # what other steps call it
-    text: str   # the sentence
-    after: str = ''   # key of a step that has to end well first
+    key: str  # what other steps call it
+    text: str  # the sentence
+    after: str = ''  # key of a step that has to end well first
 
 
 Step = Process | Include | Call | Say
@@ -106,17 +106,21 @@ class Place:
 
     robot_file: RobotFile
     wiring: Wiring
-    folder: Path   # of controllers, bridge and world
-    scratch: Path   # of what is written for this launch alone
-    values: Mapping[str, Any]   # values of the launch arguments
+    folder: Path  # of controllers, bridge and world
+    scratch: Path  # of what is written for this launch alone
+    values: Mapping[str, Any]  # values of the launch arguments
 
     def path(self, name: str) -> str:
         """Return the path of a file in the folder, which must be there."""
         path = self.folder / name
         if not path.is_file():
-            raise InvalidInput(f'file {path}', limit='no such file', remedy='write it by '
-                               f'walking_control ros2_control {self.wiring.robot.name} --out '
-                               f'{self.folder}')
+            raise InvalidInput(
+                f'file {path}',
+                limit='no such file',
+                remedy='write it by '
+                f'walking_control ros2_control {self.wiring.robot.name} --out '
+                f'{self.folder}',
+            )
         return str(path)
 
     def keep(self, name: str, text: str) -> str:
@@ -136,9 +140,12 @@ def find_place(values: Mapping[str, Any]) -> Place:
     wiring = wire(robot_file)
     virtual = wiring.robot.virtual_efforts
     if virtual:
-        raise InvalidInput(f'robot {wiring.robot.name}', value=', '.join(virtual),
-                           limit='no hardware has this effort',
-                           remedy='take it out of the robot file')
+        raise InvalidInput(
+            f'robot {wiring.robot.name}',
+            value=', '.join(virtual),
+            limit='no hardware has this effort',
+            remedy='take it out of the robot file',
+        )
     if not values.get('speed', 1.0) > 0.0:
         raise InvalidInput('launch argument speed', value=values['speed'], limit='must be above 0')
     scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
@@ -160,32 +167,64 @@ def plan_gazebo(place: Place) -> list[Step]:
     """Return what `gazebo.launch.py` does: joints are held until the last step, arming."""
     wiring, values = place.wiring, place.values
     if place.robot_file.start.posture is None:
-        raise InvalidInput(f'robot {wiring.robot.name} in Gazebo', limit='starts at rest there, '
-                           'and its robot file has it start in the middle of a step',
-                           remedy='mujoco_ros2_control.launch.py, or a start.posture in which '
-                           'it stands')
-    model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo.gazebo_model(
-        wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
+        raise InvalidInput(
+            f'robot {wiring.robot.name} in Gazebo',
+            limit='starts at rest there, and its robot file has it start in the middle of a step',
+            remedy='mujoco_ros2_control.launch.py, or a start.posture in which it stands',
+        )
+    model = place.keep(
+        f'{wiring.robot.name}.gazebo.urdf',
+        gazebo.gazebo_model(wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']),
+    )
     server = ' -s' if values['headless'] else ''
     world = place.path(GAZEBO_WORLD)
     if values['speed'] != 1.0:
-        world = place.keep(GAZEBO_WORLD, gazebo.at_speed(
-            Path(world).read_text('utf-8'), values['speed']))
+        world = place.keep(
+            GAZEBO_WORLD, gazebo.at_speed(Path(world).read_text('utf-8'), values['speed'])
+        )
     return [
-        Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {   # which hands it to a shell
-            'gz_args': shlex.quote(world) + server,
-            'on_exit_shutdown': 'true'}),
-        Process('bridge', 'ros_gz_bridge', 'parameter_bridge', 'bridge',
-                parameters=({'config_file': place.path(BRIDGE)},)),
+        Include(
+            'gazebo',
+            'ros_gz_sim',
+            'gz_sim.launch.py',
+            {  # which hands it to a shell
+                'gz_args': shlex.quote(world) + server,
+                'on_exit_shutdown': 'true',
+            },
+        ),
+        Process(
+            'bridge',
+            'ros_gz_bridge',
+            'parameter_bridge',
+            'bridge',
+            parameters=({'config_file': place.path(BRIDGE)},),
+        ),
         _robot_state_publisher(gazebo.gazebo_description(wiring)),
-        Process('spawn', 'ros_gz_sim', 'create', arguments=(
-            '-world', gazebo.WORLD, '-name', wiring.robot.name, '-file', model,
-            *gazebo.spawn_arguments(wiring))),
+        Process(
+            'spawn',
+            'ros_gz_sim',
+            'create',
+            arguments=(
+                '-world',
+                gazebo.WORLD,
+                '-name',
+                wiring.robot.name,
+                '-file',
+                model,
+                *gazebo.spawn_arguments(wiring),
+            ),
+        ),
         *_emulator(place),
         *_watchdog(place, sim_time=True),
-        Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
-            f'"{wiring.robot.name}" and "Error" above', 'spawn'), _load(place, GAZEBO, 'spawn'),
-        *_let_go(place)]
+        Say(
+            'spawned',
+            f'a model that Gazebo refuses is named in its own messages alone: look for '
+            f'"{wiring.robot.name}" and "Error" above',
+            'spawn',
+        ),
+        _load(place, GAZEBO, 'spawn'),
+        *_let_go(place),
+    ]
 
 
 def _let_go(place: Place) -> list[Step]:
@@ -196,20 +235,55 @@ def _let_go(place: Place) -> list[Step]:
     """
     robot = place.wiring.robot
     points = all(len(sole_corners(robot.urdf, foot)) == 1 for foot in robot.feet)
-    controller = _controller(place, sim_time=True, activate_after='load' if points else 'sensors',
-                             own=({'estimator.force_time': FORCE_TIME},))
-    unpause = Call('unpause', (
-        'gz', 'service', '-s', f'/world/{gazebo.WORLD}/control', '--reqtype',
-        'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout', '5000', '--req',
-        'pause: false'), 'controller' if points else 'load', PAUSE if points else 0.0)
+    controller = _controller(
+        place,
+        sim_time=True,
+        activate_after='load' if points else 'sensors',
+        own=({'estimator.force_time': FORCE_TIME},),
+    )
+    unpause = Call(
+        'unpause',
+        (
+            'gz',
+            'service',
+            '-s',
+            f'/world/{gazebo.WORLD}/control',
+            '--reqtype',
+            'gz.msgs.WorldControl',
+            '--reptype',
+            'gz.msgs.Boolean',
+            '--timeout',
+            '5000',
+            '--req',
+            'pause: false',
+        ),
+        'controller' if points else 'load',
+        PAUSE if points else 0.0,
+    )
     if not points:
-        return [unpause, _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'), controller,
-                _switch(place, 'arm', commanding(place.wiring, GAZEBO), 'controller')]
+        return [
+            unpause,
+            _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'),
+            controller,
+            _switch(place, 'arm', commanding(place.wiring, GAZEBO), 'controller'),
+        ]
     everything = ', '.join(controllers_of(place.wiring, GAZEBO))
-    return [Call('arm', ('ros2', 'service', 'call', _absolute(place, names.MANAGER)
-                         + '/switch_controller', 'controller_manager_msgs/srv/SwitchController',
-                         f'{{activate_controllers: [{everything}], strictness: 2, '
-                         'timeout: {sec: 120}}'), 'load'), controller, unpause]
+    return [
+        Call(
+            'arm',
+            (
+                'ros2',
+                'service',
+                'call',
+                _absolute(place, names.MANAGER) + '/switch_controller',
+                'controller_manager_msgs/srv/SwitchController',
+                f'{{activate_controllers: [{everything}], strictness: 2, timeout: {{sec: 120}}}}',
+            ),
+            'load',
+        ),
+        controller,
+        unpause,
+    ]
 
 
 def plan_mujoco(place: Place) -> list[Step]:
@@ -223,23 +297,37 @@ def plan_mujoco(place: Place) -> list[Step]:
     model = place.keep(f'{wiring.robot.name}.mjcf.xml', write_mjcf(place.robot_file, wiring))
     messages = 'mujoco_ros2_control_msgs/srv/'
 
-    def call(key: str, service: str, kind: str, request: str, after: str,
-             delay: float = 0.0) -> Call:
-        return Call(key, ('ros2', 'service', 'call', f'{MUJOCO_NODE}/{service}', messages + kind,
-                          request), after, delay)
+    def call(
+        key: str, service: str, kind: str, request: str, after: str, delay: float = 0.0
+    ) -> Call:
+        return Call(
+            key,
+            ('ros2', 'service', 'call', f'{MUJOCO_NODE}/{service}', messages + kind, request),
+            after,
+            delay,
+        )
+
     return [
-        _robot_state_publisher(mujoco_description(
-            wiring, model, values['headless'], values['speed'])),
-        Process('simulator', 'mujoco_ros2_control', 'ros2_control_node', needed=True,
-                parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
-                remappings=_humble_description()),
+        _robot_state_publisher(
+            mujoco_description(wiring, model, values['headless'], values['speed'])
+        ),
+        Process(
+            'simulator',
+            'mujoco_ros2_control',
+            'ros2_control_node',
+            needed=True,
+            parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
+            remappings=_humble_description(),
+        ),
         *_emulator(place),
-        *_watchdog(place, sim_time=True), _load(place, MUJOCO),
+        *_watchdog(place, sim_time=True),
+        _load(place, MUJOCO),
         _switch(place, 'activate', list(controllers_of(wiring, MUJOCO)), 'load'),
         call('pause', 'set_pause', 'SetPause', '{paused: true}', 'activate'),
         call('reset', 'reset_world', 'ResetWorld', f"{{keyframe: '{KEYFRAME}'}}", 'pause'),
         _controller(place, sim_time=True, activate_after='reset'),
-        call('resume', 'set_pause', 'SetPause', '{paused: false}', 'controller', SETTLE)]
+        call('resume', 'set_pause', 'SetPause', '{paused: false}', 'controller', SETTLE),
+    ]
 
 
 def plan_hardware(place: Place) -> list[Step]:
@@ -250,18 +338,30 @@ def plan_hardware(place: Place) -> list[Step]:
     """
     wiring, values = place.wiring, place.values
     moving = commanding(wiring, HARDWARE)
-    steps: list[Step] = [*_watchdog(place), _spawn(place, HARDWARE, 'sensors',
-                                                   _sensing(place, HARDWARE))]
+    steps: list[Step] = [
+        *_watchdog(place),
+        _spawn(place, HARDWARE, 'sensors', _sensing(place, HARDWARE)),
+    ]
     if values['dry_run']:
-        return [*steps, _controller(place, activate_after='sensors'),
-                Say('dry', 'dry run: commands go to dry_run/... and nothing moves', 'sensors')]
+        return [
+            *steps,
+            _controller(place, activate_after='sensors'),
+            Say('dry', 'dry run: commands go to dry_run/... and nothing moves', 'sensors'),
+        ]
     steps.append(_spawn(place, HARDWARE, 'load', moving, 'sensors', '--inactive'))
     arm = _switch(place, 'arm', moving, 'controller')
     if values['arm']:
         return [*steps, _controller(place, activate_after='load'), arm]
-    return [*steps, _controller(place, activate=False), Say(
-        'arm', f'not armed. To arm: ros2 lifecycle set {_absolute(place, names.CONTROLLER)} '
-        f'activate; then: {" ".join(arm.command)}', 'load')]
+    return [
+        *steps,
+        _controller(place, activate=False),
+        Say(
+            'arm',
+            f'not armed. To arm: ros2 lifecycle set {_absolute(place, names.CONTROLLER)} '
+            f'activate; then: {" ".join(arm.command)}',
+            'load',
+        ),
+    ]
 
 
 def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
@@ -269,51 +369,89 @@ def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
     tools = [tool for tool in values['tools'].split(',') if tool]
     for tool in tools:
         if tool not in TOOLS:
-            raise InvalidInput('launch argument tools', value=tool,
-                               limit='must be among ' + ', '.join(TOOLS))
+            raise InvalidInput(
+                'launch argument tools', value=tool, limit='must be among ' + ', '.join(TOOLS)
+            )
     view = str(share_directory() / 'config' / 'rviz' / 'walk.rviz')
-    return [Process(tool, tool, tool, arguments=('-d', view) if tool == 'rviz2' else ())
-            for tool in tools]
+    return [
+        Process(tool, tool, tool, arguments=('-d', view) if tool == 'rviz2' else ())
+        for tool in tools
+    ]
 
 
 # -- steps they share ----------------------------------------------------------------------------
 
 
 def _robot_state_publisher(description: str) -> Process:
-    return Process('description', 'robot_state_publisher', 'robot_state_publisher', parameters=(
-        {'robot_description': description, 'use_sim_time': True},))
+    return Process(
+        'description',
+        'robot_state_publisher',
+        'robot_state_publisher',
+        parameters=({'robot_description': description, 'use_sim_time': True},),
+    )
 
 
 def _humble_description() -> tuple[tuple[str, str], ...]:
     # there it listens to a topic of its own
-    return (('~/robot_description', '/robot_description'),) \
-        if os.environ.get('ROS_DISTRO') == 'humble' else ()
+    return (
+        (('~/robot_description', '/robot_description'),)
+        if os.environ.get('ROS_DISTRO') == 'humble'
+        else ()
+    )
 
 
-def _spawn(place: Place, target: str, key: str, controllers: list[str], after: str = '',
-           *options: str) -> Process:
+def _spawn(
+    place: Place, target: str, key: str, controllers: list[str], after: str = '', *options: str
+) -> Process:
     # relative, so that a namespace moves it
-    return Process(key, 'controller_manager', 'spawner', key, (
-        *controllers, '--controller-manager', names.MANAGER, '--param-file',
-        place.path(CONTROLLERS[target]), '--controller-manager-timeout',
-        repr(place.values['manager_timeout']), *options), after=after)
+    return Process(
+        key,
+        'controller_manager',
+        'spawner',
+        key,
+        (
+            *controllers,
+            '--controller-manager',
+            names.MANAGER,
+            '--param-file',
+            place.path(CONTROLLERS[target]),
+            '--controller-manager-timeout',
+            repr(place.values['manager_timeout']),
+            *options,
+        ),
+        after=after,
+    )
 
 
 def _load(place: Place, target: str, after: str = '') -> Process:
-    return _spawn(place, target, 'load', list(controllers_of(place.wiring, target)), after,
-                  '--inactive')
+    return _spawn(
+        place, target, 'load', list(controllers_of(place.wiring, target)), after, '--inactive'
+    )
 
 
 def _switch(place: Place, key: str, controllers: list[str], after: str) -> Call:
     """Return what activates controllers that are loaded; a spawner would configure them again."""
-    return Call(key, ('ros2', 'control', 'switch_controllers', '--controller-manager',
-                      _absolute(place, names.MANAGER), '--activate', *controllers), after)
+    return Call(
+        key,
+        (
+            'ros2',
+            'control',
+            'switch_controllers',
+            '--controller-manager',
+            _absolute(place, names.MANAGER),
+            '--activate',
+            *controllers,
+        ),
+        after,
+    )
 
 
 def _sensing(place: Place, target: str) -> list[str]:
     """Return the controllers that move nothing."""
-    left_out = {*commanding(place.wiring, target),
-                *(() if place.values.get('combined') else (names.STATE_BROADCASTER,))}
+    left_out = {
+        *commanding(place.wiring, target),
+        *(() if place.values.get('combined') else (names.STATE_BROADCASTER,)),
+    }
     return [name for name in controllers_of(place.wiring, target) if name not in left_out]
 
 
@@ -321,42 +459,89 @@ def _absolute(place: Place, name: str) -> str:
     return '/'.join(('', *filter(None, (place.values['namespace'].strip('/'), name))))
 
 
-def _controller(place: Place, sim_time: bool = False, activate: bool = True,
-                activate_after: str = '', own: tuple[Any, ...] = ()) -> Lifecycle:
+def _controller(
+    place: Place,
+    sim_time: bool = False,
+    activate: bool = True,
+    activate_after: str = '',
+    own: tuple[Any, ...] = (),
+) -> Lifecycle:
     values = place.values
     files = (values['params_file'],) if values['params_file'] else ()
     chosen = {'controller': values['controller']} if values['controller'] else {}
     if values.get('combined'):
         chosen = {**chosen, 'combined_state': 'values', 'combined_force_sign': _force_sign(place)}
     return Lifecycle(
-        'controller', US, 'controller_node', names.CONTROLLER,
-        parameters=(*own, *files, {'robot_file': values['robot'], 'realtime': True,
-                                   'use_sim_time': sim_time,
-                                   'require_watchdog': values['watchdog'], **chosen}),
-        remappings=_shadows(values), needed=True, activate=activate, activate_after=activate_after)
+        'controller',
+        US,
+        'controller_node',
+        names.CONTROLLER,
+        parameters=(
+            *own,
+            *files,
+            {
+                'robot_file': values['robot'],
+                'realtime': True,
+                'use_sim_time': sim_time,
+                'require_watchdog': values['watchdog'],
+                **chosen,
+            },
+        ),
+        remappings=_shadows(values),
+        needed=True,
+        activate=activate,
+        activate_after=activate_after,
+    )
 
 
 def _force_sign(place: Place) -> float:
     """Return the sign in controllers.yaml, which a combined state is told without."""
     parameters = read_controllers(place.path(CONTROLLERS[HARDWARE]))[
-        names.wrench_broadcaster(place.wiring.robot.feet[0])]
+        names.wrench_broadcaster(place.wiring.robot.feet[0])
+    ]
     return float(parameters.get('multiplier', {}).get('force', {}).get('z', 1.0))
 
 
 def _shadows(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((topic, f'dry_run/{topic}') for topic in (
-        names.EFFORT_COMMANDS, names.LOCK_COMMANDS)) if values.get('dry_run') else ()
+    return (
+        tuple((topic, f'dry_run/{topic}') for topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS))
+        if values.get('dry_run')
+        else ()
+    )
 
 
 def _watchdog(place: Place, sim_time: bool = False) -> list[Step]:
     values = place.values
     chosen = {'timeout': values['watchdog_timeout']} if values['watchdog_timeout'] != '' else {}
-    return [Process('watchdog', US, 'watchdog_node', 'watchdog', needed=True,
-                    parameters=({'use_sim_time': sim_time, **chosen},),
-                    remappings=_shadows(values))] if values['watchdog'] else []
+    return (
+        [
+            Process(
+                'watchdog',
+                US,
+                'watchdog_node',
+                'watchdog',
+                needed=True,
+                parameters=({'use_sim_time': sim_time, **chosen},),
+                remappings=_shadows(values),
+            )
+        ]
+        if values['watchdog']
+        else []
+    )
 
 
 def _emulator(place: Place) -> list[Step]:
-    return [Process('locks', US, 'lock_emulator_node', 'lock_emulator', needed=True, parameters=(
-        {'robot_file': place.values['robot'], 'use_sim_time': True},))] \
-        if place.wiring.locks else []
+    return (
+        [
+            Process(
+                'locks',
+                US,
+                'lock_emulator_node',
+                'lock_emulator',
+                needed=True,
+                parameters=({'robot_file': place.values['robot'], 'use_sim_time': True},),
+            )
+        ]
+        if place.wiring.locks
+        else []
+    )

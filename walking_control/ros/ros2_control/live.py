@@ -21,30 +21,37 @@ from walking_control.models.robot_file import RobotFile, World
 
 DEGREES = math.degrees(1.0)
 UNITS = {DEGREES: 'degrees instead of radians'}
-FORCE_UNITS = {1.0 / 9.80665: 'kilograms instead of newtons', 1000.0: 'millinewtons',
-               1000.0 / 9.80665: 'grams', 0.001: 'kilonewtons'}
-ACCELERATION_UNITS = {1.0 / 9.80665: 'g instead of m/s^2', 1000.0 / 9.80665: 'milli-g',
-                      100.0: 'cm/s^2'}
-WITHIN = 0.2         # relative, of a factor that names a unit
-STILL = 0.05         # rad/s: slower than this everywhere, and the robot is at rest
-MOVING = 0.1         # rad/s rms, of a joint or IMU whose rates are judged
-CARRIES = 0.1        # of the weight, on a foot that stands
-SAME_FLOOR = 0.03    # m, between feet that stand
-BEYOND = 0.05        # rad, past a limit
+FORCE_UNITS = {
+    1.0 / 9.80665: 'kilograms instead of newtons',
+    1000.0: 'millinewtons',
+    1000.0 / 9.80665: 'grams',
+    0.001: 'kilonewtons',
+}
+ACCELERATION_UNITS = {
+    1.0 / 9.80665: 'g instead of m/s^2',
+    1000.0 / 9.80665: 'milli-g',
+    100.0: 'cm/s^2',
+}
+WITHIN = 0.2  # relative, of a factor that names a unit
+STILL = 0.05  # rad/s: slower than this everywhere, and the robot is at rest
+MOVING = 0.1  # rad/s rms, of a joint or IMU whose rates are judged
+CARRIES = 0.1  # of the weight, on a foot that stands
+SAME_FLOOR = 0.03  # m, between feet that stand
+BEYOND = 0.05  # rad, past a limit
 
 
 @dataclass
 class LiveRecord:
     """What was heard of a robot, one row per joint state."""
 
-    time: list[float] = field(default_factory=list)   # stamps, s
+    time: list[float] = field(default_factory=list)  # stamps, s
     # of the joints in the robot's order, rad, ``(T, n_joints)``
     position: list[np.ndarray] = field(default_factory=list)
-    velocity: list[np.ndarray] = field(default_factory=list)   # likewise, rad/s
-    orientation: list[np.ndarray] = field(default_factory=list)   # xyzw, ``(T, 4)``
-    angular_velocity: list[np.ndarray] = field(default_factory=list)   # rad/s, ``(T, 3)``
-    acceleration: list[np.ndarray] = field(default_factory=list)   # m/s^2, ``(T, 3)``
-    force: list[np.ndarray] = field(default_factory=list)   # N, ``(T, n_feet, 3)``
+    velocity: list[np.ndarray] = field(default_factory=list)  # likewise, rad/s
+    orientation: list[np.ndarray] = field(default_factory=list)  # xyzw, ``(T, 4)``
+    angular_velocity: list[np.ndarray] = field(default_factory=list)  # rad/s, ``(T, 3)``
+    acceleration: list[np.ndarray] = field(default_factory=list)  # m/s^2, ``(T, 3)``
+    force: list[np.ndarray] = field(default_factory=list)  # N, ``(T, n_feet, 3)``
 
 
 def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput], list[str]]:
@@ -71,14 +78,20 @@ class _Judge:
         yield from wrong_positions
         yield from self._rates()
         if not np.isfinite(self._orientation).all() or not np.allclose(
-                np.linalg.norm(self._orientation, axis=1), 1.0, atol=0.01):
-            yield InvalidInput('orientation of the IMU', value=round(float(np.linalg.norm(
-                self._orientation[-1])), 3), limit='must be a quaternion of length 1')
+            np.linalg.norm(self._orientation, axis=1), 1.0, atol=0.01
+        ):
+            yield InvalidInput(
+                'orientation of the IMU',
+                value=round(float(np.linalg.norm(self._orientation[-1])), 3),
+                limit='must be a quaternion of length 1',
+            )
             return
         yield from self._turns()
         if not self._still():
-            self.left_out.append('the robot moves: signs and units of accelerometer and forces, '
-                                 'and the order of joints, are judged at rest')
+            self.left_out.append(
+                'the robot moves: signs and units of accelerometer and forces, '
+                'and the order of joints, are judged at rest'
+            )
             return
         yield from self._gravity_felt()
         wrong_forces = list(self._weights())
@@ -91,8 +104,9 @@ class _Judge:
     def _rates(self) -> Iterator[InvalidInput]:
         steps = np.diff(self._time)
         if len(steps) < 10 or not (steps > 0.0).all():
-            self.left_out.append('too few joint states, or stamps that stand still: no rate is '
-                                 'judged')
+            self.left_out.append(
+                'too few joint states, or stamps that stand still: no rate is judged'
+            )
             return
         true = np.diff(self._position, axis=0) / steps[:, None]
         told = 0.5 * (self._velocity[1:] + self._velocity[:-1])
@@ -101,8 +115,12 @@ class _Judge:
             if math.sqrt(np.mean(a * a)) < MOVING:
                 unmoved.append(joint)
                 continue
-            yield from _judge_factor(f'velocity of joint {joint}', float(a @ b / (a @ a)), UNITS,
-                                     'the change of its position')
+            yield from _judge_factor(
+                f'velocity of joint {joint}',
+                float(a @ b / (a @ a)),
+                UNITS,
+                'the change of its position',
+            )
         if unmoved:
             self.left_out.append('not moved, so that no rate is judged: ' + ', '.join(unmoved))
 
@@ -111,8 +129,12 @@ class _Judge:
         if len(steps) < 10 or not (steps > 0.0).all():
             return
         turns = [pin.Quaternion(q / np.linalg.norm(q)) for q in self._orientation]
-        true = np.array([pin.log3((a.inverse() * b).matrix()) / step
-                         for a, b, step in zip(turns, turns[1:], steps)])
+        true = np.array(
+            [
+                pin.log3((a.inverse() * b).matrix()) / step
+                for a, b, step in zip(turns, turns[1:], steps)
+            ]
+        )
         told = 0.5 * (self._turning[1:] + self._turning[:-1])
         if math.sqrt(np.mean(np.sum(true * true, axis=1))) < MOVING:
             self.left_out.append('the IMU is not turned: its gyroscope is not judged')
@@ -121,8 +143,10 @@ class _Judge:
             if math.sqrt(np.mean(true[:, i] ** 2)) >= MOVING:
                 yield from _judge_factor(
                     f'angular velocity of the IMU about {axis}',
-                    float(true[:, i] @ told[:, i] / (true[:, i] @ true[:, i])), UNITS,
-                    'the change of its orientation')
+                    float(true[:, i] @ told[:, i] / (true[:, i] @ true[:, i])),
+                    UNITS,
+                    'the change of its orientation',
+                )
 
     def _still(self) -> bool:
         steps = np.diff(self._time)
@@ -141,9 +165,12 @@ class _Judge:
                 remedy = 'is it told in degrees?'
             if limits.lower - BEYOND <= -worst <= limits.upper + BEYOND:
                 remedy = 'is its sign the other one?'
-            yield InvalidInput(f'position of joint {joint}', value=round(worst, 4),
-                               limit=f'must be from {limits.lower:g} to {limits.upper:g} rad',
-                               remedy=remedy)
+            yield InvalidInput(
+                f'position of joint {joint}',
+                value=round(worst, 4),
+                limit=f'must be from {limits.lower:g} to {limits.upper:g} rad',
+                remedy=remedy,
+            )
 
     def _rotation(self) -> np.ndarray:
         mean = self._orientation[len(self._orientation) // 2]
@@ -157,43 +184,68 @@ class _Judge:
         size, up = float(np.linalg.norm(felt)), self._rotation() @ felt
         share = float(up[2]) / size
         if share < -0.9:
-            yield InvalidInput('acceleration of the IMU', value=round(float(up[2]), 3),
-                               limit=f'must be +{self._gravity:g} m/s^2 upward at rest',
-                               remedy='its sign is the other one: tell specific force, not '
-                               'gravity, or mount it the other way')
+            yield InvalidInput(
+                'acceleration of the IMU',
+                value=round(float(up[2]), 3),
+                limit=f'must be +{self._gravity:g} m/s^2 upward at rest',
+                remedy='its sign is the other one: tell specific force, not '
+                'gravity, or mount it the other way',
+            )
         elif share < 0.9:
             tilt = math.degrees(math.acos(share))
-            yield InvalidInput('acceleration of the IMU', value=f'{tilt:.0f} degrees from upward',
-                               limit='must point upward at rest, by its own orientation',
-                               remedy='check imu_link and how the IMU is mounted')
-        yield from _judge_factor('acceleration of the IMU', size / self._gravity,
-                                 ACCELERATION_UNITS, 'gravity', signed=False)
+            yield InvalidInput(
+                'acceleration of the IMU',
+                value=f'{tilt:.0f} degrees from upward',
+                limit='must point upward at rest, by its own orientation',
+                remedy='check imu_link and how the IMU is mounted',
+            )
+        yield from _judge_factor(
+            'acceleration of the IMU',
+            size / self._gravity,
+            ACCELERATION_UNITS,
+            'gravity',
+            signed=False,
+        )
 
     def _weights(self) -> Iterator[InvalidInput]:
         forces = np.median(self._force, axis=0)[:, 2]
-        pushed = [(foot, float(force)) for foot, force in zip(self._robot.feet, forces)
-                  if force < -CARRIES * abs(forces).sum() and force < 0.0]
+        pushed = [
+            (foot, float(force))
+            for foot, force in zip(self._robot.feet, forces)
+            if force < -CARRIES * abs(forces).sum() and force < 0.0
+        ]
         for foot, force in pushed:
-            yield InvalidInput(f'force on foot {foot}', value=round(force, 2), limit='must be the '
-                               'force of the floor on the foot, upward',
-                               remedy='set multiplier to -1 in controllers.yaml')
+            yield InvalidInput(
+                f'force on foot {foot}',
+                value=round(force, 2),
+                limit='must be the force of the floor on the foot, upward',
+                remedy='set multiplier to -1 in controllers.yaml',
+            )
         if not pushed and float(forces.sum()) > 0.0:
             share = float(forces.sum()) / self._weight
-            named = [words for factor, words in FORCE_UNITS.items()
-                     if abs(share / factor - 1.0) <= WITHIN]
+            named = [
+                words
+                for factor, words in FORCE_UNITS.items()
+                if abs(share / factor - 1.0) <= WITHIN
+            ]
             if named:
-                yield InvalidInput('forces on the feet', value=round(float(forces.sum()), 3),
-                                   limit=f'must carry the weight, {self._weight:.4g} N',
-                                   remedy=f'they seem to be told in {named[0]}')
+                yield InvalidInput(
+                    'forces on the feet',
+                    value=round(float(forces.sum()), 3),
+                    limit=f'must carry the weight, {self._weight:.4g} N',
+                    remedy=f'they seem to be told in {named[0]}',
+                )
             elif not 1.0 - WITHIN <= share <= 1.0 + WITHIN:
-                self.left_out.append(f'the feet carry {100.0 * share:.0f} % of the weight: is the '
-                                     'robot held?')
+                self.left_out.append(
+                    f'the feet carry {100.0 * share:.0f} % of the weight: is the robot held?'
+                )
 
     def _floor(self) -> Iterator[InvalidInput]:
         """Compare the heights of the feet that stand, by joints and IMU."""
         forces = np.median(self._force, axis=0)[:, 2]
-        standing = [foot for foot, force in zip(self._robot.feet, forces)
-                    if force > CARRIES * self._weight]
+        standing = [
+            foot for foot, force in zip(self._robot.feet, forces) if force > CARRIES * self._weight
+        ]
         if len(standing) < 2:
             self.left_out.append('not two feet stand: the order of joints is not judged')
             return
@@ -202,28 +254,34 @@ class _Judge:
         q = dynamics.configuration(np.median(self._position, axis=0))
         _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
         tilt = pin.utils.rotate('y', self._slope).T @ self._rotation() @ of_imu.T
-        apart = np.ptp([(tilt @ dynamics.placement(q, dynamics.frames[foot])[0])[2]
-                        for foot in standing])
+        apart = np.ptp(
+            [(tilt @ dynamics.placement(q, dynamics.frames[foot])[0])[2] for foot in standing]
+        )
         if apart > SAME_FLOOR:
             yield InvalidInput(
-                'feet ' + ' and '.join(standing), value=f'{apart:.3f} m apart in height',
+                'feet ' + ' and '.join(standing),
+                value=f'{apart:.3f} m apart in height',
                 limit=f'must be within {SAME_FLOOR:g} m: both stand',
                 remedy='joints are told in another order or with another sign or zero, or the '
-                'floor is not level')
+                'floor is not level',
+            )
 
 
-def _judge_factor(what: str, factor: float, units: dict[float, str], against: str,
-                  signed: bool = True) -> Iterator[InvalidInput]:
+def _judge_factor(
+    what: str, factor: float, units: dict[float, str], against: str, signed: bool = True
+) -> Iterator[InvalidInput]:
     size = abs(factor)
     value = f'{factor:.3g} times {against}'
     if signed and factor < 0.0 and abs(size - 1.0) <= 0.5:
-        yield InvalidInput(what, value=value, limit='must be 1 times', remedy='its sign is the '
-                           'other one')
+        yield InvalidInput(
+            what, value=value, limit='must be 1 times', remedy='its sign is the other one'
+        )
         return
     for unit, words in units.items():
         if abs(size / unit - 1.0) <= WITHIN:
-            yield InvalidInput(what, value=value, limit='must be 1 times',
-                               remedy=f'it seems to be told in {words}')
+            yield InvalidInput(
+                what, value=value, limit='must be 1 times', remedy=f'it seems to be told in {words}'
+            )
             return
     if not 0.5 <= size <= 2.0:
         yield InvalidInput(what, value=value, limit='must be 1 times')

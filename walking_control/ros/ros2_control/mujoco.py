@@ -23,16 +23,27 @@ from walking_control.simulation.mujoco.engine import MujocoEngine
 KEYFRAME = 'start'
 
 
-def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
-                       speed: float = 1.0) -> str:
+def mujoco_description(
+    wiring: Wiring, model: str, headless: bool = False, speed: float = 1.0
+) -> str:
     """Return the robot_description for mujoco_ros2_control.
 
     `model`: path of the MJCF. `headless`: whether to go without a window. `speed`: pace of real
     time.
     """
-    return with_tags(gazebo_description(wiring), tags(wiring, MUJOCO, parameters=(
-        ('mujoco_model', model), ('initial_keyframe', KEYFRAME),
-        ('headless', str(headless).lower()), ('sim_speed_factor', repr(speed)))))
+    return with_tags(
+        gazebo_description(wiring),
+        tags(
+            wiring,
+            MUJOCO,
+            parameters=(
+                ('mujoco_model', model),
+                ('initial_keyframe', KEYFRAME),
+                ('headless', str(headless).lower()),
+                ('sim_speed_factor', repr(speed)),
+            ),
+        ),
+    )
 
 
 def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
@@ -43,8 +54,11 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     """
     mj = import_mujoco('an MJCF')
     # a plant without the errors of sensors
-    plant = MujocoEngine(offered_by_hardware(robot_file), robot_file.values(World),
-                        robot_file.values(MujocoEngine.parameters))
+    plant = MujocoEngine(
+        offered_by_hardware(robot_file),
+        robot_file.values(World),
+        robot_file.values(MujocoEngine.parameters),
+    )
     spec = plant.make_spec()
     spec.modelname = wiring.robot.name
     spec.option.gravity = [0.0, 0.0, -wiring.gravity]
@@ -76,8 +90,11 @@ def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
     sensors = []
     for link, name in wiring.imus.items():
         spec.body(link).add_site(name=name)
-        sensors += [(name, 'quat', kind.mjSENS_FRAMEQUAT), (name, 'gyro', kind.mjSENS_GYRO),
-                    (name, 'accel', kind.mjSENS_ACCELEROMETER)]
+        sensors += [
+            (name, 'quat', kind.mjSENS_FRAMEQUAT),
+            (name, 'gyro', kind.mjSENS_GYRO),
+            (name, 'accel', kind.mjSENS_ACCELEROMETER),
+        ]
     for foot, name in wiring.forces.items():
         spec.body(foot).add_site(name=name)
         sensors += [(name, 'force', kind.mjSENS_FORCE), (name, 'torque', kind.mjSENS_TORQUE)]
@@ -85,8 +102,9 @@ def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
         spec.add_sensor(name=f'{name}_{suffix}', type=sensor, objtype=site, objname=name)
 
 
-def _start(mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring,
-           tilt: pin.Quaternion) -> tuple[np.ndarray, np.ndarray]:
+def _start(
+    mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring, tilt: pin.Quaternion
+) -> tuple[np.ndarray, np.ndarray]:
     """Return MuJoCo's coordinates and velocities of the start."""
     robot, start, base = wiring.robot, robot_file.start, wiring.robot.base
     qpos, qvel = model.qpos0.copy(), np.zeros(model.nv)
@@ -96,17 +114,17 @@ def _start(mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring,
         qpos[:7] = [*place, turn.w, *turn.vec()]
     else:
         pitch = [2.0 * np.arctan2(turn.y, turn.w)] * len(base.angles)
-        qpos[:len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
+        qpos[: len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
     joints = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint) for joint in robot.joints]
     qpos[model.jnt_qposadr[joints]] = [wiring.start[f'{joint}/position'] for joint in robot.joints]
-    if start.posture is None:   # walkers begin in the middle of a step
+    if start.posture is None:  # walkers begin in the middle of a step
         _, v = Dynamics(robot).base_from_coordinates(start.support, start.q, start.v)
-        qvel[model.jnt_dofadr[joints]] = v[len(v) - len(joints):]
+        qvel[model.jnt_dofadr[joints]] = v[len(v) - len(joints) :]
         if base is not Base.FREE:
             along, axes = np.zeros(3), list(base.axes)
-            along[axes] = v[:len(axes)]
-            qvel[:len(axes)] = (tilt * along)[axes]
-            qvel[len(axes):len(v) - len(joints)] = v[len(axes):len(v) - len(joints)]
+            along[axes] = v[: len(axes)]
+            qvel[: len(axes)] = (tilt * along)[axes]
+            qvel[len(axes) : len(v) - len(joints)] = v[len(axes) : len(v) - len(joints)]
     return qpos, qvel
 
 

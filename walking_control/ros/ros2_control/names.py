@@ -9,10 +9,10 @@ from walking_control.models.signals import IMU_BROADCASTER as IMU_BROADCASTER
 from walking_control.models.signals import INERTIAL, topic_word
 from walking_control.models.signals import LOCK_BROADCASTER as LOCK_BROADCASTER
 
-CONTROLLER = 'walking_controller'   # our node
+CONTROLLER = 'walking_controller'  # our node
 MANAGER = 'controller_manager'
 JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
-STATE_BROADCASTER = 'state_broadcaster'   # all states in one message
+STATE_BROADCASTER = 'state_broadcaster'  # all states in one message
 EFFORT_CONTROLLER = 'effort_controller'
 LOCK_CONTROLLER = 'lock_controller'
 # efforts by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
@@ -26,7 +26,7 @@ LOCK_COMMANDS = f'{LOCK_CONTROLLER}/commands'
 LOCK_EFFORT_COMMANDS = f'{LOCK_EFFORT_CONTROLLER}/commands'
 STATES = f'{STATE_BROADCASTER}/values'
 STATE_NAMES = f'{STATE_BROADCASTER}/names'
-COMBINED_STATE = 'combined_state'   # the same from our simulator, as a JointState
+COMBINED_STATE = 'combined_state'  # the same from our simulator, as a JointState
 ROBOT_DESCRIPTION = 'robot_description'
 CLOCK = '/clock'
 TELEMETRY = 'controller_telemetry'
@@ -39,7 +39,7 @@ SIMULATION_END = 'simulation_end'
 WATCHDOG = 'watchdog/heartbeat'
 FAULT = f'{CONTROLLER}/fault'
 
-TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this
+TICKS = 2**32 - 1  # tick numbers run from 1 to this
 
 # interfaces of ros2_control
 EFFORT, LOCK = 'effort', 'lock'

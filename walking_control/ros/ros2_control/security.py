@@ -10,20 +10,33 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import sensors_of
 from walking_control.ros.ros2_control import names
 
-_TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}'
-                       for name in ('start', 'stop', 'emergency_stop', 'clear_fault'))
-_PARAMETERS = ('describe_parameters', 'get_parameter_types', 'get_parameters', 'list_parameters',
-               'set_parameters', 'set_parameters_atomically')
-_LIFECYCLE = ('change_state', 'get_state', 'get_available_states', 'get_available_transitions',
-              'get_transition_graph')
+_TO_CONTROLLER = tuple(
+    f'{names.CONTROLLER}/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')
+)
+_PARAMETERS = (
+    'describe_parameters',
+    'get_parameter_types',
+    'get_parameters',
+    'list_parameters',
+    'set_parameters',
+    'set_parameters_atomically',
+)
+_LIFECYCLE = (
+    'change_state',
+    'get_state',
+    'get_available_states',
+    'get_available_transitions',
+    'get_transition_graph',
+)
 
 
 class Access(NamedTuple):
     """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any."""
-    publishes: tuple[str, ...] = ()   # topics
-    subscribes: tuple[str, ...] = ()   # topics
-    serves: tuple[str, ...] = ()   # services
-    calls: tuple[str, ...] = ()   # services
+
+    publishes: tuple[str, ...] = ()  # topics
+    subscribes: tuple[str, ...] = ()  # topics
+    serves: tuple[str, ...] = ()  # services
+    calls: tuple[str, ...] = ()  # services
 
 
 def accesses(robot: Robot) -> dict[str, Access]:
@@ -32,40 +45,105 @@ def accesses(robot: Robot) -> dict[str, Access]:
     commands = names.EFFORT_COMMANDS, names.LOCK_COMMANDS
     nodes = {
         names.CONTROLLER: Access(
-            (*commands, '~/fault', '~/telemetry/*', '~/markers', '~/wrench/*', '~/transition_event',
-             names.TELEMETRY, 'odom', '/tf', '/diagnostics'),
-            (*sensors, names.COMBINED_STATE, names.STATES, names.STATE_NAMES, names.CMD_VEL,
-             names.EMERGENCY_STOP, names.ROBOT_DESCRIPTION, names.SIMULATION_END, names.WATCHDOG,
-             'posture', 'support', 'stairs'),
-            (*(f'~/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')),
-             *(f'~/{name}' for name in _LIFECYCLE))),
+            (
+                *commands,
+                '~/fault',
+                '~/telemetry/*',
+                '~/markers',
+                '~/wrench/*',
+                '~/transition_event',
+                names.TELEMETRY,
+                'odom',
+                '/tf',
+                '/diagnostics',
+            ),
+            (
+                *sensors,
+                names.COMBINED_STATE,
+                names.STATES,
+                names.STATE_NAMES,
+                names.CMD_VEL,
+                names.EMERGENCY_STOP,
+                names.ROBOT_DESCRIPTION,
+                names.SIMULATION_END,
+                names.WATCHDOG,
+                'posture',
+                'support',
+                'stairs',
+            ),
+            (
+                *(f'~/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')),
+                *(f'~/{name}' for name in _LIFECYCLE),
+            ),
+        ),
         'watchdog': Access(
-            (names.EFFORT_COMMANDS, names.WATCHDOG, '/diagnostics'), (names.EFFORT_COMMANDS,), (),
-            (f'{names.MANAGER}/switch_controller',)),
+            (names.EFFORT_COMMANDS, names.WATCHDOG, '/diagnostics'),
+            (names.EFFORT_COMMANDS,),
+            (),
+            (f'{names.MANAGER}/switch_controller',),
+        ),
         'simulator': Access(
-            (*sensors, names.LOCK_STATES, names.COMBINED_STATE, names.CLOCK, names.SIMULATION_END,
-             names.EMERGENCY_STOP, names.CMD_VEL, '/diagnostics'),
-            (*commands, names.FAULT, names.TELEMETRY), (), _TO_CONTROLLER),
-        'odometry': Access(('odom', '/tf', '/diagnostics'), (
-            *sensors, names.COMBINED_STATE, names.STATES, names.STATE_NAMES,
-            names.EFFORT_COMMANDS)),
+            (
+                *sensors,
+                names.LOCK_STATES,
+                names.COMBINED_STATE,
+                names.CLOCK,
+                names.SIMULATION_END,
+                names.EMERGENCY_STOP,
+                names.CMD_VEL,
+                '/diagnostics',
+            ),
+            (*commands, names.FAULT, names.TELEMETRY),
+            (),
+            _TO_CONTROLLER,
+        ),
+        'odometry': Access(
+            ('odom', '/tf', '/diagnostics'),
+            (
+                *sensors,
+                names.COMBINED_STATE,
+                names.STATES,
+                names.STATE_NAMES,
+                names.EFFORT_COMMANDS,
+            ),
+        ),
         'centroidal_monitor': Access(('~/index', '~/rotom', '~/ellipsoid'), sensors),
-        'monitor': Access((), ('*', '/diagnostics', '/tf', '/tf_static'), (), (*_TO_CONTROLLER, *(
-            f'{names.CONTROLLER}/{name}' for name in _PARAMETERS))),
+        'monitor': Access(
+            (),
+            ('*', '/diagnostics', '/tf', '/tf_static'),
+            (),
+            (*_TO_CONTROLLER, *(f'{names.CONTROLLER}/{name}' for name in _PARAMETERS)),
+        ),
         'live_check': Access(
-            (), (*sensors, names.ROBOT_DESCRIPTION, names.EFFORT_COMMANDS, '/diagnostics'), (),
-            tuple(f'{node}/get_parameters' for node in (names.CONTROLLER, names.MANAGER))),
-        'operator': Access((names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs'),
-                           ('*', '/diagnostics', '/tf', '/tf_static'), (), (
-            *_TO_CONTROLLER, *(f'{names.CONTROLLER}/{name}' for name in
-                               (*_PARAMETERS, *_LIFECYCLE))))}
+            (),
+            (*sensors, names.ROBOT_DESCRIPTION, names.EFFORT_COMMANDS, '/diagnostics'),
+            (),
+            tuple(f'{node}/get_parameters' for node in (names.CONTROLLER, names.MANAGER)),
+        ),
+        'operator': Access(
+            (names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs'),
+            ('*', '/diagnostics', '/tf', '/tf_static'),
+            (),
+            (
+                *_TO_CONTROLLER,
+                *(f'{names.CONTROLLER}/{name}' for name in (*_PARAMETERS, *_LIFECYCLE)),
+            ),
+        ),
+    }
     if robot.locks:
-        nodes['lock_emulator'] = Access((names.LOCK_STATES, names.LOCK_EFFORT_COMMANDS),
-                                        (names.LOCK_COMMANDS, names.JOINT_STATES))
-    every = Access(('/rosout', '/parameter_events'), (names.CLOCK, '/parameter_events'),
-                   tuple(f'~/{name}' for name in (*_PARAMETERS, 'get_type_description')))
-    return {node: Access(*(tuple(dict.fromkeys(own + common)) for own, common in zip(
-        access, every))) for node, access in nodes.items()}
+        nodes['lock_emulator'] = Access(
+            (names.LOCK_STATES, names.LOCK_EFFORT_COMMANDS),
+            (names.LOCK_COMMANDS, names.JOINT_STATES),
+        )
+    every = Access(
+        ('/rosout', '/parameter_events'),
+        (names.CLOCK, '/parameter_events'),
+        tuple(f'~/{name}' for name in (*_PARAMETERS, 'get_type_description')),
+    )
+    return {
+        node: Access(*(tuple(dict.fromkeys(own + common)) for own, common in zip(access, every)))
+        for node, access in nodes.items()
+    }
 
 
 def resolved(name: str, node: str, namespace: str = '') -> str:
@@ -86,10 +164,14 @@ def policy(robot: Robot, namespace: str = '') -> str:
     enclaves = ElementTree.SubElement(tree, 'enclaves')
     for node, access in accesses(robot).items():
         enclave = ElementTree.SubElement(enclaves, 'enclave', path=f'{namespace}/{node}')
-        profile = ElementTree.SubElement(ElementTree.SubElement(enclave, 'profiles'), 'profile',
-                                         ns=namespace or '/', node=node)
-        for kind, right, allowed in zip(('topic', 'topic', 'service', 'service'),
-                                        ('publish', 'subscribe', 'reply', 'request'), access):
+        profile = ElementTree.SubElement(
+            ElementTree.SubElement(enclave, 'profiles'), 'profile', ns=namespace or '/', node=node
+        )
+        for kind, right, allowed in zip(
+            ('topic', 'topic', 'service', 'service'),
+            ('publish', 'subscribe', 'reply', 'request'),
+            access,
+        ):
             if allowed:
                 rules = ElementTree.SubElement(profile, f'{kind}s', {right: 'ALLOW'})
                 for name in allowed:
@@ -103,6 +185,7 @@ def write_policy(robot: Robot, namespace: str, path: Path) -> Path:
     try:
         path.write_text(policy(robot, namespace), encoding='utf-8')
     except OSError as error:
-        raise InvalidInput(f'policy {path}', limit=f'cannot be written: {error.strerror}'
-                           ) from error
+        raise InvalidInput(
+            f'policy {path}', limit=f'cannot be written: {error.strerror}'
+        ) from error
     return path

@@ -34,9 +34,10 @@ WILDCARD = '/**/'
 @dataclass
 class Forwarder:
     """One ForwardCommandController."""
-    interfaces: tuple[str, ...]   # command interfaces in the order of the message
-    active: bool = True   # whether it still forwards
-    message: tuple[float, ...] | None = None   # the newest message that was not dropped
+
+    interfaces: tuple[str, ...]  # command interfaces in the order of the message
+    active: bool = True  # whether it still forwards
+    message: tuple[float, ...] | None = None  # the newest message that was not dropped
 
 
 def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -45,18 +46,25 @@ def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
     found = {}
     for key, value in mapping(read_yaml(path, what), what).items():
         section = mapping(value, f'{key} of {what}')
-        found[str(key).removeprefix(WILDCARD).strip('/')] = dict(mapping(
-            section.get('ros__parameters', {}), f'ros__parameters of {key} of {what}'))
+        found[str(key).removeprefix(WILDCARD).strip('/')] = dict(
+            mapping(section.get('ros__parameters', {}), f'ros__parameters of {key} of {what}')
+        )
     if names.MANAGER not in found:
-        raise InvalidInput(what, limit=f'has no {names.MANAGER}', remedy='write one by '
-                           'walking_control ros2_control ROBOT --out DIR')
+        raise InvalidInput(
+            what,
+            limit=f'has no {names.MANAGER}',
+            remedy='write one by walking_control ros2_control ROBOT --out DIR',
+        )
     return found
 
 
 def declared(tree: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return controller -> plugin of what a controllers.yaml declares."""
-    return {name: str(value['type']) for name, value in tree[names.MANAGER].items()
-            if isinstance(value, Mapping) and 'type' in value}
+    return {
+        name: str(value['type'])
+        for name, value in tree[names.MANAGER].items()
+        if isinstance(value, Mapping) and 'type' in value
+    }
 
 
 def interfaces_of(description: str) -> dict[str, set[str]]:
@@ -64,8 +72,10 @@ def interfaces_of(description: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {'command': set(), 'state': set()}
     for component in parse(description).findall('ros2_control/*'):
         for kind, interfaces in found.items():
-            interfaces |= {f'{component.get("name")}/{interface.get("name")}'
-                           for interface in component.findall(f'{kind}_interface')}
+            interfaces |= {
+                f'{component.get("name")}/{interface.get("name")}'
+                for interface in component.findall(f'{kind}_interface')
+            }
     return found
 
 
@@ -78,18 +88,20 @@ class StandIn:
     controller is missing, or asks for an interface that is not there.
     """
 
-    def __init__(self, robot: Robot, tree: Mapping[str, Mapping[str, Any]],
-                 description: str = '') -> None:
+    def __init__(
+        self, robot: Robot, tree: Mapping[str, Mapping[str, Any]], description: str = ''
+    ) -> None:
         description = description or robot.urdf
         self._robot, self._tree = robot, tree
         self._kinds, self._offered = declared(tree), interfaces_of(description)
-        self.joints = tuple(self._list(names.JOINT_STATE_BROADCASTER, 'joints')
-                            or sorted(robot.joints))
+        self.joints = tuple(
+            self._list(names.JOINT_STATE_BROADCASTER, 'joints') or sorted(robot.joints)
+        )
         self._order = [robot.joint_index(self._known(joint)) for joint in self.joints]
         self._find(names.JOINT_STATE_BROADCASTER, plugins.JOINT_STATES)
         self._find(names.IMU_BROADCASTER, plugins.IMU)
         self.forwarders = {names.EFFORT_CONTROLLER: self._forwarder(names.EFFORT_CONTROLLER)}
-        if names.LOCK_EFFORT_CONTROLLER in self._kinds:   # a simulator
+        if names.LOCK_EFFORT_CONTROLLER in self._kinds:  # a simulator
             name = names.LOCK_EFFORT_CONTROLLER
             self.forwarders[name] = self._forwarder(name)
         elif robot.locks:
@@ -98,17 +110,20 @@ class StandIn:
         self._multipliers = {foot: self._multiplier(foot) for foot in robot.feet}
         self._values: dict[str, float] = {}
         enforced = tree[names.MANAGER].get('enforce_command_limits', False)
-        self._limited = [(f'{joint.name}/{names.EFFORT}', robot.joint_index(joint.name), joint)
-                         for joint in moving_joints(description)
-                         if enforced and joint.name in robot.joints]
+        self._limited = [
+            (f'{joint.name}/{names.EFFORT}', robot.joint_index(joint.name), joint)
+            for joint in moving_joints(description)
+            if enforced and joint.name in robot.joints
+        ]
         self.dropped = self.cut = 0
 
     def _find(self, name: str, plugin: str) -> Mapping[str, Any]:
         if name not in self._kinds:
             raise InvalidInput(f'controller {name}', limit='is not declared in controllers.yaml')
         if self._kinds[name] != plugin:
-            raise InvalidInput(f'type of controller {name}', value=self._kinds[name],
-                               limit=f'must be {plugin}')
+            raise InvalidInput(
+                f'type of controller {name}', value=self._kinds[name], limit=f'must be {plugin}'
+            )
         return self._tree.get(name, {})
 
     def _list(self, name: str, parameter: str) -> Sequence[str]:
@@ -122,21 +137,28 @@ class StandIn:
 
     def _forwarder(self, name: str) -> Forwarder:
         parameters = self._find(name, plugins.FORWARD)
-        interfaces = tuple(f'{joint}/{parameters.get("interface_name")}'
-                           for joint in self._list(name, 'joints'))
+        interfaces = tuple(
+            f'{joint}/{parameters.get("interface_name")}' for joint in self._list(name, 'joints')
+        )
         for interface in interfaces:
             if interface not in self._offered['command']:
-                raise InvalidInput(f'controller {name}', value=interface, limit='is no command '
-                                   'interface of the robot_description: it cannot be activated')
+                raise InvalidInput(
+                    f'controller {name}',
+                    value=interface,
+                    limit='is no command '
+                    'interface of the robot_description: it cannot be activated',
+                )
         return Forwarder(interfaces)
 
     def _multiplier(self, foot: str) -> np.ndarray:
         parameters = self._find(names.wrench_broadcaster(foot), plugins.WRENCH)
         sensor = f'{parameters.get("sensor_name")}/force.z'
         if sensor not in self._offered['state']:
-            raise InvalidInput(f'controller {names.wrench_broadcaster(foot)}', value=sensor,
-                               limit='is no state interface of the robot_description: it cannot '
-                               'be activated')
+            raise InvalidInput(
+                f'controller {names.wrench_broadcaster(foot)}',
+                value=sensor,
+                limit='is no state interface of the robot_description: it cannot be activated',
+            )
         force = parameters.get('multiplier', {}).get('force', {})
         return np.array([float(force.get(axis, 1.0)) for axis in 'xyz'])
 
@@ -160,8 +182,9 @@ class StandIn:
         self.forwarders[name].message = tuple(data)
         return True
 
-    def update(self, position: np.ndarray | None = None,
-               velocity: np.ndarray | None = None) -> list[str]:
+    def update(
+        self, position: np.ndarray | None = None, velocity: np.ndarray | None = None
+    ) -> list[str]:
         """Do what one cycle does; return the controllers that were deactivated for failing.
 
         `position`: of the robot's joints, rad, by which commands are limited; None clamps alone.
@@ -178,8 +201,13 @@ class StandIn:
             self._values.update(zip(forwarder.interfaces, forwarder.message))
         for interface, index, joint in self._limited:
             if interface in self._values:
-                self._limit(interface, joint, None if position is None or velocity is None else
-                            (float(position[index]), float(velocity[index])))
+                self._limit(
+                    interface,
+                    joint,
+                    None
+                    if position is None or velocity is None
+                    else (float(position[index]), float(velocity[index])),
+                )
         return failed
 
     def _limit(self, interface: str, joint: UrdfJoint, state: tuple[float, float] | None) -> None:
@@ -209,16 +237,20 @@ class StandIn:
 @dataclass(frozen=True)
 class Habits:
     """What a place does to sensors and motors beside its controllers."""
-    first: tuple[float, ...] = ()   # what the first messages of IMU and feet hold instead of values
-    repeated: float = 0.0   # share of the samples that repeat the one before under a new stamp
-    dropped: float = 0.0   # share of the samples in which a loaded foot tells no force
-    limp: float = 0.0   # for how long nothing drives the joints after they are let go, s
+
+    first: tuple[float, ...] = ()  # what the first messages of IMU and feet hold instead of values
+    repeated: float = 0.0  # share of the samples that repeat the one before under a new stamp
+    dropped: float = 0.0  # share of the samples in which a loaded foot tells no force
+    limp: float = 0.0  # for how long nothing drives the joints after they are let go, s
 
 
 # Seen from outside in 2026: Gazebo Fortress 6.7 with gz_ros2_control, mujoco_ros2_control of main.
 # Newer gz_ros2_control tells NaN before its first sample (#610), older zeros.
-HABITS = {'': Habits(), 'mujoco': Habits(limp=0.015),
-          'gazebo': Habits((0.0, math.nan), 0.15, 0.02, 0.015)}
+HABITS = {
+    '': Habits(),
+    'mujoco': Habits(limp=0.015),
+    'gazebo': Habits((0.0, math.nan), 0.15, 0.02, 0.015),
+}
 
 
 class Place:
@@ -239,6 +271,6 @@ class Place:
             dropped = self._random.random(len(told.foot_force)) < self.habits.dropped
             told.foot_force[dropped] = 0.0
         if self._first:
-            told.values[2 * len(told.position):] = self._first.pop(0)
+            told.values[2 * len(told.position) :] = self._first.pop(0)
         told.stamp = measurement.stamp
         return told

@@ -17,18 +17,22 @@ from walking_control.ros.ros2_control.wiring import Wiring
 
 HARDWARE, GAZEBO, MUJOCO = 'hardware', 'gazebo', 'mujoco'
 TARGETS = (HARDWARE, GAZEBO, MUJOCO)
-PLUGINS = {HARDWARE: 'mock_components/GenericSystem', GAZEBO: 'gz_ros2_control/GazeboSimSystem',
-           MUJOCO: 'mujoco_ros2_control/MujocoSystemInterface'}
+PLUGINS = {
+    HARDWARE: 'mock_components/GenericSystem',
+    GAZEBO: 'gz_ros2_control/GazeboSimSystem',
+    MUJOCO: 'mujoco_ros2_control/MujocoSystemInterface',
+}
 
 
 @dataclass(frozen=True)
 class Component:
     """A joint or sensor in the tags."""
-    kind: str   # ``'joint'`` or ``'sensor'``
+
+    kind: str  # ``'joint'`` or ``'sensor'``
     name: str
-    commands: tuple[str, ...]   # command interfaces
-    states: tuple[str, ...]   # state interfaces
-    parameters: tuple[tuple[str, str], ...] = ()   # pairs (name, value)
+    commands: tuple[str, ...]  # command interfaces
+    states: tuple[str, ...]  # state interfaces
+    parameters: tuple[tuple[str, str], ...] = ()  # pairs (name, value)
 
 
 def components(wiring: Wiring, target: str) -> list[Component]:
@@ -43,12 +47,18 @@ def components(wiring: Wiring, target: str) -> list[Component]:
             commands, states = [*commands, LOCK], [*states, LOCK]
         found.append(Component('joint', joint, tuple(commands), tuple(states)))
     named = target == MUJOCO
-    found += [Component('sensor', sensor, (), IMU_INTERFACES,
-                        _mujoco_sensor('imu', sensor) if named else ())
-              for sensor in wiring.imus.values()]
-    found += [Component('sensor', sensor, (), WRENCH_INTERFACES,
-                        _mujoco_sensor('fts', sensor) if named else ())
-              for sensor in wiring.forces.values()]
+    found += [
+        Component(
+            'sensor', sensor, (), IMU_INTERFACES, _mujoco_sensor('imu', sensor) if named else ()
+        )
+        for sensor in wiring.imus.values()
+    ]
+    found += [
+        Component(
+            'sensor', sensor, (), WRENCH_INTERFACES, _mujoco_sensor('fts', sensor) if named else ()
+        )
+        for sensor in wiring.forces.values()
+    ]
     return found
 
 
@@ -56,15 +66,17 @@ def _mujoco_sensor(kind: str, name: str) -> tuple[tuple[str, str], ...]:
     return ('mujoco_type', kind), ('mujoco_sensor_name', name)
 
 
-def tags(wiring: Wiring, target: str, plugin: str = '',
-         parameters: Sequence[tuple[str, str]] = ()) -> str:
+def tags(
+    wiring: Wiring, target: str, plugin: str = '', parameters: Sequence[tuple[str, str]] = ()
+) -> str:
     """Return the ``<ros2_control>`` element of a robot on a target.
 
     `target`: one of `TARGETS`. `plugin`: hardware plugin; empty takes the target's. `parameters`:
     pairs (name, value) for the plugin.
     """
-    parts = [text for component in components(wiring, target)
-             for text in _render(component, wiring)]
+    parts = [
+        text for component in components(wiring, target) for text in _render(component, wiring)
+    ]
     return '\n'.join(_frame(wiring, plugin or PLUGINS[target], parts, parameters))
 
 
@@ -77,16 +89,26 @@ def include(wiring: Wiring) -> str:
             parts += _render(one, wiring)
         else:
             for word, component in (('unless', one), ('if', other)):
-                parts += [f'<xacro:{word} value="${{gazebo}}">',
-                          *_shift(_render(component, wiring)), f'</xacro:{word}>']
+                parts += [
+                    f'<xacro:{word} value="${{gazebo}}">',
+                    *_shift(_render(component, wiring)),
+                    f'</xacro:{word}>',
+                ]
     robot = wiring.robot
     command = f'walking_control ros2_control {robot.name}'
     defaults = f'plugin:={PLUGINS[HARDWARE]} gazebo:=false'
-    return '\n'.join((
-        '<?xml version="1.0"?>', f'<!-- Written by `{command}`; do not edit. -->',
-        f'<robot name={quoteattr(robot.name)} xmlns:xacro="http://www.ros.org/wiki/xacro">',
-        f'  <xacro:macro name="{macro_name(robot.name)}" params="{defaults}">',
-        *_shift(_frame(wiring, '${plugin}', parts, ()), 2), '  </xacro:macro>', '</robot>', ''))
+    return '\n'.join(
+        (
+            '<?xml version="1.0"?>',
+            f'<!-- Written by `{command}`; do not edit. -->',
+            f'<robot name={quoteattr(robot.name)} xmlns:xacro="http://www.ros.org/wiki/xacro">',
+            f'  <xacro:macro name="{macro_name(robot.name)}" params="{defaults}">',
+            *_shift(_frame(wiring, '${plugin}', parts, ()), 2),
+            '  </xacro:macro>',
+            '</robot>',
+            '',
+        )
+    )
 
 
 def macro_name(robot: str) -> str:
@@ -105,24 +127,41 @@ def with_tags(urdf: str, *elements: str) -> str:
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def _frame(wiring: Wiring, plugin: str, parts: Iterable[str],
-           parameters: Sequence[tuple[str, str]]) -> list[str]:
-    hardware = [f'<hardware><plugin>{plugin}</plugin></hardware>'] if not parameters else [
-        '<hardware>', f'  <plugin>{plugin}</plugin>', *_shift(_parameters(parameters)),
-        '</hardware>']
-    return [f'<ros2_control name={quoteattr(wiring.robot.name)} type="system">',
-            *_shift(hardware), *_shift(parts), '</ros2_control>']
+def _frame(
+    wiring: Wiring, plugin: str, parts: Iterable[str], parameters: Sequence[tuple[str, str]]
+) -> list[str]:
+    hardware = (
+        [f'<hardware><plugin>{plugin}</plugin></hardware>']
+        if not parameters
+        else [
+            '<hardware>',
+            f'  <plugin>{plugin}</plugin>',
+            *_shift(_parameters(parameters)),
+            '</hardware>',
+        ]
+    )
+    return [
+        f'<ros2_control name={quoteattr(wiring.robot.name)} type="system">',
+        *_shift(hardware),
+        *_shift(parts),
+        '</ros2_control>',
+    ]
 
 
 def _render(component: Component, wiring: Wiring) -> list[str]:
-    lines = [f'<{component.kind} name={quoteattr(component.name)}>',
-             *_shift(_parameters(component.parameters)),
-             *(f'  <command_interface name="{name}"/>' for name in component.commands)]
+    lines = [
+        f'<{component.kind} name={quoteattr(component.name)}>',
+        *_shift(_parameters(component.parameters)),
+        *(f'  <command_interface name="{name}"/>' for name in component.commands),
+    ]
     for name in component.states:
         value = wiring.start.get(f'{component.name}/{name}')
-        lines.append(f'  <state_interface name="{name}"/>' if value is None else
-                     f'  <state_interface name="{name}">'
-                     f'<param name="initial_value">{value!r}</param></state_interface>')
+        lines.append(
+            f'  <state_interface name="{name}"/>'
+            if value is None
+            else f'  <state_interface name="{name}">'
+            f'<param name="initial_value">{value!r}</param></state_interface>'
+        )
     return [*lines, f'</{component.kind}>']
 
 

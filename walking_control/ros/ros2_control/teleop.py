@@ -22,16 +22,31 @@ def plan_teleop(values: Mapping[str, Any]) -> list[Step]:
     kind, stamped = values['input'], values['stamped']
     clock = {'use_sim_time': values['use_sim_time']}
     if kind not in INPUTS:
-        raise InvalidInput('launch argument input', value=kind,
-                           limit='must be ' + ' or '.join(INPUTS))
+        raise InvalidInput(
+            'launch argument input', value=kind, limit='must be ' + ' or '.join(INPUTS)
+        )
     if kind == 'keyboard':
         # launch gives its nodes no keyboard; a terminal of its own has one
-        return [Process('keyboard', 'teleop_twist_keyboard', 'teleop_twist_keyboard',
-                        parameters=({'stamped': stamped, **clock},), prefix=values['terminal'],
-                        needed=True)]
+        return [
+            Process(
+                'keyboard',
+                'teleop_twist_keyboard',
+                'teleop_twist_keyboard',
+                parameters=({'stamped': stamped, **clock},),
+                prefix=values['terminal'],
+                needed=True,
+            )
+        ]
     buttons = values['buttons'] or str(share_directory() / GAME_CONTROLLER)
     if not Path(buttons).is_file():
         raise InvalidInput('launch argument buttons', value=buttons, limit='no such file')
-    return [Process('joystick', 'joy', 'game_controller_node', parameters=(buttons,), needed=True),
-            Process('teleop', 'teleop_twist_joy', 'teleop_node', parameters=(
-                buttons, {'publish_stamped_twist': stamped, **clock}), needed=True)]
+    return [
+        Process('joystick', 'joy', 'game_controller_node', parameters=(buttons,), needed=True),
+        Process(
+            'teleop',
+            'teleop_twist_joy',
+            'teleop_node',
+            parameters=(buttons, {'publish_stamped_twist': stamped, **clock}),
+            needed=True,
+        ),
+    ]

@@ -22,13 +22,14 @@ IMU_SENSOR = 'imu_sensor'
 @dataclass(frozen=True)
 class Wiring:
     """A robot on ros2_control."""
+
     robot: Robot
-    motors: tuple[str, ...]   # joints that take efforts, in the order of `Command.effort`
-    locks: tuple[str, ...]   # joints with a lock, in the order of `Command.lock`
-    passive: tuple[str, ...]   # joints that nobody commands
+    motors: tuple[str, ...]  # joints that take efforts, in the order of `Command.effort`
+    locks: tuple[str, ...]  # joints with a lock, in the order of `Command.lock`
+    passive: tuple[str, ...]  # joints that nobody commands
     # link -> name of its IMU among the sensors of the URDF's ros2_control tags
     imus: dict[str, str]
-    forces: dict[str, str]   # foot -> name of its force sensor there
+    forces: dict[str, str]  # foot -> name of its force sensor there
     # 1 where the sensors tell the force of the floor on the foot, -1 where they tell that of the
     # foot on the floor
     force_sign: float
@@ -36,9 +37,9 @@ class Wiring:
     start: dict[str, float] = field(repr=False)
     # where the base link is then: x, y, z in m, and its orientation xyzw
     base: tuple[float, ...] = field(repr=False)
-    gravity: float   # of the world, m/s^2
-    slope: float   # of the floor, rad, downhill positive
-    friction: float   # coefficient of friction of the floor
+    gravity: float  # of the world, m/s^2
+    slope: float  # of the floor, rad, downhill positive
+    friction: float  # coefficient of friction of the floor
     # `FloorProfile` of an uneven one, or None
     floor: FloorProfile | None = field(default=None, repr=False)
 
@@ -59,26 +60,42 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
     robot = robot_file.robot
     if not robot.actuators:
         raise IncompatiblePlant(
-            f'robot {robot.name}', limit='has no motors for ros2_control to drive', remedy=(
-                'what it has instead (servos, push_off, ground_torque) only plants offer'))
+            f'robot {robot.name}',
+            limit='has no motors for ros2_control to drive',
+            remedy=('what it has instead (servos, push_off, ground_torque) only plants offer'),
+        )
     locks = tuple(lock.joint for lock in robot.locks)
     devices = sensor_names(robot)
     world = robot_file.values(World)
     base, start = _start(robot_file, devices, force_sign)
-    return Wiring(robot, tuple(robot.actuators), locks,
-                  tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
-                  {link: devices[name] for link, name in _imus(robot).items()},
-                  {foot: devices[foot] for foot in robot.feet}, force_sign,
-                  start, base, world.gravity, world.slope, world.friction, read_profile(world))
+    return Wiring(
+        robot,
+        tuple(robot.actuators),
+        locks,
+        tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
+        {link: devices[name] for link, name in _imus(robot).items()},
+        {foot: devices[foot] for foot in robot.feet},
+        force_sign,
+        start,
+        base,
+        world.gravity,
+        world.slope,
+        world.friction,
+        read_profile(world),
+    )
 
 
 def state_interfaces(robot: Robot) -> list[str]:
-    """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last.
-    """
+    """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last."""
     devices = sensor_names(robot)
-    return [f'{devices[sensor.name]}/{signal.name}.{label}' if sensor.name in devices else
-            f'{label}/{signal.name}' for sensor in sensors_of(robot) for signal in sensor.signals
-            for label in signal.labels]
+    return [
+        f'{devices[sensor.name]}/{signal.name}.{label}'
+        if sensor.name in devices
+        else f'{label}/{signal.name}'
+        for sensor in sensors_of(robot)
+        for signal in sensor.signals
+        for label in signal.labels
+    ]
 
 
 def sensor_names(robot: Robot) -> dict[str, str]:
@@ -87,17 +104,21 @@ def sensor_names(robot: Robot) -> dict[str, str]:
     found: list[str] = []
     for sensor in parse(robot.urdf).findall('ros2_control/sensor'):
         states = {state.get('name') for state in sensor.findall('state_interface')}
-        kind = imus if IMU_INTERFACES[0] in states else found if WRENCH_INTERFACES[2] in states \
-            else []
+        kind = (
+            imus if IMU_INTERFACES[0] in states else found if WRENCH_INTERFACES[2] in states else []
+        )
         kind.append(sensor.get('name', ''))
 
     def device(link: str, named: list[str]) -> str:
         word = topic_word(link)
         return next((name for name in named if link in name or word in name), f'{word}_sensor')
+
     first, *others = imus or [IMU_SENSOR]
-    return {IMU: first, **{imu_name(link): device(f'imu_{link}', others)
-                           for link in robot.more_imus},
-            **{foot: device(foot, found) for foot in robot.feet}}
+    return {
+        IMU: first,
+        **{imu_name(link): device(f'imu_{link}', others) for link in robot.more_imus},
+        **{foot: device(foot, found) for foot in robot.feet},
+    }
 
 
 def _imus(robot: Robot) -> dict[str, str]:
@@ -105,8 +126,9 @@ def _imus(robot: Robot) -> dict[str, str]:
     return {robot.imu_link: IMU, **{link: imu_name(link) for link in robot.more_imus}}
 
 
-def _start(robot_file: RobotFile, devices: dict[str, str], force_sign: float
-           ) -> tuple[tuple[float, ...], dict[str, float]]:
+def _start(
+    robot_file: RobotFile, devices: dict[str, str], force_sign: float
+) -> tuple[tuple[float, ...], dict[str, float]]:
     """Return where the base is and what every state interface says as the robot starts."""
     robot, world, start = robot_file.robot, robot_file.values(World), robot_file.start
     dynamics = Dynamics(robot, world.gravity, world.slope)
@@ -120,20 +142,27 @@ def _start(robot_file: RobotFile, devices: dict[str, str], force_sign: float
     rest = np.zeros(dynamics.nv)
     state = robot.base.state(q, rest)
     values: dict[str, Any] = {}
-    for joint, position in zip(robot.joints, q[dynamics.nq - len(robot.joints):]):
+    for joint, position in zip(robot.joints, q[dynamics.nq - len(robot.joints) :]):
         values[f'{joint}/position'], values[f'{joint}/velocity'] = position, 0.0
     for lock in robot.locks:
         values[f'{lock.joint}/lock'] = float(
-            abs(values[f'{lock.joint}/position'] - lock.angle) <= lock.capture)
+            abs(values[f'{lock.joint}/position'] - lock.angle) <= lock.capture
+        )
     for link, name in _imus(robot).items():
         InertialUnit(dynamics, world.slope, link).measure(q, rest, 0.0, measurement.parts[name])
-        values.update({f'{devices[name]}/{interface}': value for interface, value in zip(
-            IMU_INTERFACES, np.concatenate(measurement.parts[name]))})
+        values.update(
+            {
+                f'{devices[name]}/{interface}': value
+                for interface, value in zip(IMU_INTERFACES, np.concatenate(measurement.parts[name]))
+            }
+        )
     for foot in robot.feet:
         sensor = devices[foot]
         values.update({f'{sensor}/{name}': 0.0 for name in WRENCH_INTERFACES})
         # whoever stands carries the weight; a robot at rest stands on all feet
         share = 1.0 / len(robot.feet) if start.posture is not None else float(foot == start.support)
         values[f'{sensor}/force.z'] = force_sign * share * robot_file.scale.mass * world.gravity
-    return ((*state.position.tolist(), *state.orientation.tolist()),
-            {name: round(float(value), 9) + 0.0 for name, value in values.items()})
+    return (
+        (*state.position.tolist(), *state.orientation.tolist()),
+        {name: round(float(value), 9) + 0.0 for name, value in values.items()},
+    )

@@ -28,7 +28,7 @@ from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
 from walking_control.simulation.terrain import Change, profile_of
 
-STABLE = 5.9   # the method is stable up to this product of step and fastest rate
+STABLE = 5.9  # the method is stable up to this product of step and fastest rate
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
 
 
@@ -39,19 +39,25 @@ class CompliantEngine(PlanarEngine):
     Raises `IncompatiblePlant`: the robot is not a planar walker on two feet. `MissingDependency`:
     CasADi or numba is missing. `InvalidInput`: the step is too long for the stiffness.
     """
+
     name = 'compliant'
     parameters = CompliantParameters
-    lacks = MappingProxyType({
-        Feature.SIDEWAYS: 'it moves in a plane',
-        Feature.TILTS: 'both feet share one floor, which cannot lean under one of them',
-        Feature.EDGES: 'feet roll over the floor, and an upright edge has no normal',
-        Feature.FORCES: 'it is given as one impulse a tick'})
+    lacks = MappingProxyType(
+        {
+            Feature.SIDEWAYS: 'it moves in a plane',
+            Feature.TILTS: 'both feet share one floor, which cannot lean under one of them',
+            Feature.EDGES: 'feet roll over the floor, and an upright edge has no normal',
+            Feature.FORCES: 'it is given as one impulse a tick',
+        }
+    )
 
-    def __init__(self, robot: Robot, world: World, values: CompliantParameters,
-                 compiled: bool = True) -> None:
+    def __init__(
+        self, robot: Robot, world: World, values: CompliantParameters, compiled: bool = True
+    ) -> None:
         super().__init__(robot, world, values)
-        terms, parameters = compile_terms(self._support.dynamics) if compiled \
-            else (self._plain_terms, None)
+        terms, parameters = (
+            compile_terms(self._support.dynamics) if compiled else (self._plain_terms, None)
+        )
         model = build_rigid_model(self._support, world, values, parameters)
         state, feet = cm.make_soft_state(model)
         work = cm.make_soft_workspace(model, self._support.layout.size)
@@ -73,12 +79,14 @@ class CompliantEngine(PlanarEngine):
         """Return the engine of a robot: of a free base `SpaceEngine`."""
         if robot.is_free:
             from walking_control.simulation.compliant.space_engine import SpaceEngine
+
             return SpaceEngine
         return cls
 
-    def _plain_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
-                     out: np.ndarray) -> None:
-        self._support.terms(support, q, v[:len(q)], out)   # more of the state follows
+    def _plain_terms(
+        self, support: int, q: np.ndarray, v: np.ndarray, _: object, out: np.ndarray
+    ) -> None:
+        self._support.terms(support, q, v[: len(q)], out)  # more of the state follows
 
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the height of the floor is given, and the height there, m."""
@@ -86,9 +94,9 @@ class CompliantEngine(PlanarEngine):
         if self._changes:
             profile = profile_of(self._changes)
             places, heights = profile.places.tolist(), profile.heights.tolist()
-        if not places:   # level as far as anything goes
+        if not places:  # level as far as anything goes
             places, heights = [-1e4, 1e4], [0.0, 0.0]
-        if len(places) < 64:   # one length for most floors: compiled code depends on it
+        if len(places) < 64:  # one length for most floors: compiled code depends on it
             slope = (heights[-1] - heights[-2]) / (places[-1] - places[-2])
             for _ in range(64 - len(places)):
                 places.append(places[-1] + 1.0)
@@ -99,12 +107,23 @@ class CompliantEngine(PlanarEngine):
         damping = np.zeros(len(self.robot.joints))
         for joint, spring in self.robot.springs.items():
             damping[self.robot.joint_index(joint)] = spring.damping
-        turns = np.array([self._support.lift[0].T @ foot_turn(self._support, foot)
-                          for foot in range(cm.FEET)])
+        turns = np.array(
+            [self._support.lift[0].T @ foot_turn(self._support, foot) for foot in range(cm.FEET)]
+        )
         return cm.Floor(
-            FLOORS.index(values.kind), values.stiffness, values.damping, values.dissipation,
-            values.sliding_stiffness, values.sliding_damping, values.rolling_relief,
-            values.foot_radius, turns, *self._places(), np.zeros(len(model.drops)), damping)
+            FLOORS.index(values.kind),
+            values.stiffness,
+            values.damping,
+            values.dissipation,
+            values.sliding_stiffness,
+            values.sliding_damping,
+            values.rolling_relief,
+            values.foot_radius,
+            turns,
+            *self._places(),
+            np.zeros(len(model.drops)),
+            damping,
+        )
 
     def longest_stable_step(self) -> float:
         """Return the longest step the integration is stable with, s, for straight legs."""
@@ -114,17 +133,22 @@ class CompliantEngine(PlanarEngine):
         for foot in range(cm.FEET):
             J = np.hstack((np.eye(2), parts['jacobian'] if foot else np.zeros((2, n))))
             lightness = J @ np.linalg.solve(parts['mass'], J.T)
-            rates += [fastest_rate(floor.stiffness, floor.damping, lightness[1, 1]),
-                      fastest_rate(floor.sliding_stiffness, floor.sliding_damping, lightness[0, 0])]
+            rates += [
+                fastest_rate(floor.stiffness, floor.damping, lightness[1, 1]),
+                fastest_rate(floor.sliding_stiffness, floor.sliding_damping, lightness[0, 0]),
+            ]
         return STABLE / max(rates)
 
     def _require_stable(self, step: float) -> None:
         longest = self.longest_stable_step()
         if step > longest:
             raise InvalidInput(
-                'parameter compliant.timestep', value=step, limit=f'too long for this floor under '
+                'parameter compliant.timestep',
+                value=step,
+                limit=f'too long for this floor under '
                 f'{self.robot.name}: at most {longest:.3g} s is stable',
-                remedy='shorten it, or take less stiffness or damping')
+                remedy='shorten it, or take less stiffness or damping',
+            )
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
@@ -135,18 +159,19 @@ class CompliantEngine(PlanarEngine):
         if support == 1:
             relabel = self._support.relabel(1)
             q, v = relabel @ q, relabel @ v
-        state.y[2:n + 2], state.y[n + 4:2 * n + 4] = q, v
-        if support == 1:   # the second foot rests in the origin
+        state.y[2 : n + 2], state.y[n + 4 : 2 * n + 4] = q, v
+        if support == 1:  # the second foot rests in the origin
             parts = self._support.layout.split(self._support.terms(0, q, v))
             state.y[:2] = -parts['foot']
-            state.y[n + 2:n + 4] = -(parts['jacobian'] @ v)
+            state.y[n + 2 : n + 4] = -(parts['jacobian'] @ v)
         state.memo[rm.STEP_SIZE] = 1e-4
         state.armed[:] = 1
         angles = self.model.lift[0] @ q
         for i in range(self.model.n_locks):
             distance = abs(angles[1 + self.model.lock_joint[i]] - self.model.lock_angle[i])
-            state.mode[rm.FIRST_STOP + self.model.n_joints + i] = \
+            state.mode[rm.FIRST_STOP + self.model.n_joints + i] = (
                 distance <= self.model.lock_capture[i]
+            )
         self.feet.flags[cm.LAST], self.feet.flags[support] = support, cm.INSIDE
         self._fallen = False
         self._move(0.0)
@@ -160,30 +185,36 @@ class CompliantEngine(PlanarEngine):
         self._changes.append(Change(place, drop, tilt))
         self.floor.places[:], self.floor.heights[:] = self._places()
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Integrate for a time h; `NotAchieved` where the integration diverges."""
         state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
         state.effort[:] = effort
-        state.armed[:self.model.n_locks] = armed
+        state.armed[: self.model.n_locks] = armed
         status = rm.FELL if self._fallen else self._move(h)
         if status in FAILURES:
-            raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
-                              limit=FAILURES[status],
-                              remedy='loosen compliant.tolerance or check efforts')
+            raise NotAchieved(
+                f'plant compliant on {self.robot.name} at {self.time:.4g} s',
+                limit=FAILURES[status],
+                remedy='loosen compliant.tolerance or check efforts',
+            )
         if status in (rm.FELL, rm.TRIPPED):
             self._fallen = True
-            state.y[self.model.n + 2:2 * self.model.n + 4] = 0.0
-        return None if status != rm.TRIPPED else \
-            'a foot tripped: it is under the floor ahead of the other foot; ' \
+            state.y[self.model.n + 2 : 2 * self.model.n + 4] = 0.0
+        return (
+            None
+            if status != rm.TRIPPED
+            else 'a foot tripped: it is under the floor ahead of the other foot; '
             f'limit {1000.0 * self.model.scuff_depth:.3g} mm'
+        )
 
     @property
     def _work_so_far(self) -> float:
         return float(self.state.y[2 * self.model.n + 4 + cm.FEET + cm.WORK])
 
     def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
-        left = self._work_so_far - self._worked   # what is left is the floor's
+        left = self._work_so_far - self._worked  # what is left is the floor's
         for done in work:
             left -= done
         return [left]
@@ -191,7 +222,7 @@ class CompliantEngine(PlanarEngine):
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the instant."""
         self._place(truth, 0)
-        truth.locked[:] = self.state.mode[rm.FIRST_STOP + self.model.n_joints:]
+        truth.locked[:] = self.state.mode[rm.FIRST_STOP + self.model.n_joints :]
         truth.foot_force[:, 0] = self.feet.touch[:, cm.FORCE_X]
         truth.foot_force[:, 2] = self.feet.touch[:, cm.FORCE_Z]
         truth.foot_height[:] = self.feet.touch[:, cm.GAP]
@@ -206,26 +237,36 @@ class CompliantEngine(PlanarEngine):
         """
         dynamics, floor = self.dynamics, self.floor
         first = 2 * self.model.n + 4
-        slides = self.state.y[first:first + cm.FEET]
-        depths = np.where(self.feet.flags[:cm.FEET] == cm.INSIDE, self.feet.touch[:, cm.GAP], 0.0)
-        booked = self.state.y[first + cm.FEET:]
+        slides = self.state.y[first : first + cm.FEET]
+        depths = np.where(self.feet.flags[: cm.FEET] == cm.INSIDE, self.feet.touch[:, cm.GAP], 0.0)
+        booked = self.state.y[first + cm.FEET :]
         return {
             'kinetic': dynamics.kinetic_energy(self._q, self._v),
             'potential': dynamics.potential_energy(self._q),
-            'joint springs': sum(0.5 * spring.stiffness * (
-                self._q[3 + self.robot.joint_index(joint)] - spring.rest) ** 2
-                for joint, spring in self.robot.springs.items()),
-            'stored': float(0.5 * floor.stiffness * depths @ depths
-                            + 0.5 * floor.sliding_stiffness * slides @ slides),
-            'work': float(booked[cm.WORK]), 'damped': float(booked[cm.DAMPED]),
-            'slipped': float(booked[cm.SLIPPED]), 'released': float(booked[cm.RELEASED]),
-            'joints': float(booked[cm.PASSIVE]), 'impacts': float(self.state.memo[rm.LOSS])}
+            'joint springs': sum(
+                0.5
+                * spring.stiffness
+                * (self._q[3 + self.robot.joint_index(joint)] - spring.rest) ** 2
+                for joint, spring in self.robot.springs.items()
+            ),
+            'stored': float(
+                0.5 * floor.stiffness * depths @ depths
+                + 0.5 * floor.sliding_stiffness * slides @ slides
+            ),
+            'work': float(booked[cm.WORK]),
+            'damped': float(booked[cm.DAMPED]),
+            'slipped': float(booked[cm.SLIPPED]),
+            'released': float(booked[cm.RELEASED]),
+            'joints': float(booked[cm.PASSIVE]),
+            'impacts': float(self.state.memo[rm.LOSS]),
+        }
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push a link at once by an impulse in the floor frame, N s, ``(3,)``."""
         n, state, work = self.model.n, self.state, self._work
-        parts = self._support.layout.split(self._support.terms(
-            0, state.y[2:n + 2], state.y[n + 4:2 * n + 4]))
+        parts = self._support.layout.split(
+            self._support.terms(0, state.y[2 : n + 2], state.y[n + 4 : 2 * n + 4])
+        )
         work.M[:] = parts['mass']
         work.impulse[:] = float(impulse[0]) * push_direction(self._support, state, link)
         before = kinetic_energy(self.model, state, work)

@@ -47,54 +47,63 @@ FORCE_X, FORCE_Z, GAP, GAP_RATE, PLACE, NORMAL, TOUCHES = range(7)
 
 class Floor(NamedTuple):
     """Constants of a compliant floor and of the feet on it."""
-    kind: int   # of damping, see `normal_force`
-    stiffness: float   # N/m
-    damping: float   # N s/m
-    dissipation: float   # s/m
-    sliding_stiffness: float   # along the floor, N/m
-    sliding_damping: float   # N s/m
-    relief: float   # share of the deformation along the floor that rolling takes away, 1/rad
-    radius: float   # of round feet, m
+
+    kind: int  # of damping, see `normal_force`
+    stiffness: float  # N/m
+    damping: float  # N s/m
+    dissipation: float  # s/m
+    sliding_stiffness: float  # along the floor, N/m
+    sliding_damping: float  # N s/m
+    relief: float  # share of the deformation along the floor that rolling takes away, 1/rad
+    radius: float  # of round feet, m
     # rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``
     turns: np.ndarray
-    places: np.ndarray   # where the height of the floor is given, m
-    heights: np.ndarray   # the height there, m; straight in between, and beyond
+    places: np.ndarray  # where the height of the floor is given, m
+    heights: np.ndarray  # the height there, m; straight in between, and beyond
     # height of the floor from each touchdown on, m; the last entry serves all later ones
     levels: np.ndarray
-    joint_damping: np.ndarray   # of the dampers beside joint springs, N m s/rad, ``(n_joints,)``
+    joint_damping: np.ndarray  # of the dampers beside joint springs, N m s/rad, ``(n_joints,)``
 
 
 class Feet(NamedTuple):
     """How the feet stand, changed in place."""
+
     flags: np.ndarray  # relation of each foot to the floor, and the foot that landed last, integers
-    level: np.ndarray   # height of the floor's step under each foot, m
+    level: np.ndarray  # height of the floor's step under each foot, m
     # of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``
     touch: np.ndarray
-    power: np.ndarray   # rates of the energies, W
-    force: np.ndarray   # generalised forces before friction and gears, working memory
+    power: np.ndarray  # rates of the energies, W
+    force: np.ndarray  # generalised forces before friction and gears, working memory
 
 
 def make_soft_state(model: RigidModel) -> tuple[RigidState, Feet]:
     """Return a `RigidState` with room for deformations and energies, and the `Feet`."""
     size = model.n + 2
     state = make_state(model)._replace(y=np.zeros(2 * size + EXTRA))
-    return state, Feet(np.zeros(FEET + 1, dtype=np.int64), np.zeros(FEET),
-                       np.zeros((FEET, TOUCHES)), np.zeros(ENERGIES), np.zeros(size))
+    return state, Feet(
+        np.zeros(FEET + 1, dtype=np.int64),
+        np.zeros(FEET),
+        np.zeros((FEET, TOUCHES)),
+        np.zeros(ENERGIES),
+        np.zeros(size),
+    )
 
 
 def make_soft_workspace(model: RigidModel, terms_size: int) -> Workspace:
     """Return a `Workspace` for such states."""
     count = 2 * (model.n + 2) + EXTRA
     return make_workspace(model, terms_size)._replace(
-        k=np.zeros((13, count)), trial=np.zeros(count), start=np.zeros(count))
+        k=np.zeros((13, count)), trial=np.zeros(count), start=np.zeros(count)
+    )
 
 
-KELVIN_VOIGT, HUNT_CROSSLEY = range(2)   # places in `FLOORS`
+KELVIN_VOIGT, HUNT_CROSSLEY = range(2)  # places in `FLOORS`
 
 
 @array_function
-def normal_force(kind: int, stiffness: float, damping: float, dissipation: float, depth: float,
-                 rate: float) -> float:
+def normal_force(
+    kind: int, stiffness: float, damping: float, dissipation: float, depth: float, rate: float
+) -> float:
     """Return the force with which a floor presses a foot away, N.
 
     `kind`: KELVIN_VOIGT or HUNT_CROSSLEY. `stiffness`: k, N/m. `damping`: c of the first, N s/m.
@@ -107,16 +116,24 @@ def normal_force(kind: int, stiffness: float, damping: float, dissipation: float
 
 
 @array_function
-def friction_force(stiffness: float, damping: float, relief: float, limit: float, slide: float,
-                   velocity: float, rolling: float) -> tuple[float, float]:
+def friction_force(
+    stiffness: float,
+    damping: float,
+    relief: float,
+    limit: float,
+    slide: float,
+    velocity: float,
+    rolling: float,
+) -> tuple[float, float]:
     """Return the force along the floor with which a foot drags it, N, and the deformation's rate.
 
     `stiffness`: kt, N/m. `damping`: ct, N s/m, above zero. `relief`: beta, 1/rad. `limit`: mu N, N.
     `slide`: deformation s, m. `velocity`: of the foot over the floor, m/s. `rolling`: rate at which
     the foot rolls, rad/s.
     """
-    force = (stiffness * slide + damping * velocity) \
-        / (1.0 + damping * relief * abs(rolling) / stiffness)
+    force = (stiffness * slide + damping * velocity) / (
+        1.0 + damping * relief * abs(rolling) / stiffness
+    )
     force = min(max(force, -limit), limit)
     return force, (force - stiffness * slide) / damping
 
@@ -146,8 +163,15 @@ def floor_at(floor: Floor, x: float) -> tuple[float, float]:
 
 
 @array_function
-def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work: Workspace,
-               foot: int, out: np.ndarray) -> None:
+def press_foot(
+    model: RigidModel,
+    floor: Floor,
+    feet: Feet,
+    y: np.ndarray,
+    work: Workspace,
+    foot: int,
+    out: np.ndarray,
+) -> None:
     """Add a foot's floor force to the generalised ones; write the rate of its slide, ``(2,)``."""
     size, touch = work.M.shape[0], feet.touch
     n = size - 2
@@ -169,7 +193,7 @@ def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work:
     height, slope = floor_at(floor, x + over)
     c = 1.0 / math.sqrt(1.0 + slope * slope)
     s = slope * c
-    dx, dz = over + floor.radius * s, up - floor.radius * c   # from the end of the leg to contact
+    dx, dz = over + floor.radius * s, up - floor.radius * c  # from the end of the leg to contact
     vx += turning * dz
     vz -= turning * dx
     along, away = c * vx + s * vz, c * vz - s * vx
@@ -177,11 +201,19 @@ def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work:
     touch[foot, GAP], touch[foot, GAP_RATE], touch[foot, PLACE] = gap, away, x
     normal = 0.0
     if feet.flags[foot] == INSIDE:
-        normal = normal_force(floor.kind, floor.stiffness, floor.damping, floor.dissipation, -gap,
-                              -away)
+        normal = normal_force(
+            floor.kind, floor.stiffness, floor.damping, floor.dissipation, -gap, -away
+        )
     slide = y[first + foot]
-    drag, out[foot] = friction_force(floor.sliding_stiffness, floor.sliding_damping, floor.relief,
-                                     model.grip * normal, slide, along, turning)
+    drag, out[foot] = friction_force(
+        floor.sliding_stiffness,
+        floor.sliding_damping,
+        floor.relief,
+        model.grip * normal,
+        slide,
+        along,
+        turning,
+    )
     elastic = floor.sliding_stiffness * slide * out[foot]
     damped = floor.sliding_damping * out[foot] ** 2
     if normal > 0.0:
@@ -199,8 +231,9 @@ def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work:
     for j in range(n):
         work.force[2 + j] += floor.turns[foot, j] * (dz * fx - dx * fz)
         if foot == 1:
-            work.force[2 + j] += work.terms[places.jacobian + j] * fx \
-                + work.terms[places.jacobian + n + j] * fz
+            work.force[2 + j] += (
+                work.terms[places.jacobian + j] * fx + work.terms[places.jacobian + n + j] * fz
+            )
 
 
 @array_function
@@ -213,13 +246,20 @@ def power_of(y: np.ndarray, force: np.ndarray, before: np.ndarray) -> float:
 
 
 @array_function
-def drive(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, mode: np.ndarray,
-          effort: np.ndarray, work: Workspace) -> None:
+def drive(
+    model: RigidModel,
+    floor: Floor,
+    feet: Feet,
+    y: np.ndarray,
+    mode: np.ndarray,
+    effort: np.ndarray,
+    work: Workspace,
+) -> None:
     """Fill the generalised forces of efforts, bias and joint friction; begin the powers."""
     size = work.M.shape[0]
     bias, last = terms_places(size - 2).bias, feet.flags[LAST]
     apply_forces(model, mode, effort, work)
-    if feet.flags[last] == INSIDE:   # a torque of the floor needs a standing foot
+    if feet.flags[last] == INSIDE:  # a torque of the floor needs a standing foot
         for i in range(size - 2):
             for j in range(model.n_driven, effort.shape[0]):
                 work.force[2 + i] += floor.turns[last, i] * effort[j]
@@ -229,8 +269,9 @@ def drive(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, mode: np.n
     feet.power[PASSIVE] = 0.0
     for joint in range(floor.joint_damping.shape[0]):
         if floor.joint_damping[joint] > 0.0:
-            feet.power[PASSIVE] += floor.joint_damping[joint] \
-                * joint_rate(model, mode, y[size:], joint) ** 2
+            feet.power[PASSIVE] += (
+                floor.joint_damping[joint] * joint_rate(model, mode, y[size:], joint) ** 2
+            )
     if model.rubs == 1:
         feet.force[:] = work.force
         apply_friction(model, y, mode, work)
@@ -238,9 +279,17 @@ def drive(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, mode: np.n
 
 
 @array_function
-def accelerate_softly(terms: Terms, model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray,
-                      mode: np.ndarray, effort: np.ndarray, work: Workspace,
-                      out: np.ndarray) -> None:
+def accelerate_softly(
+    terms: Terms,
+    model: RigidModel,
+    floor: Floor,
+    feet: Feet,
+    y: np.ndarray,
+    mode: np.ndarray,
+    effort: np.ndarray,
+    work: Workspace,
+    out: np.ndarray,
+) -> None:
     """Fill ``work.acceleration`` and the rates of deformations and energies, ``(EXTRA,)``."""
     evaluate(terms, model, y, mode, work)
     drive(model, floor, feet, y, mode, effort, work)

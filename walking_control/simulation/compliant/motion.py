@@ -63,12 +63,20 @@ from walking_control.simulation.rigid.motion import (
     trial_length,
 )
 
-LIFTED = 0.0005   # m: the floor's step under a foot moves while the foot is higher than this
+LIFTED = 0.0005  # m: the floor's step under a foot moves while the foot is higher than this
 
 
 @array_function
-def step(terms: Terms, model: RigidModel, floor: Floor, state: RigidState, feet: Feet,
-         work: Workspace, first_stage: int, h: float) -> None:
+def step(
+    terms: Terms,
+    model: RigidModel,
+    floor: Floor,
+    state: RigidState,
+    feet: Feet,
+    work: Workspace,
+    first_stage: int,
+    h: float,
+) -> None:
     """Compute stages of a step of length h from ``work.start``; see `rigid.motion.step`."""
     k, start, trial = work.k, work.start, work.trial
     count, size = trial.shape[0], work.M.shape[0]
@@ -78,16 +86,18 @@ def step(terms: Terms, model: RigidModel, floor: Floor, state: RigidState, feet:
             for j in range(stage):
                 total += A[stage, j] * k[j, i]
             trial[i] = start[i] + h * total
-        accelerate_softly(terms, model, floor, feet, trial, state.mode, state.effort, work,
-                          k[stage, 2 * size:])
+        accelerate_softly(
+            terms, model, floor, feet, trial, state.mode, state.effort, work, k[stage, 2 * size :]
+        )
         for i in range(size):
             k[stage, i] = trial[size + i]
             k[stage, size + i] = work.acceleration[i]
 
 
 @array_function
-def watch_signals(model: RigidModel, state: RigidState, feet: Feet, y: np.ndarray,
-                  work: Workspace) -> None:
+def watch_signals(
+    model: RigidModel, state: RigidState, feet: Feet, y: np.ndarray, work: Workspace
+) -> None:
     """Write the signals of plant rigid for joints, and each foot's way to or out of the floor."""
     signals(model, state, y, work, work.g1, work.s1, work.foot1)
     for event in range(FEET, FIRST_JOINT):
@@ -139,12 +149,15 @@ def is_stuck(model: RigidModel, floor: Floor, state: RigidState, feet: Feet) -> 
     for foot in range(FEET):
         gap = feet.touch[foot, GAP]
         ahead = feet.touch[foot, PLACE] - feet.touch[1 - foot, PLACE]
-        if feet.flags[foot] == PASSING and ahead > max(model.scuff, 0.0) \
-                and gap < -model.scuff_depth:
+        if (
+            feet.flags[foot] == PASSING
+            and ahead > max(model.scuff, 0.0)
+            and gap < -model.scuff_depth
+        ):
             return True
         if foot == feet.flags[LAST] or feet.flags[foot] != OUTSIDE or gap < LIFTED:
             continue
-        over = gap + feet.level[foot]   # above level zero
+        over = gap + feet.level[foot]  # above level zero
         other = floor.levels[min(steps + 1, last)]
         if ahead <= 0.0:
             other = floor.levels[max(min(steps - 1, last), 0)]
@@ -179,8 +192,15 @@ def has_sunk(model: RigidModel, state: RigidState, feet: Feet, work: Workspace) 
 
 
 @array_function
-def advance(terms: Terms, model: RigidModel, floor: Floor, state: RigidState, feet: Feet,
-            work: Workspace, duration: float) -> int:
+def advance(
+    terms: Terms,
+    model: RigidModel,
+    floor: Floor,
+    state: RigidState,
+    feet: Feet,
+    work: Workspace,
+    duration: float,
+) -> int:
     """Move the walker on, effort and armed locks held.
 
     `terms`: function (support, q, v, parameters, out) of the support terms. `state`: `RigidState`
@@ -191,7 +211,7 @@ def advance(terms: Terms, model: RigidModel, floor: Floor, state: RigidState, fe
     memo = state.memo
     end, events = memo[TIME] + duration, 0
     event, target = lock_due(model, state), NOTHING
-    fresh, h, error = True, 0.0, 0.0   # fresh: rates and signals of the present state are wanted
+    fresh, h, error = True, 0.0, 0.0  # fresh: rates and signals of the present state are wanted
     while True:
         if fresh:
             for i in range(state.y.shape[0]):

@@ -13,9 +13,10 @@ from walking_control.models.urdf import parse
 
 class Points(NamedTuple):
     """Points of all feet, each the centre of a ball of some radius."""
-    foot: np.ndarray   # index of the foot of each, ``(n,)``
-    place: np.ndarray   # in the frame of the foot's link, m, ``(n, 3)``
-    radius: np.ndarray   # m, ``(n,)``; 0 of corners
+
+    foot: np.ndarray  # index of the foot of each, ``(n,)``
+    place: np.ndarray  # in the frame of the foot's link, m, ``(n, 3)``
+    radius: np.ndarray  # m, ``(n,)``; 0 of corners
 
 
 def contact_points(robot: Robot) -> Points:
@@ -23,11 +24,17 @@ def contact_points(robot: Robot) -> Points:
     links = {link.get('name'): link for link in parse(robot.urdf, robot.name).findall('link')}
     rows: list[tuple[int, np.ndarray, float]] = []
     for index, foot in enumerate(robot.feet):
-        found = [points for geometry in links[foot].findall('collision')
-                 for points in _points_of(geometry)]
+        found = [
+            points
+            for geometry in links[foot].findall('collision')
+            for points in _points_of(geometry)
+        ]
         if not found:
-            raise IncompatiblePlant(f'plant compliant on {robot.name}', value=foot,
-                                    limit='needs a box or a ball for collision on every foot')
+            raise IncompatiblePlant(
+                f'plant compliant on {robot.name}',
+                value=foot,
+                limit='needs a box or a ball for collision on every foot',
+            )
         rows += [(index, place, radius) for place, radius in found]
     feet, places, radii = zip(*rows)
     return Points(np.array(feet), np.array(places), np.array(radii))
@@ -36,6 +43,7 @@ def contact_points(robot: Robot) -> Points:
 def _points_of(collision: Element) -> list[tuple[np.ndarray, float]]:
     """Return (place, radius) of the points of one collision element."""
     import pinocchio as pin
+
     origin = collision.find('origin')
     given = {} if origin is None else origin.attrib
     middle = np.array([float(x) for x in given.get('xyz', '0 0 0').split()])

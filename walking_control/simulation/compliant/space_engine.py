@@ -32,19 +32,19 @@ from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.stepped import PUSH_DURATION, SCUFF_DEPTH, TOLD_APART
 from walking_control.simulation.terrain import Change, Levels, profile_of
 
-STOP_TIME = 0.004   # s: time constant of joint stops
-FADE = 0.01         # rad/s: dry friction of joints fades below
-ROUNDS = 6          # of the search which points press and which slip
-ALONG = [0, 1, 3]   # rows of a point along the floor: x, y, its turning
+STOP_TIME = 0.004  # s: time constant of joint stops
+FADE = 0.01  # rad/s: dry friction of joints fades below
+ROUNDS = 6  # of the search which points press and which slip
+ALONG = [0, 1, 3]  # rows of a point along the floor: x, y, its turning
 
 
 class _Forces(NamedTuple):
     """Forces at the points of one step, in the floor frame, and their velocities."""
 
-    points: np.ndarray     # (m,): which points may touch
-    force: np.ndarray      # (m, 4): x, y, z, and of the turning about z at the radius `torsion`
-    velocity: np.ndarray   # (m, 4), after the step
-    depth: np.ndarray      # (m,), before it
+    points: np.ndarray  # (m,): which points may touch
+    force: np.ndarray  # (m, 4): x, y, z, and of the turning about z at the radius `torsion`
+    velocity: np.ndarray  # (m, 4), after the step
+    depth: np.ndarray  # (m,), before it
 
 
 class SpaceEngine(Engine):
@@ -57,21 +57,26 @@ class SpaceEngine(Engine):
     name = 'compliant'
     parameters = CompliantParameters
     push_duration = PUSH_DURATION
-    lacks = MappingProxyType({
-        Feature.EDGES: 'feet sink into the floor, and an upright edge has no normal'})
+    lacks = MappingProxyType(
+        {Feature.EDGES: 'feet sink into the floor, and an upright edge has no normal'}
+    )
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
         beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
         if beyond or robot.has_gear_losses:
-            raise IncompatiblePlant(f'plant compliant on {robot.name}',
-                                    value=', '.join(beyond) or 'efficiency below 1',
-                                    limit='a free base is simulated without locks, gear losses '
-                                    'and virtual efforts')
+            raise IncompatiblePlant(
+                f'plant compliant on {robot.name}',
+                value=', '.join(beyond) or 'efficiency below 1',
+                limit='a free base is simulated without locks, gear losses and virtual efforts',
+            )
         super().__init__(robot, world, values)
         self.longest_step = values.timestep
         if values.foot_radius > 0.0:
-            raise IncompatiblePlant('plant compliant of a free base', value='foot_radius',
-                                    limit='its feet are those of the URDF')
+            raise IncompatiblePlant(
+                'plant compliant of a free base',
+                value='foot_radius',
+                limit='its feet are those of the URDF',
+            )
         self.dynamics = self._dynamics = Dynamics(robot, world.gravity, world.slope)
         model = self._dynamics.model
         self._points = contact_points(robot)
@@ -81,20 +86,22 @@ class SpaceEngine(Engine):
         self._pin = model, model.createData()
         self._q, self._v = pin.neutral(model), np.zeros(model.nv)
         self._slides = np.zeros((len(self._points.foot), 3))
-        self._turns = np.tile(np.eye(3), (len(self._points.foot), 1, 1))   # where points touch
+        self._turns = np.tile(np.eye(3), (len(self._points.foot), 1, 1))  # where points touch
         self._foot_force = np.zeros((len(robot.feet), 3))
         self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'released', 'joints'), 0.0)
         self._begun = 0.0
         self._levels = Levels(len(robot.feet), SCUFF_DEPTH)
         if len(robot.feet) != 2:
-            self.lacks = MappingProxyType({**self.lacks, Feature.STEPS: TOLD_APART,
-                                           Feature.TILTS: TOLD_APART})
+            self.lacks = MappingProxyType(
+                {**self.lacks, Feature.STEPS: TOLD_APART, Feature.TILTS: TOLD_APART}
+            )
 
     def _index_joints(self) -> None:
         robot, base = self.robot, self.robot.base
-        self._dof = self._dynamics.pinocchio_order[base.nv:]
-        self._motor_dof = np.array([self._dof[robot.joint_index(joint)]
-                                    for joint in robot.actuators], dtype=int)
+        self._dof = self._dynamics.pinocchio_order[base.nv :]
+        self._motor_dof = np.array(
+            [self._dof[robot.joint_index(joint)] for joint in robot.actuators], dtype=int
+        )
         limits = [robot.limits[joint] for joint in robot.joints]
         self._lower = np.array([limit.lower for limit in limits])
         self._upper = np.array([limit.upper for limit in limits])
@@ -121,19 +128,24 @@ class SpaceEngine(Engine):
         self._begun = 0.0
         self._begun = -self.energies()['integration']
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Go on by a step; see `Engine.advance`."""
         self._move(effort, h, forces)
         if not np.isfinite(self._v).all():
-            raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
-                              limit='the integration diverged', remedy='check efforts')
+            raise NotAchieved(
+                f'plant compliant on {self.robot.name} at {self.time:.4g} s',
+                limit='the integration diverged',
+                remedy='check efforts',
+            )
         if not self._levels.planned:
             return None
         heights, feet = self._heights(), range(len(self._frames))
         places = [float(self._dynamics.data.oMf[frame].translation[0]) for frame in self._frames]
-        return self._levels.walk(places, [
-            float(heights[self._points.foot == foot].min()) for foot in feet])
+        return self._levels.walk(
+            places, [float(heights[self._points.foot == foot].min()) for foot in feet]
+        )
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
@@ -172,19 +184,20 @@ class SpaceEngine(Engine):
             total += J[:3].T @ push + J[3:].T @ np.cross(arm, push)
         return total
 
-    def _brake_joints(self, A: np.ndarray, force: np.ndarray, h: float,
-                      M: np.ndarray) -> np.ndarray:
+    def _brake_joints(
+        self, A: np.ndarray, force: np.ndarray, h: float, M: np.ndarray
+    ) -> np.ndarray:
         """Add springs, friction and stops of joints; return the damping of each, N m s/rad."""
         dof = self._dof
-        angle = self._dynamics.from_pinocchio(self._q)[self.robot.base.nq:]
+        angle = self._dynamics.from_pinocchio(self._q)[self.robot.base.nq :]
         damping: np.ndarray = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
         stiffness, away = self._stiffness.copy(), self._stiffness * (angle - self._rest)
         beyond = angle - np.clip(angle, self._lower, self._upper)
         stopped = beyond != 0.0
         if stopped.any():
             inertia = M[dof, dof][stopped]
-            stiffness[stopped] += inertia / STOP_TIME ** 2
-            away[stopped] += inertia / STOP_TIME ** 2 * beyond[stopped]
+            stiffness[stopped] += inertia / STOP_TIME**2
+            away[stopped] += inertia / STOP_TIME**2 * beyond[stopped]
             damping = damping + np.where(stopped, 2.0 * M[dof, dof] / STOP_TIME, 0.0)
         force[dof] -= away
         A[dof, dof] += h * damping + h * h * stiffness
@@ -251,8 +264,11 @@ class SpaceEngine(Engine):
             slipping = self._saturate(trial, grip * np.maximum(force[:, 2], 0.0))
             force[:, ALONG] = np.where(presses[:, None], trial, 0.0)
             lifted = presses & (force[:, 2] < 0.0)
-            if not lifted.any() and not (slipping & ~slips).any() and np.allclose(
-                    before[slips], force[:, ALONG][slips], rtol=1e-3, atol=1e-6):
+            if (
+                not lifted.any()
+                and not (slipping & ~slips).any()
+                and np.allclose(before[slips], force[:, ALONG][slips], rtol=1e-3, atol=1e-6)
+            ):
                 break
             presses &= ~lifted
             force[lifted] = 0.0
@@ -271,20 +287,27 @@ class SpaceEngine(Engine):
             drag[:, places] *= np.minimum(1.0, limit / np.maximum(size, 1e-300))[:, None]
         return slips
 
-    def _account(self, efforts: np.ndarray, mean: np.ndarray, found: _Forces, brake: np.ndarray,
-                 new: np.ndarray, h: float) -> None:
+    def _account(
+        self,
+        efforts: np.ndarray,
+        mean: np.ndarray,
+        found: _Forces,
+        brake: np.ndarray,
+        new: np.ndarray,
+        h: float,
+    ) -> None:
         """Book work and losses of a step, and let the deformations along the floor follow."""
         values, booked = self._values, self._booked
         kt, ct = values.sliding_stiffness, values.sliding_damping
-        drag = np.zeros_like(self._slides)   # with which the feet drag the floor
+        drag = np.zeros_like(self._slides)  # with which the feet drag the floor
         drag[found.points] = -found.force[:, ALONG]
         after = (drag + ct / h * self._slides) / (kt + ct / h)
         rates = (after - self._slides) / h
-        booked['damped'] += h * ct * float((rates ** 2).sum())
+        booked['damped'] += h * ct * float((rates**2).sum())
         if len(found.points):
             on = found.force[:, 2] > 0.0
             sinking = -found.velocity[on, 2]
-            booked['damped'] += h * float(self._damping[on] @ sinking ** 2)
+            booked['damped'] += h * float(self._damping[on] @ sinking**2)
             rising = np.maximum(found.depth, 0.0) * found.velocity[:, 2]
             booked['released'] += h * values.stiffness * float(rising[~on].sum())
             slip = found.velocity[:, ALONG] - rates[found.points]
@@ -301,8 +324,9 @@ class SpaceEngine(Engine):
         """Return the height of the lowest point of each ball or corner over the floor, m."""
         self._dynamics.place(self._dynamics.from_pinocchio(self._q))
         data = self._dynamics.data
-        places = np.array([data.oMf[self._frames[foot]].act(place)
-                           for foot, place, _ in zip(*self._points)])
+        places = np.array(
+            [data.oMf[self._frames[foot]].act(place) for foot, place, _ in zip(*self._points)]
+        )
         below, turns = self._floor_at(places[:, 0], self._points.foot)
         return np.asarray(((places - below) * turns[:, 2]).sum(1) - self._points.radius)
 
@@ -354,22 +378,32 @@ class SpaceEngine(Engine):
         dynamics, values = self._dynamics, self._values
         q = dynamics.from_pinocchio(self._q)
         depths = np.maximum(0.0, -self._heights())
-        angle = q[self.robot.base.nq:]
+        angle = q[self.robot.base.nq :]
         there = {
             'kinetic': self._kinetic(),
             'potential': dynamics.potential_energy(q),
             'joint springs': float(0.5 * self._stiffness @ (angle - self._rest) ** 2),
-            'stored': float(0.5 * values.stiffness * depths @ depths
-                            + 0.5 * values.sliding_stiffness * (self._slides ** 2).sum())}
+            'stored': float(
+                0.5 * values.stiffness * depths @ depths
+                + 0.5 * values.sliding_stiffness * (self._slides**2).sum()
+            ),
+        }
         booked = self._booked
-        missing = booked['work'] - sum(there.values()) - booked['damped'] - booked['slipped'] \
-            - booked['released'] - booked['joints']
+        missing = (
+            booked['work']
+            - sum(there.values())
+            - booked['damped']
+            - booked['slipped']
+            - booked['released']
+            - booked['joints']
+        )
         return {**there, **booked, 'integration': missing + self._begun}
 
     def _kinetic(self) -> float:
         dynamics = self._dynamics
-        return dynamics.kinetic_energy(dynamics.from_pinocchio(self._q),
-                                       self._v[dynamics.pinocchio_order])
+        return dynamics.kinetic_energy(
+            dynamics.from_pinocchio(self._q), self._v[dynamics.pinocchio_order]
+        )
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""

@@ -27,7 +27,7 @@ from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.parameters import DartParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine
 
-FIRST = 4   # steps by which the forces at the start are found
+FIRST = 4  # steps by which the forces at the start are found
 
 
 class DartEngine(SteppedEngine):
@@ -36,6 +36,7 @@ class DartEngine(SteppedEngine):
     `stepper`: the `Stepper`, which knows how well rotors and contacts agreed. Raises
     `MissingDependency`: DART is not installed. `UrdfError`: DART cannot build the model.
     """
+
     name = 'dart'
     parameters = DartParameters
     _values: DartParameters
@@ -49,20 +50,31 @@ class DartEngine(SteppedEngine):
         self._engine = engine = dart.simulation.World()
         engine.setTimeStep(self._values.timestep)
         engine.setGravity(floor_gravity(self.world.gravity, self.world.slope))
-        engine.setCollisionDetector(dart.simulation.ODE)   # four points under a sole
+        engine.setCollisionDetector(dart.simulation.ODE)  # four points under a sole
         # one is moved by forces, the other stopped by contacts (see `rotors`)
         self._contact, self._links = (build_skeleton(dart, robot) for _ in range(2))
         self._links.setTimeStep(self._values.timestep)
         self._links.setGravity(engine.getGravity())
         engine.addSkeleton(self._contact)
-        self._floors = Floors(dart, engine, self._contact, robot.feet, self.world.friction,
-                              self._lay_pieces(), self._profile)
+        self._floors = Floors(
+            dart,
+            engine,
+            self._contact,
+            robot.feet,
+            self.world.friction,
+            self._lay_pieces(),
+            self._profile,
+        )
         self._index()
         inertia = np.zeros(self._links.getNumDofs())
         inertia[self._motor_dof] = [motor.armature for motor in self._motors]
         self.stepper = Stepper(dart, self._links, self._contact, engine, inertia)
-        self._torsion = Torsion(self._links, self._feet, self._values.torsion * self.world.friction,
-                                self._values.timestep)
+        self._torsion = Torsion(
+            self._links,
+            self._feet,
+            self._values.torsion * self.world.friction,
+            self._values.timestep,
+        )
 
     def _find_dof(self, joint: str) -> int:
         return int(self._links.getDof(joint).getIndexInSkeleton())
@@ -71,15 +83,28 @@ class DartEngine(SteppedEngine):
         robot, find = self.robot, self._find_dof
         self._joint_dof = np.array([find(name) for name in robot.joints], dtype=int)
         # of a free base the turn comes first, then the place
-        self._root_dof = np.array([find(name) for name in root_joints(robot)], dtype=int) \
-            if robot.is_planar else np.array([3, 4, 5])
+        self._root_dof = (
+            np.array([find(name) for name in root_joints(robot)], dtype=int)
+            if robot.is_planar
+            else np.array([3, 4, 5])
+        )
         self._motor_dof = np.array([find(name) for name in robot.actuators], dtype=int)
-        self._gears = [(i, name, self._motors[i].armature, float(loss[DRIVING_LOSS]),
-                        float(loss[BACK_LOSS]), self._contact.getDof(name).getCoulombFriction())
-                       for i, (name, loss) in enumerate(zip(robot.actuators, gear_table(robot)))
-                       if min(self._motors[i].efficiency, self._motors[i].back_efficiency) < 1.0]
-        self._locks = [(lock, self._links.getDof(lock.joint), self._contact.getJoint(lock.joint))
-                       for lock in robot.locks]
+        self._gears = [
+            (
+                i,
+                name,
+                self._motors[i].armature,
+                float(loss[DRIVING_LOSS]),
+                float(loss[BACK_LOSS]),
+                self._contact.getDof(name).getCoulombFriction(),
+            )
+            for i, (name, loss) in enumerate(zip(robot.actuators, gear_table(robot)))
+            if min(self._motors[i].efficiency, self._motors[i].back_efficiency) < 1.0
+        ]
+        self._locks = [
+            (lock, self._links.getDof(lock.joint), self._contact.getJoint(lock.joint))
+            for lock in robot.locks
+        ]
         self._feet = [self._links.getBodyNode(foot) for foot in robot.feet]
         self._foot_of_body = {foot: i for i, foot in enumerate(robot.feet)}
         self._balls = [support_balls(robot, foot) for foot in robot.feet]
@@ -101,8 +126,8 @@ class DartEngine(SteppedEngine):
     def _set_state(self, q: np.ndarray, v: np.ndarray) -> None:
         base, links = self.robot.base, self._links
         positions, velocities = links.getPositions(), links.getVelocities()
-        positions[self._joint_dof], velocities[self._joint_dof] = q[base.nq:], v[base.nv:]
-        if base is Base.FREE:   # DART turns and moves the origin in the floor's axes
+        positions[self._joint_dof], velocities[self._joint_dof] = q[base.nq :], v[base.nv :]
+        if base is Base.FREE:  # DART turns and moves the origin in the floor's axes
             rotation = pin.Quaternion(q[3:7]).matrix()
             positions[:6] = *pin.log3(rotation), *q[:3]
             velocities[:6] = *(rotation @ v[3:6]), *(rotation @ v[:3])
@@ -118,17 +143,18 @@ class DartEngine(SteppedEngine):
         self._force = np.zeros((len(self._feet), 3))
         self.stepper.reset()
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
-        for _ in range(FIRST):   # a foot that just touches is inside the floor after one
+        for _ in range(FIRST):  # a foot that just touches is inside the floor after one
             self.stepper.step(force)
             self._force += 1.0 / FIRST * self._forces()
-        self._felt: list[np.ndarray] = []   # forces of the steps since they were last read
+        self._felt: list[np.ndarray] = []  # forces of the steps since they were last read
         links.setPositions(positions)
         links.setVelocities(velocities)
         self.stepper.reset()
         self._torsion.reset(self.stepper.mass_matrix())
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Make a timestep; see `Engine.advance`."""
         links, force = self._links, np.zeros(self._links.getNumDofs())
         self._arm(armed)
@@ -193,8 +219,8 @@ class DartEngine(SteppedEngine):
         links, base = self._links, self.robot.base
         truth.locked[:] = self._locked
         positions, velocities = links.getPositions(), links.getVelocities()
-        truth.q[base.nq:] = positions[self._joint_dof]
-        truth.v[base.nv:] = velocities[self._joint_dof]
+        truth.q[base.nq :] = positions[self._joint_dof]
+        truth.v[base.nv :] = velocities[self._joint_dof]
         if base is Base.FREE:
             rotation = pin.exp3(positions[:3])
             truth.q[:3], truth.q[3:7] = positions[3:6], pin.Quaternion(rotation).coeffs()
@@ -214,11 +240,18 @@ class DartEngine(SteppedEngine):
         """Return the height of the lowest point of each foot over its floor, m."""
         heights = []
         levels = self._levels
-        for body, (points, radii), level, slope in zip(self._feet, self._balls, levels.heights,
-                                                       levels.slopes):
+        for body, (points, radii), level, slope in zip(
+            self._feet, self._balls, levels.heights, levels.slopes
+        ):
             place = body.getWorldTransform().matrix()
-            heights.append(min(FAR, self._floors.height_over(
-                points @ place[:3, :3].T + place[:3, 3], radii, float(level), float(slope))))
+            heights.append(
+                min(
+                    FAR,
+                    self._floors.height_over(
+                        points @ place[:3, :3].T + place[:3, 3], radii, float(level), float(slope)
+                    ),
+                )
+            )
         return heights
 
     def _follow_feet(self) -> str | None:

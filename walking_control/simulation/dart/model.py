@@ -17,8 +17,8 @@ from walking_control.models.urdf import parse
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by
-MASS, INERTIA = 1e-6, 1e-9   # kg, kg m^2
-WIDE = 1e9                   # N m: effort limits are the motors', not those of stops and locks
+MASS, INERTIA = 1e-6, 1e-9  # kg, kg m^2
+WIDE = 1e9  # N m: effort limits are the motors', not those of stops and locks
 ROOT = 'root'
 
 
@@ -44,8 +44,10 @@ def write_urdf(robot: Robot) -> str:
 
 def root_joints(robot: Robot) -> list[str]:
     """Return the names of the joints between the floor and the base of a planar robot."""
-    return [*(f'{ROOT}_{"xyz"[axis]}' for axis in robot.base.axes),
-            *(f'{ROOT}_{angle}' for angle in robot.base.angles)]
+    return [
+        *(f'{ROOT}_{"xyz"[axis]}' for axis in robot.base.axes),
+        *(f'{ROOT}_{angle}' for angle in robot.base.angles),
+    ]
 
 
 def _add_root(root: ElementTree.Element, robot: Robot) -> None:
@@ -64,8 +66,14 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
         ElementTree.SubElement(joint, 'child', link=child)
         ElementTree.SubElement(joint, 'axis', xyz=axis)
         if kind == 'prismatic':
-            ElementTree.SubElement(joint, 'limit', lower=str(-WIDE), upper=str(WIDE),
-                                   effort=str(WIDE), velocity=str(WIDE))
+            ElementTree.SubElement(
+                joint,
+                'limit',
+                lower=str(-WIDE),
+                upper=str(WIDE),
+                effort=str(WIDE),
+                velocity=str(WIDE),
+            )
         parent = child
 
 
@@ -100,7 +108,7 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
 
 
 LEVEL = Piece((FAR, WIDTH, DEPTH), (0.0, 0.0, -DEPTH), 0.0)
-RIM = 12   # points on the rim of a cylinder
+RIM = 12  # points on the rim of a cylinder
 
 
 class Floors:
@@ -113,15 +121,23 @@ class Floors:
     `FloorProfile` they are made of, or None.
     """
 
-    def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str], friction: float,
-                 pieces: Sequence[Piece], profile: FloorProfile | None = None) -> None:
+    def __init__(
+        self,
+        dart: Any,
+        world: Any,
+        skeleton: Any,
+        feet: Sequence[str],
+        friction: float,
+        pieces: Sequence[Piece],
+        profile: FloorProfile | None = None,
+    ) -> None:
         self._dart, self._friction = dart, friction
         self._pieces, self._profile = pieces or [LEVEL], profile
         for shape in _collision_shapes(skeleton):
             dynamics = shape.getDynamicsAspect() or shape.createDynamicsAspect()
             dynamics.setFrictionCoeff(friction)
             dynamics.setRestitutionCoeff(0.0)
-        self._floor = dart.dynamics.Skeleton('floor')   # one, whose bodies ignore each other
+        self._floor = dart.dynamics.Skeleton('floor')  # one, whose bodies ignore each other
         common, self._own = self._lay(), [] if pieces else [self._lay() for _ in feet]
         world.addSkeleton(self._floor)
         if pieces:
@@ -151,16 +167,18 @@ class Floors:
         """Bring the floor of each foot to a height at x = 0, m, and a fall ahead."""
         for floor, height, slope in zip(self._own, heights.tolist(), slopes.tolist()):
             floor.getShapeNode(0).setRelativeTransform(
-                _placement(self._dart, _lean(self._pieces[0], slope), height))
+                _placement(self._dart, _lean(self._pieces[0], slope), height)
+            )
 
-    def height_over(self, points: np.ndarray, radius: np.ndarray, level: float, slope: float
-                    ) -> float:
+    def height_over(
+        self, points: np.ndarray, radius: np.ndarray, level: float, slope: float
+    ) -> float:
         """Return how high the lowest of some balls is over the floor, m.
 
         `points`: their middles, m, ``(n, 3)``. `radius`: m, ``(n,)``. `level`: of the floor at x =
         0, if each foot has its own, m. `slope`: how much that falls for every metre ahead.
         """
-        if self._profile is not None:   # measured along the normal of the piece straight below
+        if self._profile is not None:  # measured along the normal of the piece straight below
             above = points[:, 2] - self._profile.height(points[:, 0])
             slopes = self._profile.slopes[self._profile.piece(points[:, 0])]
             return float((above / np.hypot(1.0, slopes) - radius).min())
@@ -212,14 +230,19 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
         places, radius = _shape_balls(collision.find('geometry'))
         origin = collision.find('origin')
         if origin is not None:
-            turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
-                           for name in ('rpy', 'xyz'))
+            turn, shift = (
+                [float(number) for number in origin.get(name, '0 0 0').split()]
+                for name in ('rpy', 'xyz')
+            )
             places = places @ pin.rpy.rpyToMatrix(*turn).T + shift
         points += list(places)
         radii += [radius] * len(places)
     if not points:
-        raise UrdfError(f'URDF of {robot.name}', value=foot,
-                        limit='every foot link needs a collision geometry for DART')
+        raise UrdfError(
+            f'URDF of {robot.name}',
+            value=foot,
+            limit='every foot link needs a collision geometry for DART',
+        )
     return np.array(points), np.array(radii)
 
 

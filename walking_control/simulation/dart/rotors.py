@@ -37,9 +37,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-TOLERANCE = 1e-4   # m/s and rad/s: a contact or stop may move by that
-MOST = 20          # solutions of all contacts per step
-MEMORY = 4         # solutions Anderson's acceleration looks back on
+TOLERANCE = 1e-4  # m/s and rad/s: a contact or stop may move by that
+MOST = 20  # solutions of all contacts per step
+MEMORY = 4  # solutions Anderson's acceleration looks back on
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 
 
@@ -52,8 +52,9 @@ class Stepper:
     largest error so far, m/s and rad/s.
     """
 
-    def __init__(self, dart: Any, links: Any, contact: Any, world: Any,
-                 inertia: np.ndarray) -> None:
+    def __init__(
+        self, dart: Any, links: Any, contact: Any, world: Any, inertia: np.ndarray
+    ) -> None:
         self.links, self._contact = links, contact
         self._solver, self._timestep = world.getConstraintSolver(), world.getTimeStep()
         self._inertia = inertia
@@ -158,8 +159,13 @@ def _carry(dart: Any, links: Any, contact: Any, inertia: np.ndarray) -> None:
         body, other = (each.getJoint(name).getChildBodyNode() for each in (links, contact))
         axis = joint.getTransformFromChildBodyNode().matrix()[:3, :3] @ joint.getAxis()
         own = body.getInertia()
-        other.setInertia(dart.dynamics.Inertia(
-            own.getMass(), own.getLocalCOM(), own.getMoment() + inertia[i] * np.outer(axis, axis)))
+        other.setInertia(
+            dart.dynamics.Inertia(
+                own.getMass(),
+                own.getLocalCOM(),
+                own.getMoment() + inertia[i] * np.outer(axis, axis),
+            )
+        )
 
 
 class Torsion:
@@ -179,8 +185,9 @@ class Torsion:
         inverse = np.linalg.inv(mass_matrix)
         self._held = self._torque = np.zeros(len(self._feet))
         rows = [self._links.getAngularJacobian(foot)[2] for foot in self._feet]
-        self._gain = np.array([1.0 / (self._timestep * float(row @ inverse @ row) + 1e-12)
-                               for row in rows])
+        self._gain = np.array(
+            [1.0 / (self._timestep * float(row @ inverse @ row) + 1e-12) for row in rows]
+        )
 
     def apply(self) -> None:
         """Add the torques to the external forces of the coming step."""

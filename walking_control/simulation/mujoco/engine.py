@@ -28,7 +28,7 @@ from walking_control.simulation.stepped import FAR, SteppedEngine
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
-FREE_JOINT = 'floating_base_joint'   # by this name mujoco_ros2_control says how the base moves
+FREE_JOINT = 'floating_base_joint'  # by this name mujoco_ros2_control says how the base moves
 
 
 class MujocoEngine(SteppedEngine):
@@ -36,6 +36,7 @@ class MujocoEngine(SteppedEngine):
 
     Raises `MissingDependency`: MuJoCo is not installed. `UrdfError`: MuJoCo cannot build the model.
     """
+
     name = 'mujoco'
     parameters = MujocoParameters
     _values: MujocoParameters
@@ -46,8 +47,9 @@ class MujocoEngine(SteppedEngine):
 
     def _prepare(self) -> None:
         kind = self._mj.mjtWarning
-        self._unstable = [int(bad) for bad in (
-            kind.mjWARN_BADQPOS, kind.mjWARN_BADQVEL, kind.mjWARN_BADQACC)]
+        self._unstable = [
+            int(bad) for bad in (kind.mjWARN_BADQPOS, kind.mjWARN_BADQVEL, kind.mjWARN_BADQACC)
+        ]
         self.model = self._build()
         self.data = self._mj.MjData(self.model)
         self._index()
@@ -56,8 +58,9 @@ class MujocoEngine(SteppedEngine):
         try:
             return self.make_spec().compile()
         except ValueError as error:
-            raise UrdfError(f'URDF of {self.robot.name}', limit=f'MuJoCo refuses it: {error}'
-                            ) from error
+            raise UrdfError(
+                f'URDF of {self.robot.name}', limit=f'MuJoCo refuses it: {error}'
+            ) from error
 
     def make_spec(self) -> Any:
         """Return a new `mujoco.MjSpec` of robot and floor, to be compiled or written."""
@@ -100,8 +103,9 @@ class MujocoEngine(SteppedEngine):
             joint.solref_limit = joint.solref_friction = solref
             spring = self.robot.springs.get(name, NO_SPRING)
             friction = self.robot.friction.get(name, NO_FRICTION)
-            joint.damping = _linear(joint.damping, values.joint_damping + spring.damping
-                                    + friction.viscous)
+            joint.damping = _linear(
+                joint.damping, values.joint_damping + spring.damping + friction.viscous
+            )
             joint.frictionloss = friction.coulomb
             joint.stiffness = _linear(joint.stiffness, spring.stiffness)
             joint.springref = spring.rest
@@ -110,18 +114,27 @@ class MujocoEngine(SteppedEngine):
         for lock in self.robot.locks:
             data = np.zeros(mj.mjNEQDATA)
             data[0] = lock.angle
-            spec.add_equality(name=f'lock_{lock.joint}', type=mj.mjtEq.mjEQ_JOINT,
-                              objtype=mj.mjtObj.mjOBJ_JOINT, name1=lock.joint, data=data,
-                              solref=solref, active=False)
+            spec.add_equality(
+                name=f'lock_{lock.joint}',
+                type=mj.mjtEq.mjEQ_JOINT,
+                objtype=mj.mjtObj.mjOBJ_JOINT,
+                name1=lock.joint,
+                data=data,
+                solref=solref,
+                active=False,
+            )
 
     def _add_floor(self, spec: Any) -> None:
         mj, values = self._mj, self._values
-        contact = {'solref': [values.contact_time, 1.0], 'condim': 4 if values.torsion > 0.0 else 3,
-                   'friction': [self.world.friction, self.world.friction * values.torsion, 0.0001]}
+        contact = {
+            'solref': [values.contact_time, 1.0],
+            'condim': 4 if values.torsion > 0.0 else 3,
+            'friction': [self.world.friction, self.world.friction * values.torsion, 0.0001],
+        }
         # every foot meets a floor of its own, whose level may differ; all else the first one
         own = {foot: 2 << i for i, foot in enumerate(self.robot.feet)}
         for geom in spec.geoms:
-            if geom.conaffinity:   # MuJoCo gives none to what a description only shows
+            if geom.conaffinity:  # MuJoCo gives none to what a description only shows
                 geom.conaffinity = own.get(geom.parent.name, 1)
             geom.contype = 0
             geom.mass = 0.0  # masses are the inertials' alone
@@ -132,55 +145,92 @@ class MujocoEngine(SteppedEngine):
             for i, piece in enumerate(pieces):
                 turn = 0.5 * piece.pitch
                 spec.worldbody.add_geom(
-                    name=f'floor_{i}', type=mj.mjtGeom.mjGEOM_BOX, size=piece.size,
-                    pos=piece.middle, quat=[math.cos(turn), 0.0, math.sin(turn), 0.0],
-                    contype=1 | sum(own.values()), conaffinity=0, **contact)
+                    name=f'floor_{i}',
+                    type=mj.mjtGeom.mjGEOM_BOX,
+                    size=piece.size,
+                    pos=piece.middle,
+                    quat=[math.cos(turn), 0.0, math.sin(turn), 0.0],
+                    contype=1 | sum(own.values()),
+                    conaffinity=0,
+                    **contact,
+                )
             return
         for name, bit in [('floor', 1), *((f'floor_{foot}', bit) for foot, bit in own.items())]:
-            body = spec.worldbody.add_body(name=name, mocap=bit > 1)   # what is static cannot move
-            body.add_geom(name=name, type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=bit,
-                          conaffinity=0, **contact)
+            body = spec.worldbody.add_body(name=name, mocap=bit > 1)  # what is static cannot move
+            body.add_geom(
+                name=name,
+                type=mj.mjtGeom.mjGEOM_PLANE,
+                size=[0, 0, 1],
+                contype=bit,
+                conaffinity=0,
+                **contact,
+            )
 
     def _index_joints(self) -> None:
         mj, model = self._mj, self.model
         joints = [*self._root, *self.robot.joints]
         ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in joints]
         self._qpos, self._dof = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
-        self._joint_qpos, self._joint_dof = (addresses[len(self._root):]
-                                             for addresses in (self._qpos, self._dof))
+        self._joint_qpos, self._joint_dof = (
+            addresses[len(self._root) :] for addresses in (self._qpos, self._dof)
+        )
         if self.robot.is_free:
             first, dof = int(self._qpos[0]), int(self._dof[0])
             # MuJoCo's quaternion is wxyz, ours xyzw
-            self._qpos = np.array([*range(first, first + 3), *range(first + 4, first + 7),
-                                   first + 3, *self._joint_qpos])
+            self._qpos = np.array(
+                [
+                    *range(first, first + 3),
+                    *range(first + 4, first + 7),
+                    first + 3,
+                    *self._joint_qpos,
+                ]
+            )
             self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
 
     def _index(self) -> None:
         mj, model, robot = self._mj, self.model, self.robot
         self._index_joints()
-        self._motor_dof = np.array([int(self._joint_dof[robot.joint_index(name)])
-                                    for name in robot.actuators], dtype=int)
-        self._gears = [(i, dof, motor.armature, float(loss[DRIVING_LOSS]), float(loss[BACK_LOSS]),
-                        float(model.dof_frictionloss[dof]))
-                       for i, (dof, motor, loss) in enumerate(zip(
-                           self._motor_dof, self._motors, gear_table(robot)))
-                       if min(motor.efficiency, motor.back_efficiency) < 1.0]
-        self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
-                           for lock in robot.locks]
+        self._motor_dof = np.array(
+            [int(self._joint_dof[robot.joint_index(name)]) for name in robot.actuators], dtype=int
+        )
+        self._gears = [
+            (
+                i,
+                dof,
+                motor.armature,
+                float(loss[DRIVING_LOSS]),
+                float(loss[BACK_LOSS]),
+                float(model.dof_frictionloss[dof]),
+            )
+            for i, (dof, motor, loss) in enumerate(
+                zip(self._motor_dof, self._motors, gear_table(robot))
+            )
+            if min(motor.efficiency, motor.back_efficiency) < 1.0
+        ]
+        self._lock_qpos = [
+            int(self._joint_qpos[robot.joint_index(lock.joint)]) for lock in robot.locks
+        ]
         self._base_body = self.link_index(robot.base_link)
         self._foot_body = [self.link_index(foot) for foot in robot.feet]
-        self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
-                              for foot, body in enumerate(self._foot_body)
-                              if model.geom_bodyid[geom] == body and model.geom_conaffinity[geom]}
+        self._foot_of_geom = {
+            geom: foot
+            for geom in range(model.ngeom)
+            for foot, body in enumerate(self._foot_body)
+            if model.geom_bodyid[geom] == body and model.geom_conaffinity[geom]
+        }
         pieces = self._lay_pieces()
         floors = range(len(pieces)) if pieces else robot.feet
-        self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{name}')
-                        for name in floors]
+        self._floors = [
+            mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{name}') for name in floors
+        ]
         self._one_floor = bool(pieces)
         self._mocaps = model.body_mocapid[model.geom_bodyid[self._floors]]
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
-            raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
-                            limit='every foot link needs a collision geometry for MuJoCo')
+            raise UrdfError(
+                f'URDF of {robot.name}',
+                value=list(robot.feet),
+                limit='every foot link needs a collision geometry for MuJoCo',
+            )
         self._wrench, self._pressed = np.zeros(6), False
 
     def reset(self, start: Start) -> None:
@@ -191,8 +241,9 @@ class MujocoEngine(SteppedEngine):
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._pressed = False
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Make a timestep; one that becomes unstable ends the walk: MuJoCo then begins anew."""
         data = self.data
         self._arm(armed)
@@ -203,7 +254,7 @@ class MujocoEngine(SteppedEngine):
             self._press(forces)
         self._mj.mj_step(self.model, data)
         self._tick()
-        if any(data.warning[kind].number for kind in self._unstable):   # it has begun anew
+        if any(data.warning[kind].number for kind in self._unstable):  # it has begun anew
             return 'the simulation became unstable: positions or accelerations beyond all bounds'
         return self._follow_feet() if self._levels.planned else None
 
@@ -239,15 +290,15 @@ class MujocoEngine(SteppedEngine):
 
     def read(self, truth: Truth) -> None:
         """Bring everything derived from the state up to date and fill a `Truth`."""
-        if self._pressed:   # sensors agree on the robot without what pushes it
+        if self._pressed:  # sensors agree on the robot without what pushes it
             self._press(())
         self._mj.mj_forward(self.model, self.data)
         data = self.data
         truth.q[:] = data.qpos[self._qpos]
         truth.v[:] = data.qvel[self._dof]
-        if self.robot.is_free:   # MuJoCo moves the origin in the floor's axes
+        if self.robot.is_free:  # MuJoCo moves the origin in the floor's axes
             truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
-        truth.locked[:] = data.eq_active[:len(self.robot.locks)]
+        truth.locked[:] = data.eq_active[: len(self.robot.locks)]
         truth.foot_force[:] = 0.0
         truth.foot_height[:] = self._foot_heights()
         for i in range(data.ncon):
@@ -257,31 +308,34 @@ class MujocoEngine(SteppedEngine):
                 if foot is not None:
                     self._mj.mj_contactForce(self.model, data, i, self._wrench)
                     truth.foot_force[foot] += sign * (
-                        self._wrench[:3] @ data.contact.frame[i].reshape(3, 3))
+                        self._wrench[:3] @ data.contact.frame[i].reshape(3, 3)
+                    )
 
     def _foot_heights(self) -> list[float]:
         """Return the height of the lowest point of each foot over its floor, m."""
         heights = [FAR] * len(self._foot_body)
         for geom, foot in self._foot_of_geom.items():
             for floor in self._floors_near(geom, foot):
-                heights[foot] = min(heights[foot], self._mj.mj_geomDistance(
-                    self.model, self.data, floor, geom, FAR, None))
+                heights[foot] = min(
+                    heights[foot],
+                    self._mj.mj_geomDistance(self.model, self.data, floor, geom, FAR, None),
+                )
         return heights
 
     def _floors_near(self, geom: int, foot: int) -> list[int]:
         """Return the shapes of the floor that may be the nearest to a shape of a foot."""
         if not self._one_floor:
-            return self._floors[foot:foot + 1]
+            return self._floors[foot : foot + 1]
         if self._profile is None:
             return self._floors
         x, reach = float(self.data.geom_xpos[geom, 0]), float(self.model.geom_rbound[geom])
         first, last = self._profile.piece(np.array([x - reach, x + reach])).tolist()
-        return self._floors[first:last + 1]
+        return self._floors[first : last + 1]
 
     def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
         trip = self._levels.walk(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
-        if not self._one_floor:   # its height is where it is; touchdowns are counted
+        if not self._one_floor:  # its height is where it is; touchdowns are counted
             self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
             half = 0.5 * np.arctan(self._levels.slopes)
             self.data.mocap_quat[self._mocaps, 0] = np.cos(half)

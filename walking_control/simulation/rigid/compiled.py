@@ -54,7 +54,7 @@ from walking_control.simulation.rigid.walk import (
     WalkRows,
 )
 
-PASSIVE_INTERVAL = 0.01   # s, between the rows of a walk that nothing controls
+PASSIVE_INTERVAL = 0.01  # s, between the rows of a walk that nothing controls
 
 
 class Walker:
@@ -68,10 +68,16 @@ class Walker:
 
     Raises `MissingDependency`: CasADi or numba is missing for compiled code.
     """
+
     data: LawData
 
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
-                 steps: Sequence[FloorChange] = (), compiled: bool = True) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        controller: str | None = None,
+        steps: Sequence[FloorChange] = (),
+        compiled: bool = True,
+    ) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
         require_level(world, f'compiled walk of {robot.name}')
         chosen = make_controller(robot_file, controller)
@@ -81,11 +87,12 @@ class Walker:
         if compiled:
             terms, parameters = compile_terms(support.dynamics)
             self._terms = point_to_terms(terms)
-        model, self.model = self._keep(build_rigid_model(
-            support, world, robot_file.values(RigidParameters), parameters, steps))
+        model, self.model = self._keep(
+            build_rigid_model(support, world, robot_file.values(RigidParameters), parameters, steps)
+        )
         state, self.state = self._keep(make_state(self.model))
         work, self._work = self._keep(make_workspace(self.model, support.layout.size))
-        self._records = model, state, work   # as `_keep` gives them
+        self._records = model, state, work  # as `_keep` gives them
         self._take_law(*make_law(robot, chosen))
 
     def _ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,26 +138,38 @@ class Walker:
         interval = self.data.period if self.data.period < duration else PASSIVE_INTERVAL
         count = max(1, round(duration / interval)) + 1
         state = self.state
-        rows = WalkRows(np.zeros((count, len(state.y))), np.zeros((count, len(state.mode)), int),
-                        np.zeros((count, len(state.memo))), np.zeros((count, len(state.effort))))
+        rows = WalkRows(
+            np.zeros((count, len(state.y))),
+            np.zeros((count, len(state.mode)), int),
+            np.zeros((count, len(state.memo))),
+            np.zeros((count, len(state.effort))),
+        )
         made, status = self._ready(record_walk)(*self._arguments, interval, *rows)
         return WalkRows(*(array[:made] for array in rows)), status
 
     def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
-        push(self._pinocchio_terms, self.model, self.state, self._work,
-             push_direction(self.support, self.state), impulse)
+        push(
+            self._pinocchio_terms,
+            self.model,
+            self.state,
+            self._work,
+            push_direction(self.support, self.state),
+            impulse,
+        )
 
-    def _pinocchio_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
-                         out: np.ndarray) -> None:
+    def _pinocchio_terms(
+        self, support: int, q: np.ndarray, v: np.ndarray, _: object, out: np.ndarray
+    ) -> None:
         self.support.terms(support, q, v, out)
 
 
-def make_walker(robot_file: RobotFile, controller: str | None = None,
-                steps: Sequence[FloorChange] = ()) -> Walker:
+def make_walker(
+    robot_file: RobotFile, controller: str | None = None, steps: Sequence[FloorChange] = ()
+) -> Walker:
     """Return a compiled walker (or `PointWalker`), or a plain one without CasADi or numba."""
     if robot_file.robot.base is Base.TRANSLATING:
-        return PointWalker(robot_file, controller, steps)   # type: ignore[return-value]
+        return PointWalker(robot_file, controller, steps)  # type: ignore[return-value]
     try:
         return Walker(robot_file, controller, steps)
     except MissingDependency:
@@ -167,12 +186,17 @@ def compile_engine(engine: RigidEngine) -> None:
     engine.move = lambda duration: compiled(pointer, model, state, work, duration, False)
 
 
-ENDINGS = {rm.FELL: 'fell', rm.TRIPPED: 'tripped', rm.DIVERGED: 'the integration diverged',
-           rm.CHATTERED: 'contacts chattered'}
+ENDINGS = {
+    rm.FELL: 'fell',
+    rm.TRIPPED: 'tripped',
+    rm.DIVERGED: 'the integration diverged',
+    rm.CHATTERED: 'contacts chattered',
+}
 
 
-def record_run(walker: Walker, robot_file: RobotFile, controller: str,
-               duration: float, dynamics: Dynamics) -> Run:
+def record_run(
+    walker: Walker, robot_file: RobotFile, controller: str, duration: float, dynamics: Dynamics
+) -> Run:
     """Walk from the start of a robot file and return the record.
 
     `walker`: of that robot. `controller`: name of the controller, for the record. `duration`: s; a
@@ -183,8 +207,13 @@ def record_run(walker: Walker, robot_file: RobotFile, controller: str,
     robot, start = robot_file.robot, robot_file.start
     walker.start(robot.feet.index(start.support), start.q, start.v)
     rows, status = walker.record(duration)
-    run = Run(robot, controller, 'rigid', robot_file.values(World), columns=_columns(
-        walker, rows, dynamics))
+    run = Run(
+        robot,
+        controller,
+        'rigid',
+        robot_file.values(World),
+        columns=_columns(walker, rows, dynamics),
+    )
     if status in ENDINGS:
         run.fell, run.fall_reason = True, ENDINGS[status]
         run.fault = Fault(FALL, ENDINGS[status], float(run.time[-1]))
@@ -193,7 +222,7 @@ def record_run(walker: Walker, robot_file: RobotFile, controller: str,
 
 def _columns(walker: Walker, rows: WalkRows, dynamics: Dynamics) -> dict[str, np.ndarray]:
     n, robot = walker.model.n, walker.robot
-    z, rates = rows.y[:, :n + 2], rows.y[:, n + 2:]
+    z, rates = rows.y[:, : n + 2], rows.y[:, n + 2 :]
     support = rows.mode[:, rm.SUPPORT]
     contact = np.empty((len(z), 2), bool)
     index = np.arange(len(z))
@@ -204,19 +233,29 @@ def _columns(walker: Walker, rows: WalkRows, dynamics: Dynamics) -> dict[str, np
         stands = support == i
         q[stands, 2:] = z[stands, 2:] @ robot.lifts[foot].T
         v[stands, 2:] = rates[stands, 2:] @ robot.lifts[foot].T
-    for row, foot in zip(q, support, strict=True):   # the base so that the foot is where it stands
+    for row, foot in zip(q, support, strict=True):  # the base so that the foot is where it stands
         dynamics.place(row)
         row[:2] = [-place for place in dynamics.foot_position(robot.feet[foot])[::2]]
     q[:, :2] += z[:, :2]
     time = rows.memo[:, rm.TIME]
-    return {'time': time, 'q': q, 'v': v, 'coordinates': z[:, 2:], 'rates': rates[:, 2:],
-            'support': support, 'steps': rows.mode[:, rm.STEPS], 'contact': contact,
-            'effort': rows.effort, 'work': rows.memo[:, [rm.WORK]],
-            'electrical_energy': _electrical_energy(walker, time, q, rows.effort)}
+    return {
+        'time': time,
+        'q': q,
+        'v': v,
+        'coordinates': z[:, 2:],
+        'rates': rates[:, 2:],
+        'support': support,
+        'steps': rows.mode[:, rm.STEPS],
+        'contact': contact,
+        'effort': rows.effort,
+        'work': rows.memo[:, [rm.WORK]],
+        'electrical_energy': _electrical_energy(walker, time, q, rows.effort),
+    }
 
 
-def _electrical_energy(walker: Walker, time: np.ndarray, q: np.ndarray,
-                       effort: np.ndarray) -> np.ndarray:
+def _electrical_energy(
+    walker: Walker, time: np.ndarray, q: np.ndarray, effort: np.ndarray
+) -> np.ndarray:
     """Return the energy drawn at the motors' terminals; recuperation within a tick only."""
     robot, elapsed = walker.robot, np.diff(time)
     power = np.zeros(len(elapsed))

@@ -38,13 +38,16 @@ from walking_control.simulation.terrain import Change, profile_of
 
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
-FloorChange = tuple[int, float, float]   # step, drop in m, tilt in rad
+FloorChange = tuple[int, float, float]  # step, drop in m, tilt in rad
 
 
-def build_rigid_model(support: SupportDynamics, world: World,
-                      values: RigidParameters | CompliantParameters,
-                      parameters: np.ndarray | None = None,
-                      steps: Sequence[FloorChange] = ()) -> rm.RigidModel:
+def build_rigid_model(
+    support: SupportDynamics,
+    world: World,
+    values: RigidParameters | CompliantParameters,
+    parameters: np.ndarray | None = None,
+    steps: Sequence[FloorChange] = (),
+) -> rm.RigidModel:
     """Return the `RigidModel` of a robot.
 
     `support`: `SupportDynamics` of the robot. `values`: of the plant. `parameters`: of generated
@@ -54,30 +57,49 @@ def build_rigid_model(support: SupportDynamics, world: World,
     """
     robot = support.robot
     if len(robot.feet) != 2:
-        raise IncompatiblePlant(f'plant rigid on {robot.name}', value=list(robot.feet),
-                                limit='walks on two feet')
+        raise IncompatiblePlant(
+            f'plant rigid on {robot.name}', value=list(robot.feet), limit='walks on two feet'
+        )
     limits = [robot.limits[joint] for joint in robot.joints]
     for lock in robot.locks:
         joint = robot.limits[lock.joint]
         if min(abs(lock.angle - joint.lower), abs(lock.angle - joint.upper)) > 1e-9:
-            raise IncompatiblePlant(f'lock of joint {lock.joint}', value=lock.angle,
-                                    limit='must lie at a joint limit for plant rigid')
+            raise IncompatiblePlant(
+                f'lock of joint {lock.joint}',
+                value=lock.angle,
+                limit='must lie at a joint limit for plant rigid',
+            )
     drops, tilts = floor_changes(steps)
     gravity = support.dynamics.model.gravity.linear
     standing = support.dynamics.standing_height()
     return rm.RigidModel(
-        support.layout.n, len(robot.joints), len(robot.locks), len(robot.actuators),
+        support.layout.n,
+        len(robot.joints),
+        len(robot.locks),
+        len(robot.actuators),
         np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
-        np.array(support.lift), np.array([support.relabel(i) for i in range(2)]),
+        np.array(support.lift),
+        np.array([support.relabel(i) for i in range(2)]),
         np.array([effort_map(support, i) for i in range(2)]),
-        np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits]),
+        np.array([limit.lower for limit in limits]),
+        np.array([limit.upper for limit in limits]),
         np.array([robot.joint_index(lock.joint) for lock in robot.locks] or [-1]),
         np.array([lock.angle for lock in robot.locks] or [0.0]),
-        np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
-        values.scuff_length, values.scuff_depth, values.tolerance, values.max_step,
-        values.fall_height * standing, world.friction, friction_table(robot),
-        gear_table(robot), values.friction_fade, int(bool(robot.friction)),
-        int(robot.has_gear_losses))
+        np.array([lock.capture for lock in robot.locks] or [0.0]),
+        drops,
+        tilts,
+        values.scuff_length,
+        values.scuff_depth,
+        values.tolerance,
+        values.max_step,
+        values.fall_height * standing,
+        world.friction,
+        friction_table(robot),
+        gear_table(robot),
+        values.friction_fade,
+        int(bool(robot.friction)),
+        int(robot.has_gear_losses),
+    )
 
 
 def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]:
@@ -96,10 +118,11 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
 
 class EventEngine(Engine):
     """An engine that goes from event to event: its state keeps clock and steps."""
-    state: Any   # arrays `memo` and `mode`, as `rigid.model` lays them out
+
+    state: Any  # arrays `memo` and `mode`, as `rigid.model` lays them out
 
     @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
+    def time(self) -> float:  # type: ignore[override]   # nobody sets a clock
         """Simulated time, s."""
         return float(self.state.memo[rm.TIME])
 
@@ -111,30 +134,34 @@ class EventEngine(Engine):
 
 class PlanarEngine(EventEngine):
     """What engines share whose state is a `RigidState` of a planar walker on two feet."""
+
     state: rm.RigidState
-    _before: np.ndarray   # coordinates before the step
+    _before: np.ndarray  # coordinates before the step
 
     def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
         if not robot.is_planar or not robot.coordinates:
-            raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
-                                    limit='needs a planar robot with minimal coordinates')
+            raise IncompatiblePlant(
+                f'plant {self.name} on {robot.name}',
+                limit='needs a planar robot with minimal coordinates',
+            )
         super().__init__(robot, world, values)
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._support = SupportDynamics(self.dynamics)
         self._changes: list[Change] = []
         self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
-        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
+        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))  # as last read
         self._fallen = False
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turned when last read, rad/s."""
         return list(self._v[self._joints].tolist())
 
-    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
-             ) -> tuple[list[float], list[float]]:
+    def book(
+        self, effort: np.ndarray, before: list[float], after: list[float], h: float
+    ) -> tuple[list[float], list[float]]:
         """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
         moved = (self._q - self._before)[self._joints]
-        work = (effort[:len(moved)] * moved).tolist()
+        work = (effort[: len(moved)] * moved).tolist()
         if self.robot.ground_torque is not None:
             work += self._book_floor(effort, work)
         return work, (moved / h).tolist()
@@ -146,9 +173,10 @@ class PlanarEngine(EventEngine):
     def _place(self, truth: Truth, support: int) -> None:
         """Fill coordinates and velocities of a `Truth` from the state, seen from a foot."""
         n = self._support.layout.n
-        z, v = self.state.y[:n + 2], self.state.y[n + 2:2 * n + 4]
-        q, rate = self._support.dynamics.base_from_coordinates(self.robot.feet[support], z[2:],
-                                                               v[2:])
+        z, v = self.state.y[: n + 2], self.state.y[n + 2 : 2 * n + 4]
+        q, rate = self._support.dynamics.base_from_coordinates(
+            self.robot.feet[support], z[2:], v[2:]
+        )
         truth.q[:], truth.v[:] = q, rate
         truth.q[:2] += z[:2]
         truth.v[:2] += v[:2]
@@ -157,10 +185,15 @@ class PlanarEngine(EventEngine):
 
 class RigidEngine(PlanarEngine):
     """The robot on a rigid floor; `IncompatiblePlant` for all but planar walkers on two feet."""
+
     name = 'rigid'
-    parameters: ClassVar[type[Parameters]] = RigidParameters   # of a subclass: its own
-    lacks = MappingProxyType({Feature.SIDEWAYS: 'it moves in a plane',
-                              Feature.FORCES: 'it is given as one impulse a tick'})
+    parameters: ClassVar[type[Parameters]] = RigidParameters  # of a subclass: its own
+    lacks = MappingProxyType(
+        {
+            Feature.SIDEWAYS: 'it moves in a plane',
+            Feature.FORCES: 'it is given as one impulse a tick',
+        }
+    )
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
         super().__init__(robot, world, values)
@@ -169,23 +202,24 @@ class RigidEngine(PlanarEngine):
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self._profile = read_profile(world)
-        self.move: Callable[[float], int] = self._move   # see `compiled.compile_engine`
+        self.move: Callable[[float], int] = self._move  # see `compiled.compile_engine`
         self._turns = [foot_turn(self._support, i) for i in range(2)]
 
     @classmethod
     def kind_for(cls, robot: Robot) -> type[Engine]:
-        """Return the engine of a robot: that with all mass in the hip where the base does not turn.
-        """
+        """Return the engine of a robot: that with all mass in the hip where the base does not turn."""
         if robot.base is Base.TRANSLATING and robot.coordinates:
             from walking_control.simulation.rigid.point_engine import PointEngine
+
             return PointEngine
         return cls
 
     def _move(self, duration: float) -> int:
         return advance(self.terms, self.model, self.state, self._work, duration, False)
 
-    def terms(self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
-              out: np.ndarray) -> None:
+    def terms(
+        self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray, out: np.ndarray
+    ) -> None:
         """Fill the support terms by Pinocchio."""
         self._support.terms(support, q, v, out)
 
@@ -209,12 +243,13 @@ class RigidEngine(PlanarEngine):
         self._changes.append(Change(place, drop, tilt))
         self._profile = profile_of(self._changes)
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Integrate from event to event; `NotAchieved` where the integration diverges."""
         state, self._before = self.state, self._q.copy()
         state.effort[:] = effort
-        state.armed[:self.model.n_locks] = armed
+        state.armed[: self.model.n_locks] = armed
         if self._profile is not None:
             lay_ahead(self.model, state, self._work, self._profile)
         status = rm.FELL if self._fallen else self.move(h)
@@ -223,23 +258,27 @@ class RigidEngine(PlanarEngine):
         trip = self._trip() if status == rm.TRIPPED else None
         if status in (rm.FELL, rm.TRIPPED):
             self._fallen = True
-            state.y[self.model.n + 2:] = 0.0
+            state.y[self.model.n + 2 :] = 0.0
         return trip
 
     def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
         if not self.state.mode[rm.STANCE]:
             return []
         turn = self._turns[int(self.state.mode[rm.SUPPORT])]
-        return [*[0.0] * (len(effort) - len(work) - 1),
-                float(effort[-1] * (turn @ (self._q[2:] - self._before[2:])))]
+        return [
+            *[0.0] * (len(effort) - len(work) - 1),
+            float(effort[-1] * (turn @ (self._q[2:] - self._before[2:]))),
+        ]
 
     def _trip(self) -> str:
         """Return in words where the swing foot met the floor."""
         swing = self.robot.feet[1 - int(self.state.mode[rm.SUPPORT])]
         foot = self._work.foot0
-        return (f'{swing} tripped: {1000.0 * -foot[rm.AHEAD_HEIGHT]:.3g} mm under the floor '
-                f'{foot[rm.AHEAD]:.3g} m ahead of the stance foot; limit '
-                f'{1000.0 * self.model.scuff_depth:.3g} mm beyond {max(self.model.scuff, 0.0):g} m')
+        return (
+            f'{swing} tripped: {1000.0 * -foot[rm.AHEAD_HEIGHT]:.3g} mm under the floor '
+            f'{foot[rm.AHEAD]:.3g} m ahead of the stance foot; limit '
+            f'{1000.0 * self.model.scuff_depth:.3g} mm beyond {max(self.model.scuff, 0.0):g} m'
+        )
 
     def _failure(self, status: int) -> NotAchieved:
         """Return the error that says why the integration cannot go on."""
@@ -250,28 +289,37 @@ class RigidEngine(PlanarEngine):
                 limit=f'more than {MOST_EVENTS}, or so many short steps: contacts chatter, as when '
                 'a robot sinks down between both feet and each landing lifts the other foot',
                 remedy='start with straighter legs, hold the knees (locks, springs or a '
-                'controller), or choose plant mujoco')
-        return NotAchieved(where, limit=FAILURES[status],
-                           remedy='loosen rigid.tolerance or check efforts')
+                'controller), or choose plant mujoco',
+            )
+        return NotAchieved(
+            where, limit=FAILURES[status], remedy='loosen rigid.tolerance or check efforts'
+        )
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the instant."""
         state, mode = self.state, self.state.mode
         support = int(mode[rm.SUPPORT])
         self._place(truth, support)
-        truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints:]
+        truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints :]
         accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
         find_reactions(self.model, mode, self._work)
         truth.foot_force[:] = 0.0
         truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
         truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
         truth.foot_height[support], truth.foot_height[1 - support] = foot_heights(
-            self.model, state, self._work)
+            self.model, state, self._work
+        )
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push a link at once by an impulse in the floor frame, N s; closed contacts hold."""
-        push(self.terms, self.model, self.state, self._work,
-             push_direction(self._support, self.state, link), float(impulse[0]))
+        push(
+            self.terms,
+            self.model,
+            self.state,
+            self._work,
+            push_direction(self._support, self.state, link),
+            float(impulse[0]),
+        )
 
 
 def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -1) -> np.ndarray:
@@ -283,35 +331,43 @@ def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
     direction = np.zeros(n + 2)
-    direction[0] = 1.0   # the base moves with the foot and by the change of its offset from it
+    direction[0] = 1.0  # the base moves with the foot and by the change of its offset from it
     for i, v in enumerate(np.eye(n)):
-        q, rates = support.dynamics.base_from_coordinates(foot, state.y[2:n + 2], v)
-        direction[2 + i] = rates[0] if link < 0 else \
-            (support.dynamics.body_jacobian(q, link) @ rates)[0]
+        q, rates = support.dynamics.base_from_coordinates(foot, state.y[2 : n + 2], v)
+        direction[2 + i] = (
+            rates[0] if link < 0 else (support.dynamics.body_jacobian(q, link) @ rates)[0]
+        )
     return direction
 
 
-def push(terms: Terms, model: rm.RigidModel, state: rm.RigidState, work: rm.Workspace,
-         direction: np.ndarray, impulse: float) -> None:
+def push(
+    terms: Terms,
+    model: rm.RigidModel,
+    state: rm.RigidState,
+    work: rm.Workspace,
+    direction: np.ndarray,
+    impulse: float,
+) -> None:
     """Add an impulse, N s, to a `RigidState` at once; closed contacts hold unless torn off."""
     accelerate(terms, model, state.y, state.mode, state.effort, work)
     work.impulse[:] = impulse * direction
     collide(model, state, work, work.impulse, bool(state.mode[rm.SWING]))
 
 
-def set_start(model: rm.RigidModel, state: rm.RigidState, support: int, q: np.ndarray,
-              v: np.ndarray) -> None:
+def set_start(
+    model: rm.RigidModel, state: rm.RigidState, support: int, q: np.ndarray, v: np.ndarray
+) -> None:
     """Put a `RigidState` just after touchdown: one foot at the origin, locks in reach engaged."""
     state.y[:] = 0.0
-    state.y[2:model.n + 2] = q
-    state.y[model.n + 4:] = v
+    state.y[2 : model.n + 2] = q
+    state.y[model.n + 4 :] = v
     state.mode[:] = 0
     state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
     state.memo[:] = 0.0
     state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
     rm.forget_depths(state.memo)
     state.armed[:] = 1
-    angles = model.lift[support] @ state.y[2:model.n + 2]
+    angles = model.lift[support] @ state.y[2 : model.n + 2]
     for i in range(model.n_locks):
         distance = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i])
         state.mode[rm.FIRST_STOP + model.n_joints + i] = distance <= model.lock_capture[i]

@@ -52,7 +52,7 @@ from walking_control.simulation.rigid.model import (
 )
 
 TOUCHDOWN, LANDING, RELEASE, TRIP, FIRST_JOINT = 0, 1, 2, 3, 4
-ZERO = 1e-10   # signals closer to zero than this count as zero
+ZERO = 1e-10  # signals closer to zero than this count as zero
 
 
 @array_function
@@ -74,8 +74,9 @@ def lock_of(model: RigidModel, joint: int) -> int:
 
 
 @array_function
-def height_above_floor(model: RigidModel, state: RigidState, x: float, z: float,
-                       steps: int) -> tuple[float, float]:
+def height_above_floor(
+    model: RigidModel, state: RigidState, x: float, z: float, steps: int
+) -> tuple[float, float]:
     """Return height over the floor and the floor's tangent at a number of steps."""
     mode, memo = state.mode, state.memo
     tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
@@ -86,8 +87,9 @@ def height_above_floor(model: RigidModel, state: RigidState, x: float, z: float,
 
 
 @array_function
-def height_above_last(model: RigidModel, state: RigidState, x: float, z: float
-                      ) -> tuple[float, float]:
+def height_above_last(
+    model: RigidModel, state: RigidState, x: float, z: float
+) -> tuple[float, float]:
     """Return height over the floor of the last foothold, behind the present one; its tangent."""
     memo, last = state.memo, max(state.mode[STEPS] - 1, 0)
     tilt = math.tan(model.tilts[min(last, model.tilts.shape[0] - 1)])
@@ -95,8 +97,15 @@ def height_above_last(model: RigidModel, state: RigidState, x: float, z: float
 
 
 @array_function
-def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace, g: np.ndarray,
-            slope: np.ndarray, foot: np.ndarray) -> None:
+def signals(
+    model: RigidModel,
+    state: RigidState,
+    y: np.ndarray,
+    work: Workspace,
+    g: np.ndarray,
+    slope: np.ndarray,
+    foot: np.ndarray,
+) -> None:
     """Write all event signals and, for feet, their rates; after `accelerate` at y."""
     _foot_signals(model, state, y, work, g, slope, foot)
     _trip_signal(model, foot, g, slope)
@@ -108,8 +117,15 @@ def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace
 
 
 @array_function
-def _foot_signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace,
-                  g: np.ndarray, slope: np.ndarray, foot: np.ndarray) -> None:
+def _foot_signals(
+    model: RigidModel,
+    state: RigidState,
+    y: np.ndarray,
+    work: Workspace,
+    g: np.ndarray,
+    slope: np.ndarray,
+    foot: np.ndarray,
+) -> None:
     size, mode = work.M.shape[0], state.mode
     places = terms_places(size - 2)
     g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
@@ -169,8 +185,9 @@ def _release_signal(model: RigidModel, state: RigidState, work: Workspace) -> fl
 
 
 @array_function
-def _stop_signals(model: RigidModel, mode: np.ndarray, y: np.ndarray, work: Workspace, joint: int,
-                  g: np.ndarray) -> None:
+def _stop_signals(
+    model: RigidModel, mode: np.ndarray, y: np.ndarray, work: Workspace, joint: int, g: np.ndarray
+) -> None:
     upper, lower = FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 1
     g[upper], g[lower] = 1.0, 1.0
     lock = lock_of(model, joint)
@@ -193,8 +210,9 @@ def _stop_signals(model: RigidModel, mode: np.ndarray, y: np.ndarray, work: Work
 
 
 @array_function
-def _lock_signal(model: RigidModel, state: RigidState, y: np.ndarray, i: int,
-                 g: np.ndarray) -> None:
+def _lock_signal(
+    model: RigidModel, state: RigidState, y: np.ndarray, i: int, g: np.ndarray
+) -> None:
     """A lock takes a joint that turns back within its reach."""
     at, joint, mode = FIRST_JOINT + 2 * model.lower.shape[0] + i, model.lock_joint[i], state.mode
     g[at] = 1.0
@@ -202,7 +220,7 @@ def _lock_signal(model: RigidModel, state: RigidState, y: np.ndarray, i: int,
         return
     distance = model.lock_angle[i] - joint_angle(model, mode, y, joint)
     if ZERO < abs(distance) <= model.lock_capture[i]:
-        rate = joint_rate(model, mode, y[model.relabel.shape[1] + 2:], joint)
+        rate = joint_rate(model, mode, y[model.relabel.shape[1] + 2 :], joint)
         g[at] = rate if distance > 0.0 else -rate
 
 
@@ -298,8 +316,9 @@ def change_support(model: RigidModel, state: RigidState, work: Workspace) -> Non
 def _release(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Open the contact that holds least."""
     mode = state.mode
-    if mode[SWING] == 1 and firmness(model, state, work, SWING) \
-            <= firmness(model, state, work, STANCE):
+    if mode[SWING] == 1 and firmness(model, state, work, SWING) <= firmness(
+        model, state, work, STANCE
+    ):
         mode[SWING] = 0
         return
     stays = mode[SWING] == 1
@@ -321,7 +340,7 @@ def lock_due(model: RigidModel, state: RigidState) -> int:
         elif mode[first + i] == 0:
             joint = model.lock_joint[i]
             distance = model.lock_angle[i] - joint_angle(model, mode, state.y, joint)
-            rate = joint_rate(model, mode, state.y[model.relabel.shape[1] + 2:], joint)
+            rate = joint_rate(model, mode, state.y[model.relabel.shape[1] + 2 :], joint)
             approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
             if abs(distance) <= model.lock_capture[i] and not approaches:
                 mode[FIRST_STOP + joint] = 0

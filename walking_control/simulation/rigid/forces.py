@@ -29,17 +29,18 @@ from walking_control.simulation.rigid.model import (
     Workspace,
 )
 
-DEPENDENT = 1e-10   # relative pivot below which a constraint counts as dependent
-RESTING = 1e-9      # normal speed below which a contact does not separate, m/s or rad/s
+DEPENDENT = 1e-10  # relative pivot below which a constraint counts as dependent
+RESTING = 1e-9  # normal speed below which a contact does not separate, m/s or rad/s
 
 
 @array_function
-def evaluate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
-             work: Workspace) -> None:
+def evaluate(
+    terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray, work: Workspace
+) -> None:
     """Compute the support terms at y and unpack the mass matrix."""
     size = work.M.shape[0]
     # slices, as laws pass them: arrays of a record are of other types, for which it compiles anew
-    terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters[:], work.terms[:])
+    terms(mode[SUPPORT], y[2:size], y[size + 2 :], model.parameters[:], work.terms[:])
     unpack_mass(work)
 
 
@@ -120,7 +121,7 @@ def factorise(M: np.ndarray, L: np.ndarray, start: int, size: int) -> None:
             total = M[i, j]
             for k in range(start, j):
                 total -= L[i, k] * L[k, j]
-            L[j, i] = total                # pivot times factor
+            L[j, i] = total  # pivot times factor
             L[i, j] = total * L[j, j]
         total = M[i, i]
         for k in range(start, i):
@@ -177,8 +178,9 @@ def solve_multipliers(G: np.ndarray, right: np.ndarray, k: int) -> None:
 
 
 @array_function
-def solve_constrained(model: RigidModel, work: Workspace, right: np.ndarray, out: np.ndarray,
-                      start: int, k: int) -> None:
+def solve_constrained(
+    model: RigidModel, work: Workspace, right: np.ndarray, out: np.ndarray, start: int, k: int
+) -> None:
     """Solve ``M out = right + A^T work.multipliers``, ``A out = -drift``; from row start on."""
     size = work.M.shape[0]
     for i in range(start):
@@ -208,8 +210,12 @@ def solve_constrained(model: RigidModel, work: Workspace, right: np.ndarray, out
 def apply_friction(model: RigidModel, y: np.ndarray, mode: np.ndarray, work: Workspace) -> None:
     """Add the friction of all joints to the generalised forces."""
     for joint in range(model.friction.shape[0]):
-        torque = friction_torque(model.friction[joint, VISCOUS], model.friction[joint, COULOMB],
-                                 joint_rate(model, mode, y[work.M.shape[0]:], joint), model.fade)
+        torque = friction_torque(
+            model.friction[joint, VISCOUS],
+            model.friction[joint, COULOMB],
+            joint_rate(model, mode, y[work.M.shape[0] :], joint),
+            model.fade,
+        )
         for j in range(model.relabel.shape[1]):
             work.force[2 + j] -= model.lift[mode[SUPPORT], 1 + joint, j] * torque
 
@@ -224,8 +230,15 @@ def along_motor(model: RigidModel, mode: np.ndarray, rates: np.ndarray, motor: i
 
 
 @array_function
-def pass_gears(model: RigidModel, y: np.ndarray, mode: np.ndarray, effort: np.ndarray,
-               work: Workspace, start: int, k: int) -> None:
+def pass_gears(
+    model: RigidModel,
+    y: np.ndarray,
+    mode: np.ndarray,
+    effort: np.ndarray,
+    work: Workspace,
+    start: int,
+    k: int,
+) -> None:
     """Let the gears take their losses: accelerations, multipliers and forces anew.
 
     Call after the lossless accelerations are known. A gear that passes the share s of the torque
@@ -233,19 +246,25 @@ def pass_gears(model: RigidModel, y: np.ndarray, mode: np.ndarray, effort: np.nd
     flows is tried until the accelerations agree with it. Afterwards mass matrix and rows are as
     before, and the losses are part of the forces.
     """
-    size, n, rates = work.M.shape[0], model.relabel.shape[1], y[work.M.shape[0]:]
+    size, n, rates = work.M.shape[0], model.relabel.shape[1], y[work.M.shape[0] :]
     shares, force = work.shares, work.applied
     for i in range(size):
         force[i] = work.force[i]
     for i in range(model.n_driven):
-        shares[i] = -2.0   # none yet
+        shares[i] = -2.0  # none yet
     for _ in range(2 + model.n_driven):
         changed = False
         for i in range(model.n_driven):
             entering = effort[i] - model.gears[i, ARMATURE] * along_motor(
-                model, mode, work.acceleration, i)
-            share = gear_change(model.gears[i, DRIVING_LOSS], model.gears[i, BACK_LOSS], entering,
-                                along_motor(model, mode, rates, i), model.fade)
+                model, mode, work.acceleration, i
+            )
+            share = gear_change(
+                model.gears[i, DRIVING_LOSS],
+                model.gears[i, BACK_LOSS],
+                entering,
+                along_motor(model, mode, rates, i),
+                model.fade,
+            )
             changed = changed or share != shares[i]
             shares[i] = share
         if not changed:
@@ -258,20 +277,28 @@ def pass_gears(model: RigidModel, y: np.ndarray, mode: np.ndarray, effort: np.nd
                 row = shares[i] * model.inputs[mode[SUPPORT], r, i]
                 work.force[2 + r] += row * effort[i]
                 for c in range(n):
-                    work.M[2 + r, 2 + c] += row * model.gears[i, ARMATURE] \
-                        * model.inputs[mode[SUPPORT], c, i]
+                    work.M[2 + r, 2 + c] += (
+                        row * model.gears[i, ARMATURE] * model.inputs[mode[SUPPORT], c, i]
+                    )
         solve_constrained(model, work, work.force, work.acceleration, start, k)
     unpack_mass(work)
     for i in range(model.n_driven):
-        added = -shares[i] * model.gears[i, ARMATURE] * along_motor(model, mode,
-                                                                    work.acceleration, i)
+        added = (
+            -shares[i] * model.gears[i, ARMATURE] * along_motor(model, mode, work.acceleration, i)
+        )
         for r in range(n):
             work.force[2 + r] += added * model.inputs[mode[SUPPORT], r, i]
 
 
 @array_function
-def accelerate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
-               effort: np.ndarray, work: Workspace) -> int:
+def accelerate(
+    terms: Terms,
+    model: RigidModel,
+    y: np.ndarray,
+    mode: np.ndarray,
+    effort: np.ndarray,
+    work: Workspace,
+) -> int:
     """Compute ``work.acceleration`` under all active constraints; return the number of rows."""
     evaluate(terms, model, y, mode, work)
     apply_forces(model, mode, effort, work)
@@ -345,7 +372,7 @@ def firmness(model: RigidModel, state: RigidState, work: Workspace, foot: int) -
     at = 0 if foot == STANCE else 2
     held = model.grip * work.reactions[at + 1] - abs(work.reactions[at])
     if held >= 0.0:
-        return float(held / work.M[1, 1])   # per mass of the robot
+        return float(held / work.M[1, 1])  # per mass of the robot
     return float(max(held / work.M[1, 1], -normal_acceleration(model, state, work, foot)))
 
 
@@ -372,8 +399,9 @@ def joint_rate(model: RigidModel, mode: np.ndarray, rates: np.ndarray, joint: in
 
 
 @array_function
-def collide(model: RigidModel, state: RigidState, work: Workspace, impulse: np.ndarray,
-            swing_strikes: bool) -> None:
+def collide(
+    model: RigidModel, state: RigidState, work: Workspace, impulse: np.ndarray, swing_strikes: bool
+) -> None:
     """Apply an inelastic impact to the velocities in place; open what separates.
 
     Contacts and stops that were closed push only if they would be violated otherwise ([DS09]
@@ -381,11 +409,11 @@ def collide(model: RigidModel, state: RigidState, work: Workspace, impulse: np.n
     generalised impulse, ``(n + 2,)``. `swing_strikes`: whether the swing foot has just reached the
     floor.
     """
-    size, mode, v = work.M.shape[0], state.mode, state.y[work.M.shape[0]:]
+    size, mode, v = work.M.shape[0], state.mode, state.y[work.M.shape[0] :]
     stance, swing = mode[STANCE], mode[SWING]
-    stops = mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]].copy()
+    stops = mode[FIRST_STOP : FIRST_STOP + model.lower.shape[0]].copy()
     hold_stance, hold_swing = 0, 1 if swing_strikes else 0
-    mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]] = 0
+    mode[FIRST_STOP : FIRST_STOP + model.lower.shape[0]] = 0
     after = work.acceleration
     for _ in range(4 + model.lower.shape[0]):
         for i in range(size):
@@ -406,8 +434,11 @@ def collide(model: RigidModel, state: RigidState, work: Workspace, impulse: np.n
             hold_swing, changed = 1, True
         for joint in range(model.lower.shape[0]):
             stop = stops[joint]
-            if stop != 0 and mode[FIRST_STOP + joint] == 0 \
-                    and stop * joint_rate(model, mode, after, joint) >= -RESTING:
+            if (
+                stop != 0
+                and mode[FIRST_STOP + joint] == 0
+                and stop * joint_rate(model, mode, after, joint) >= -RESTING
+            ):
                 mode[FIRST_STOP + joint] = stop
                 changed = True
         if not changed:

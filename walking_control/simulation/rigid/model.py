@@ -32,7 +32,7 @@ SQUARED_EFFORT, BEHIND_X, BEHIND_Z, FOOT_DEPTH, DEPTH_AHEAD, SCUFF_REACH, MEMOS 
 # places in Workspace.foot0 and foot1: the swing foot's height above the floor ahead of the stance
 # foot and behind it, how far ahead it is, and the rate of each
 AHEAD_HEIGHT, AHEAD_RATE, BEHIND_HEIGHT, BEHIND_RATE, AHEAD, AHEAD_SPEED = range(6)
-ROUNDING = 1e-9   # m: a foot no deeper is not in the floor
+ROUNDING = 1e-9  # m: a foot no deeper is not in the floor
 # what `advance` reports
 DONE, STEPPED, FELL, DIVERGED, CHATTERED, TRIPPED = range(6)
 
@@ -41,50 +41,53 @@ Fields = TypeVar('Fields', bound=NamedTuple)
 
 class RigidModel(NamedTuple):
     """Constants of one robot on one floor."""
-    n: int   # number of minimal coordinates
-    n_joints: int   # number of joints
-    n_locks: int   # number of joint locks
-    n_driven: int   # number of efforts at joints; those after them act only while a foot stands
-    parameters: np.ndarray   # of the support terms; gravity along x and z first
-    lift: np.ndarray   # minimal coordinates to (pitch, joints), by support, ``(2, n, n)``
-    relabel: np.ndarray   # q of one support to q of the other, by the old support, ``(2, n, n)``
-    inputs: np.ndarray   # generalised force on q per effort, by support, ``(2, n, n_inputs)``
-    lower: np.ndarray   # lower joint limits, rad, ``(n_joints,)``
-    upper: np.ndarray   # upper joint limits
-    lock_joint: np.ndarray   # joint of each lock
-    lock_angle: np.ndarray   # its angle, rad
-    lock_capture: np.ndarray   # distance at which it holds a joint that comes no closer, rad
+
+    n: int  # number of minimal coordinates
+    n_joints: int  # number of joints
+    n_locks: int  # number of joint locks
+    n_driven: int  # number of efforts at joints; those after them act only while a foot stands
+    parameters: np.ndarray  # of the support terms; gravity along x and z first
+    lift: np.ndarray  # minimal coordinates to (pitch, joints), by support, ``(2, n, n)``
+    relabel: np.ndarray  # q of one support to q of the other, by the old support, ``(2, n, n)``
+    inputs: np.ndarray  # generalised force on q per effort, by support, ``(2, n, n_inputs)``
+    lower: np.ndarray  # lower joint limits, rad, ``(n_joints,)``
+    upper: np.ndarray  # upper joint limits
+    lock_joint: np.ndarray  # joint of each lock
+    lock_angle: np.ndarray  # its angle, rad
+    lock_capture: np.ndarray  # distance at which it holds a joint that comes no closer, rad
     # level of the next foothold below the present one at each step, m; the last entry serves all
     # further steps
     drops: np.ndarray
     # inclination of the floor from each step on against that at the start, rad, downhill positive
     tilts: np.ndarray
-    scuff: float   # touchdowns less far ahead of the stance foot pass through the floor, m
-    scuff_depth: float   # a foot deeper under the floor, and further ahead, has tripped, m
-    tolerance: float   # local error of the integration
-    max_step: float   # longest integration step, s
+    scuff: float  # touchdowns less far ahead of the stance foot pass through the floor, m
+    scuff_depth: float  # a foot deeper under the floor, and further ahead, has tripped, m
+    tolerance: float  # local error of the integration
+    max_step: float  # longest integration step, s
     # height of the base above the reference foot below which integration stops, m
     fall_height: float
-    grip: float   # coefficient of friction between foot and floor
-    friction: np.ndarray   # `friction_table` of the joints
-    gears: np.ndarray   # `gear_table` of the motors
-    fade: float   # rate below which dry friction and gear losses fade, rad/s
-    rubs: int   # whether any joint has friction, 0 or 1
-    loses: int   # whether any gear has losses, 0 or 1
+    grip: float  # coefficient of friction between foot and floor
+    friction: np.ndarray  # `friction_table` of the joints
+    gears: np.ndarray  # `gear_table` of the motors
+    fade: float  # rate below which dry friction and gear losses fade, rad/s
+    rubs: int  # whether any joint has friction, 0 or 1
+    loses: int  # whether any gear has losses, 0 or 1
 
 
 class RigidState(NamedTuple):
     """State of a rigid walker, changed in place."""
-    y: np.ndarray   # ``[z, dz/dt]``, ``(2 (n + 2),)``
-    mode: np.ndarray   # discrete state, integers
+
+    y: np.ndarray  # ``[z, dz/dt]``, ``(2 (n + 2),)``
+    mode: np.ndarray  # discrete state, integers
     # time, step size, present and last foothold, extremes; see the constants above
     memo: np.ndarray
-    armed: np.ndarray   # armed locks, integers
-    effort: np.ndarray   # inputs held, ``(n_inputs,)``
+    armed: np.ndarray  # armed locks, integers
+    effort: np.ndarray  # inputs held, ``(n_inputs,)``
 
 
 class Workspace(NamedTuple):
     """Working memory of the integration; holds nothing between calls."""
+
     terms: np.ndarray
     M: np.ndarray
     L: np.ndarray
@@ -116,10 +119,13 @@ def make_state(model: RigidModel) -> RigidState:
     memo = np.zeros(MEMOS)
     memo[MIN_NORMAL] = np.inf
     forget_depths(memo)
-    return RigidState(np.zeros(2 * (model.n + 2)),
-                      np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64), memo,
-                      np.ones(max(1, model.n_locks), dtype=np.int64),
-                      np.zeros(model.inputs.shape[2]))
+    return RigidState(
+        np.zeros(2 * (model.n + 2)),
+        np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64),
+        memo,
+        np.ones(max(1, model.n_locks), dtype=np.int64),
+        np.zeros(model.inputs.shape[2]),
+    )
 
 
 def forget_depths(memo: np.ndarray) -> None:
@@ -136,8 +142,11 @@ def foot_in_floor(memo: np.ndarray) -> dict[str, float | None]:
     """
     depth, reach = float(memo[FOOT_DEPTH]), float(memo[SCUFF_REACH])
     depth = depth if depth > ROUNDING else 0.0
-    return {'foot_depth': depth, 'foot_depth_ahead': float(memo[DEPTH_AHEAD]) if depth else None,
-            'scuff_reach': reach if np.isfinite(reach) else None}
+    return {
+        'foot_depth': depth,
+        'foot_depth_ahead': float(memo[DEPTH_AHEAD]) if depth else None,
+        'scuff_reach': reach if np.isfinite(reach) else None,
+    }
 
 
 def make_workspace(model: RigidModel, terms_size: int) -> Workspace:
@@ -145,13 +154,32 @@ def make_workspace(model: RigidModel, terms_size: int) -> Workspace:
     size = model.n + 2
     rows = 4 + model.n_joints + model.n_locks
     events = 4 + 2 * model.n_joints + model.n_locks
-    return Workspace(np.zeros(terms_size), np.zeros((size, size)), np.zeros((size, size)),
-                     np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
-                     np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
-                     np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
-                     np.zeros(events), np.zeros(events), np.zeros(events), np.zeros(events),
-                     np.zeros(6), np.zeros(6), np.zeros(size), np.zeros(6),
-                     np.zeros(max(1, model.n_driven)), np.zeros(size))
+    return Workspace(
+        np.zeros(terms_size),
+        np.zeros((size, size)),
+        np.zeros((size, size)),
+        np.zeros((rows, size)),
+        np.zeros((rows, size)),
+        np.zeros((rows, rows)),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(4),
+        np.zeros((13, 2 * size)),
+        np.zeros(2 * size),
+        np.zeros(2 * size),
+        np.zeros(events),
+        np.zeros(events),
+        np.zeros(events),
+        np.zeros(events),
+        np.zeros(6),
+        np.zeros(6),
+        np.zeros(size),
+        np.zeros(6),
+        np.zeros(max(1, model.n_driven)),
+        np.zeros(size),
+    )
 
 
 def as_record(fields: Fields) -> tuple[np.void, Fields]:
@@ -182,10 +210,11 @@ def lay_ahead(model: RigidModel, state: RigidState, work: Workspace, profile: Fl
     # the plane over the next touchdown is z = anchor - drop - tan(tilt) (x - anchor)
     drop = memo[ANCHOR_Z] - height + slope * (x - memo[ANCHOR_X])
     step = min(steps + 1, len(model.drops) - 1)
-    before = z - memo[ANCHOR_Z] + model.drops[step] \
-        + math.tan(model.tilts[step]) * (x - memo[ANCHOR_X])
+    before = (
+        z - memo[ANCHOR_Z] + model.drops[step] + math.tan(model.tilts[step]) * (x - memo[ANCHOR_X])
+    )
     if before > 0.0 >= z - height:
-        return   # it is about to land on the piece it comes from
+        return  # it is about to land on the piece it comes from
     model.drops[step], model.tilts[step] = drop, -math.atan(slope)
     # the next but one begins as this one goes on, until it is known
     later = slice(step + 1, None)

@@ -54,21 +54,22 @@ from walking_control.simulation.rigid.model import (
 )
 
 STAGES = 12
-SMALLEST = 1e-12   # s: shorter steps and brackets count as an instant
-FLAT = 1e-13       # a signal this small is at its zero
+SMALLEST = 1e-12  # s: shorter steps and brackets count as an instant
+FLAT = 1e-13  # a signal this small is at its zero
 MOST_EVENTS = 1000
-MOST_TRIALS = 10 * MOST_EVENTS   # of steps, and as many more as steps of this length would take:
-SHORTEST_MEAN = 2e-6             # s
-SHORT = 0.004      # s: a foot's path within a shorter step is known by its ends
-PARTS = 8          # of a longer one
+MOST_TRIALS = 10 * MOST_EVENTS  # of steps, and as many more as steps of this length would take:
+SHORTEST_MEAN = 2e-6  # s
+SHORT = 0.004  # s: a foot's path within a shorter step is known by its ends
+PARTS = 8  # of a longer one
 NOTHING, RETRY = -1, -2
 # places in Workspace.bracket
 LOW, HIGH, G_LOW, G_HIGH, RAISED, ROUNDS = range(6)
 
 
 @array_function
-def step(terms: Terms, model: RigidModel, state: RigidState, work: Workspace, first_stage: int,
-         h: float) -> None:
+def step(
+    terms: Terms, model: RigidModel, state: RigidState, work: Workspace, first_stage: int, h: float
+) -> None:
     """Compute stages of a step of length h from ``work.start``.
 
     `first_stage`: 0 computes only the rates at the start; 1 the step, given those rates. `h`: s.
@@ -129,8 +130,11 @@ def dips(g0: float, slope0: float, g1: float, slope1: float, h: float) -> bool:
 def between(g0: float, slope0: float, g1: float, slope1: float, h: float, s: float) -> float:
     """Return a value at a share s of a step by its values and rates at both ends (Hermite)."""
     u = 1.0 - s
-    return u * u * (1.0 + 2.0 * s) * g0 + s * s * (3.0 - 2.0 * s) * g1 \
+    return (
+        u * u * (1.0 + 2.0 * s) * g0
+        + s * s * (3.0 - 2.0 * s) * g1
         + h * s * u * (u * slope0 - s * slope1)
+    )
 
 
 @array_function
@@ -175,10 +179,14 @@ def book_foot(model: RigidModel, state: RigidState, work: Workspace, h: float) -
 def dips_unseen(model: RigidModel, state: RigidState, work: Workspace, h: float) -> bool:
     """Return whether a foot went below the floor and came back within one step."""
     g0, g1, s0, s1 = work.g0, work.g1, work.s0, work.s1
-    return (is_ahead(model, state, work)
-            and dips(g0[TOUCHDOWN], s0[TOUCHDOWN], g1[TOUCHDOWN], s1[TOUCHDOWN], h)) \
-        or dips(g0[LANDING], s0[LANDING], g1[LANDING], s1[LANDING], h) \
+    return (
+        (
+            is_ahead(model, state, work)
+            and dips(g0[TOUCHDOWN], s0[TOUCHDOWN], g1[TOUCHDOWN], s1[TOUCHDOWN], h)
+        )
+        or dips(g0[LANDING], s0[LANDING], g1[LANDING], s1[LANDING], h)
         or trips_unseen(model, state, work, h)
+    )
 
 
 @array_function
@@ -215,8 +223,9 @@ def accept(model: RigidModel, state: RigidState, work: Workspace, h: float) -> N
 
 
 @array_function
-def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: int, last: float,
-                 left: float) -> float:
+def trial_length(
+    model: RigidModel, state: RigidState, work: Workspace, target: int, last: float, left: float
+) -> float:
     """Return the length of the next trial step: up to `left`, or towards the zero of `target`.
 
     Within a bracket this is Newton's step from the last trial where the signal's slope is known,
@@ -231,7 +240,7 @@ def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: 
             newton = last - work.g1[target] / work.s1[target]
             if low < newton < high:
                 return float(newton)
-        if g_low > FLAT:   # from a zero, as of a joint that leaves its stop, it would not get away
+        if g_low > FLAT:  # from a zero, as of a joint that leaves its stop, it would not get away
             return float(low + (high - low) * g_low / (g_low - g_high))
     return float(0.5 * (low + high))
 
@@ -264,21 +273,24 @@ def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h:
 def is_located(work: Workspace, target: int) -> bool:
     """Return whether the trial state is that of the event."""
     bracket = work.bracket
-    return bool(abs(work.g1[target]) <= FLAT or bracket[HIGH] - bracket[LOW] <= SMALLEST
-             or bracket[ROUNDS] >= 100.0)
+    return bool(
+        abs(work.g1[target]) <= FLAT
+        or bracket[HIGH] - bracket[LOW] <= SMALLEST
+        or bracket[ROUNDS] >= 100.0
+    )
 
 
 @array_function
 def shorten(memo: np.ndarray, h: float, error: float) -> None:
     """Choose a shorter step after one that missed the tolerance."""
-    factor = 0.9 * error ** -0.125 if math.isfinite(error) else 0.2
+    factor = 0.9 * error**-0.125 if math.isfinite(error) else 0.2
     memo[STEP_SIZE] = h * max(0.2, factor)
 
 
 @array_function
 def lengthen(memo: np.ndarray, h: float, error: float) -> None:
     """Choose the next step after one within the tolerance."""
-    longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error ** -0.125))
+    longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error**-0.125))
     # a step cut short by the end of the tick says nothing against the longer one before it
     memo[STEP_SIZE] = max(memo[STEP_SIZE], longer) if h < memo[STEP_SIZE] else longer
 
@@ -301,8 +313,14 @@ def has_fallen(model: RigidModel, state: RigidState, work: Workspace) -> bool:
 
 
 @array_function
-def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace, duration: float,
-            stop_at_step: bool) -> int:
+def advance(
+    terms: Terms,
+    model: RigidModel,
+    state: RigidState,
+    work: Workspace,
+    duration: float,
+    stop_at_step: bool,
+) -> int:
     """Move the walker on, effort and armed locks held.
 
     `terms`: function (support, q, v, parameters, out) of the support terms. `state`: `RigidState`,
@@ -314,7 +332,7 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0
     first, trials = memo[TIME], 0
     event, target = lock_due(model, state), NOTHING
-    fresh, h, error = True, 0.0, 0.0   # fresh: rates and signals of the present state are wanted
+    fresh, h, error = True, 0.0, 0.0  # fresh: rates and signals of the present state are wanted
     while True:
         # One call each of step and happen keeps the compiled code small.
         if fresh:
@@ -326,7 +344,7 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
             h = trial_length(model, state, work, target, h, end - memo[TIME])
         trials += 1
         if trials > MOST_TRIALS + (memo[TIME] - first) / SHORTEST_MEAN:
-            return CHATTERED   # as between two feet in one place, where forces are rounding
+            return CHATTERED  # as between two feet in one place, where forces are rounding
         step(terms, model, state, work, 0 if fresh else 1, h)
         if fresh and event < 0:
             event = begin(model, state, work)
@@ -353,7 +371,7 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
                 accept(model, state, work, h)
                 event, target = target, NOTHING
                 if event == TOUCHDOWN and not is_ahead(model, state, work):
-                    work.g0[TOUCHDOWN], event = -1.0, NOTHING   # passes through the floor
+                    work.g0[TOUCHDOWN], event = -1.0, NOTHING  # passes through the floor
         if event == TRIP:
             return TRIPPED
         if event >= 0:

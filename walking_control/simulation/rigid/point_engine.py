@@ -34,7 +34,7 @@ from walking_control.simulation.rigid.point_model import (
     push_point,
 )
 
-PLACES = 64   # steps at which the floor may change
+PLACES = 64  # steps at which the floor may change
 
 
 class PointLegs:
@@ -47,26 +47,35 @@ class PointLegs:
 
     def __init__(self, robot: Robot) -> None:
         what = f'plant rigid on {robot.name}'
-        if robot.base is not Base.TRANSLATING or len(robot.feet) != 2 \
-                or len(robot.coordinates) < 4:
+        if robot.base is not Base.TRANSLATING or len(robot.feet) != 2 or len(robot.coordinates) < 4:
             raise IncompatiblePlant(what, limit='needs two feet and minimal coordinates')
         acting = passive_elements(robot)
         if acting:
-            raise IncompatiblePlant(what, value=acting[0], limit='cannot act on legs without mass',
-                                    remedy='take it out of the robot file')
+            raise IncompatiblePlant(
+                what,
+                value=acting[0],
+                limit='cannot act on legs without mass',
+                remedy='take it out of the robot file',
+            )
         rows = [robot.supports[foot][:2] for foot in robot.feet]
         if any(np.count_nonzero(row) != 1 for pair in rows for row in pair):
-            raise IncompatiblePlant(what, limit='the first two coordinates must be pitch and roll '
-                                    'of the stance leg')
+            raise IncompatiblePlant(
+                what, limit='the first two coordinates must be pitch and roll of the stance leg'
+            )
         self.joints = np.array([[int(np.argmax(np.abs(row))) for row in pair] for pair in rows])
-        self.sign = np.array([pair[1][joints[1]] for pair, joints
-                              in zip(rows, self.joints, strict=True)])
+        self.sign = np.array(
+            [pair[1][joints[1]] for pair, joints in zip(rows, self.joints, strict=True)]
+        )
         dynamics = Dynamics(robot)
         self.length = dynamics.standing_height()
         self._check_shape(robot, dynamics, what)
         names = [robot.joints[i] for i in self.joints.ravel()]
-        self.efforts = np.array([robot.efforts.index(name) if name in robot.efforts else -1
-                                 for name in (*names, 'push_off')])
+        self.efforts = np.array(
+            [
+                robot.efforts.index(name) if name in robot.efforts else -1
+                for name in (*names, 'push_off')
+            ]
+        )
 
     def _check_shape(self, robot: Robot, dynamics: Dynamics, what: str) -> None:
         angles = np.zeros(len(robot.joints))
@@ -76,23 +85,38 @@ class PointLegs:
             wanted = np.zeros(3)
             leg_direction(angles[joints[0]], angles[joints[1]], wanted)
             if not np.allclose(dynamics.foot_position(foot), self.length * wanted, atol=1e-9):
-                raise IncompatiblePlant(what, value=foot, limit='needs straight legs that leave '
-                                        'from one point and turn about y, then about their own x')
+                raise IncompatiblePlant(
+                    what,
+                    value=foot,
+                    limit='needs straight legs that leave '
+                    'from one point and turn about y, then about their own x',
+                )
 
 
-def build_point_model(robot: Robot, legs: PointLegs, world: World,
-                      values: RigidParameters) -> PointModel:
+def build_point_model(
+    robot: Robot, legs: PointLegs, world: World, values: RigidParameters
+) -> PointModel:
     """Return the `PointModel` of a robot."""
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
     return PointModel(
-        float(Dynamics(robot).mass), legs.length, floor_gravity(world.gravity, world.slope),
+        float(Dynamics(robot).mass),
+        legs.length,
+        floor_gravity(world.gravity, world.slope),
         np.array([[limit.lower for limit in pair] for pair in limits]),
-        np.array([[limit.upper for limit in pair] for pair in limits]), np.zeros(PLACES),
-        values.fall_height * legs.length)
+        np.array([[limit.upper for limit in pair] for pair in limits]),
+        np.zeros(PLACES),
+        values.fall_height * legs.length,
+    )
 
 
-def start_point(model: PointModel, state: PointState, legs: PointLegs, start: Start,
-                support: int, lift: np.ndarray) -> None:
+def start_point(
+    model: PointModel,
+    state: PointState,
+    legs: PointLegs,
+    start: Start,
+    support: int,
+    lift: np.ndarray,
+) -> None:
     """Put a `PointState` just after touchdown, the stance foot at the origin.
 
     `state`: `PointState`, changed in place. `legs`: the robot's `PointLegs`. `start`: `Start`; of
@@ -102,8 +126,14 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     joints, rates = lift @ start.q, lift @ start.v
     state.angles[:] = joints[legs.joints]
     pitch_rate, roll_rate = rates[legs.joints[support]]
-    stand(state.angles[support, 0], state.angles[support, 1], pitch_rate, roll_rate, model.length,
-          state.y)
+    stand(
+        state.angles[support, 0],
+        state.angles[support, 1],
+        pitch_rate,
+        roll_rate,
+        model.length,
+        state.y,
+    )
     state.anchor[:] = 0.0
     state.effort[:] = 0.0
     state.mode[:] = 0
@@ -118,11 +148,16 @@ class PointEngine(EventEngine):
     name = 'rigid'
     parameters = RigidParameters
     last_step = PLACES - 2
-    lacks = MappingProxyType({
-        **dict.fromkeys((Feature.TILTS, Feature.EDGES, Feature.BENDS, Feature.UNEVEN),
-                        'the swing of a massless leg is solved over level floors'),
-        Feature.LINKS: 'all mass is in the hip',
-        Feature.FORCES: 'it is given as one impulse a tick'})
+    lacks = MappingProxyType(
+        {
+            **dict.fromkeys(
+                (Feature.TILTS, Feature.EDGES, Feature.BENDS, Feature.UNEVEN),
+                'the swing of a massless leg is solved over level floors',
+            ),
+            Feature.LINKS: 'all mass is in the hip',
+            Feature.FORCES: 'it is given as one impulse a tick',
+        }
+    )
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
         super().__init__(robot, world, values)
@@ -138,26 +173,30 @@ class PointEngine(EventEngine):
         """Put the robot into a `Start` state at time zero."""
         lift = self.robot.joint_lifts[start.support]
         self._still[:] = lift @ start.q
-        start_point(self.model, self.state, self._legs, start,
-                    self.robot.feet.index(start.support), lift)
+        start_point(
+            self.model, self.state, self._legs, start, self.robot.feet.index(start.support), lift
+        )
         self._fallen = False
 
     def drop(self, step: int, size: float) -> None:
         """Plan a floor that is lower from a touchdown on, m."""
         self.model.drops[step] += size
 
-    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-                ) -> str | None:
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
         """Go on by h; `NotAchieved` where landings follow each other without end."""
         self._worked, duration = float(self.state.memo[rm.WORK]), h
         for place, index in enumerate(self._legs.efforts):
             self.state.effort[place] = effort[index] if index >= 0 else 0.0
         status = rm.FELL if self._fallen else self._advance(self.model, self.state, duration, False)
         if status == rm.CHATTERED:
-            raise NotAchieved(f'events within one tick of plant rigid on {self.robot.name} at '
-                              f'{self.time:.4g} s', value=MOST_EVENTS,
-                              limit='landings follow each other without end',
-                              remedy='ask for longer steps')
+            raise NotAchieved(
+                f'events within one tick of plant rigid on {self.robot.name} at {self.time:.4g} s',
+                value=MOST_EVENTS,
+                limit='landings follow each other without end',
+                remedy='ask for longer steps',
+            )
         if status == rm.FELL:
             self.state.y[3:] = 0.0
             if self._fallen:
@@ -169,8 +208,9 @@ class PointEngine(EventEngine):
         """Return nothing: no motor is modelled."""
         return []
 
-    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
-             ) -> tuple[np.ndarray, list[float]]:
+    def book(
+        self, effort: np.ndarray, before: list[float], after: list[float], h: float
+    ) -> tuple[np.ndarray, list[float]]:
         """Return the work of the push-off, see `Engine.book`; legs without mass take none."""
         work, push_off = np.zeros(len(effort)), self._legs.efforts[PUSH_OFF]
         if push_off >= 0:
@@ -188,9 +228,14 @@ class PointEngine(EventEngine):
         truth.v[base:] = 0.0
         for foot in range(2):
             truth.q[base + legs.joints[foot]] = state.angles[foot]
-            truth.v[base + legs.joints[foot]] = state.effort[2 * foot:2 * foot + 2]
-            truth.foot_height[foot] = 0.0 if foot == support and state.mode[rm.STANCE] else \
-                clearance(state.y, state.angles[foot, 0], state.angles[foot, 1], self.model.length)
+            truth.v[base + legs.joints[foot]] = state.effort[2 * foot : 2 * foot + 2]
+            truth.foot_height[foot] = (
+                0.0
+                if foot == support and state.mode[rm.STANCE]
+                else clearance(
+                    state.y, state.angles[foot, 0], state.angles[foot, 1], self.model.length
+                )
+            )
         truth.foot_force[:] = 0.0
         if state.mode[rm.STANCE] and not self._fallen:
             rates = np.zeros(2)

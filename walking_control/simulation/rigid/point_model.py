@@ -38,41 +38,49 @@ from walking_control.simulation.rigid.model import (
     WORK,
 )
 
-PUSH_OFF = 4       # place in PointState.effort; before it the speeds, foot by foot, pitch, roll
+PUSH_OFF = 4  # place in PointState.effort; before it the speeds, foot by foot, pitch, roll
 MOST_EVENTS = 100  # within one tick
-LOOKS = 16         # at a flight within one tick
-INSTANT = 1e-13    # s
-TOUCHING = 1e-12   # m/s: slower, a foot does not leave the floor
+LOOKS = 16  # at a flight within one tick
+INSTANT = 1e-13  # s
+TOUCHING = 1e-12  # m/s: slower, a foot does not leave the floor
 
 
 class PointModel(NamedTuple):
     """Constants of one robot on one floor."""
-    mass: float   # kg
-    length: float   # of the legs, m
-    gravity: np.ndarray   # floor axes, m/s^2, ``(3,)``
-    lower: np.ndarray   # limits of pitch and roll, rad, by foot, ``(2, 2)``
-    upper: np.ndarray   # likewise
+
+    mass: float  # kg
+    length: float  # of the legs, m
+    gravity: np.ndarray  # floor axes, m/s^2, ``(3,)``
+    lower: np.ndarray  # limits of pitch and roll, rad, by foot, ``(2, 2)``
+    upper: np.ndarray  # likewise
     # level of the next foothold below the present one at each step, m; the last entry serves all
     # further steps
     drops: np.ndarray
-    fall_height: float   # height of the hip above the stance foot below which it has fallen, m
+    fall_height: float  # height of the hip above the stance foot below which it has fallen, m
 
 
 class PointState(NamedTuple):
     """What changes."""
-    y: np.ndarray   # hip as seen from the stance foot, in flight from where it stood last, ``(6,)``
-    angles: np.ndarray   # pitch and roll of each leg, rad, ``(2, 2)``
-    anchor: np.ndarray   # place of that foot, floor frame, m, ``(3,)``
+
+    y: np.ndarray  # hip as seen from the stance foot, in flight from where it stood last, ``(6,)``
+    angles: np.ndarray  # pitch and roll of each leg, rad, ``(2, 2)``
+    anchor: np.ndarray  # place of that foot, floor frame, m, ``(3,)``
     # speeds of pitch and roll by foot, rad/s, then of the push-off, m/s, ``(5,)``
     effort: np.ndarray
-    mode: np.ndarray   # `SUPPORT`, `STANCE` (0 in flight) and `STEPS`
-    memo: np.ndarray   # places as in `rigid.model`
+    mode: np.ndarray  # `SUPPORT`, `STANCE` (0 in flight) and `STEPS`
+    memo: np.ndarray  # places as in `rigid.model`
 
 
 def make_point_state() -> PointState:
     """Return a `PointState` of zeros."""
-    return PointState(np.zeros(6), np.zeros((2, 2)), np.zeros(3), np.zeros(PUSH_OFF + 1),
-                      np.zeros(4, np.int64), np.zeros(MEMOS))
+    return PointState(
+        np.zeros(6),
+        np.zeros((2, 2)),
+        np.zeros(3),
+        np.zeros(PUSH_OFF + 1),
+        np.zeros(4, np.int64),
+        np.zeros(MEMOS),
+    )
 
 
 @array_function
@@ -100,13 +108,16 @@ def advance_point(model: PointModel, state: PointState, duration: float, stop_at
 
 
 @array_function
-def _rates(model: PointModel, state: PointState, foot: int, duration: float,
-           out: np.ndarray) -> None:
+def _rates(
+    model: PointModel, state: PointState, foot: int, duration: float, out: np.ndarray
+) -> None:
     """Fill the rates of a leg that follows its servos and stops at its limits."""
     for i in range(2):
         angle = state.angles[foot, i]
-        out[i] = min(max(state.effort[2 * foot + i], (model.lower[foot, i] - angle) / duration),
-                     (model.upper[foot, i] - angle) / duration)
+        out[i] = min(
+            max(state.effort[2 * foot + i], (model.lower[foot, i] - angle) / duration),
+            (model.upper[foot, i] - angle) / duration,
+        )
 
 
 @array_function
@@ -123,8 +134,17 @@ def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
     rates, after = np.zeros(2), np.zeros(6)
     _rates(model, state, other, duration, rates)
     floor = _next_floor(model, state)
-    landing = find_landing(state.y, model.gravity, model.length, True, state.angles[other], rates,
-                           floor, duration, after)
+    landing = find_landing(
+        state.y,
+        model.gravity,
+        model.length,
+        True,
+        state.angles[other],
+        rates,
+        floor,
+        duration,
+        after,
+    )
     time = duration if landing < 0.0 else landing
     if tension(after, model.gravity) < 0.0:
         time, landing = _find_release(model, state.y, time, after), -1.0
@@ -172,8 +192,9 @@ def _note_load(model: PointModel, state: PointState) -> None:
     """Remember the least normal force and the most friction of the stance foot."""
     y, memo = state.y, state.memo
     memo[MIN_NORMAL] = min(memo[MIN_NORMAL], model.mass * tension(y, model.gravity) * y[2])
-    memo[MAX_FRICTION] = max(memo[MAX_FRICTION],
-                             math.sqrt(y[0] * y[0] + y[1] * y[1]) / max(y[2], 1e-9))
+    memo[MAX_FRICTION] = max(
+        memo[MAX_FRICTION], math.sqrt(y[0] * y[0] + y[1] * y[1]) / max(y[2], 1e-9)
+    )
 
 
 @array_function
@@ -210,8 +231,9 @@ def _fly_on(model: PointModel, state: PointState, duration: float) -> float:
     floor = _next_floor(model, state)
     pressed = _find_pressure(model, state.y, duration)
     time = duration if pressed < 0.0 else pressed
-    landing = find_landing(state.y, model.gravity, model.length, False, state.angles[other], rates,
-                           floor, time, after)
+    landing = find_landing(
+        state.y, model.gravity, model.length, False, state.angles[other], rates, floor, time, after
+    )
     if landing >= 0.0:
         time = landing
     _turn(state, other, rates, time)
@@ -255,7 +277,7 @@ def _reach(model: PointModel, y: np.ndarray, time: float) -> float:
     squared = 0.0
     for i in range(3):
         squared += (y[i] + time * (y[3 + i] + 0.5 * time * model.gravity[i])) ** 2
-    return squared - model.length ** 2
+    return squared - model.length**2
 
 
 @array_function

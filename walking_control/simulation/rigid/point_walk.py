@@ -32,20 +32,21 @@ from walking_control.simulation.rigid.point_model import (
 )
 from walking_control.simulation.rigid.walk import Motion
 
-NO_TERMS: Any = 0   # of support: such laws have their own model
+NO_TERMS: Any = 0  # of support: such laws have their own model
 
 
 class PointLaw(NamedTuple):
     """What a control law remembers and how it is connected, as plain arrays."""
-    memory: np.ndarray   # the law's memory, see `ArrayLaw`
-    phases: np.ndarray   # of locks, of which there are none
-    sign: np.ndarray   # of roll in the coordinates of each support, ``(2,)``
+
+    memory: np.ndarray  # the law's memory, see `ArrayLaw`
+    phases: np.ndarray  # of locks, of which there are none
+    sign: np.ndarray  # of roll in the coordinates of each support, ``(2,)``
     # index of the law's effort in each place of `PointState.effort`, or -1, ``(5,)``
     efforts: np.ndarray
-    effort: np.ndarray   # the law's efforts
-    q: np.ndarray   # minimal coordinates, ``(n,)``
-    v: np.ndarray   # their rates
-    period: float   # control period, s
+    effort: np.ndarray  # the law's efforts
+    q: np.ndarray  # minimal coordinates, ``(n,)``
+    v: np.ndarray  # their rates
+    period: float  # control period, s
 
 
 @array_function
@@ -60,8 +61,16 @@ def observe_point(state: PointState, data: PointLaw) -> None:
 
 
 @array_function
-def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointModel,
-               state: PointState, data: PointLaw, duration: float, stop_at_step: bool) -> int:
+def walk_point(
+    advance: Motion,
+    law: LawFunction,
+    knowledge: Any,
+    model: PointModel,
+    state: PointState,
+    data: PointLaw,
+    duration: float,
+    stop_at_step: bool,
+) -> int:
     """Walk under a control law.
 
     `advance`: `advance_point`, see `walk.walk`. `law`: function of an `ArrayLaw`. `knowledge`: what
@@ -73,8 +82,9 @@ def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointMo
     held = np.zeros(0, np.bool_)
     for _ in range(int(round(duration / period))):
         observe_point(state, data)
-        law(NO_TERMS, knowledge, data.memory, state.mode[SUPPORT], held, data.q, data.v,
-            data.effort)
+        law(
+            NO_TERMS, knowledge, data.memory, state.mode[SUPPORT], held, data.q, data.v, data.effort
+        )
         for i in range(data.efforts.shape[0]):
             state.effort[i] = data.effort[data.efforts[i]] if data.efforts[i] >= 0 else 0.0
         status = advance(model, state, period, stop_at_step)
@@ -93,8 +103,12 @@ class PointWalker:
     Raises `IncompatibleController`: the law has no array form.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
-                 steps: Sequence[FloorChange] = ()) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        controller: str | None = None,
+        steps: Sequence[FloorChange] = (),
+    ) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
         chosen = make_controller(robot_file, controller)
         law = chosen.array_law()
@@ -111,9 +125,16 @@ class PointWalker:
         self.knowledge = law.knowledge
         self._memory = law.memory.copy()
         self.model, self.state = model, make_point_state()
-        self.data = PointLaw(law.memory, np.zeros(1, np.int64), self._legs.sign,
-                             self._legs.efforts, np.zeros(max(1, len(robot.efforts))),
-                             np.zeros(n), np.zeros(n), 1.0 / chosen.values.rate)
+        self.data = PointLaw(
+            law.memory,
+            np.zeros(1, np.int64),
+            self._legs.sign,
+            self._legs.efforts,
+            np.zeros(max(1, len(robot.efforts))),
+            np.zeros(n),
+            np.zeros(n),
+            1.0 / chosen.values.rate,
+        )
         self._advance = compile_where_possible(advance_point)
         self._law = compile_where_possible(law.function)
         self._walk = compile_where_possible(walk_point)
@@ -121,16 +142,33 @@ class PointWalker:
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
         """Stand on a foot just after touchdown."""
         foot = self.robot.feet[support]
-        start_point(self.model, self.state, self._legs, Start(foot, np.asarray(q), np.asarray(v)),
-                    support, self.robot.joint_lifts[foot])
+        start_point(
+            self.model,
+            self.state,
+            self._legs,
+            Start(foot, np.asarray(q), np.asarray(v)),
+            support,
+            self.robot.joint_lifts[foot],
+        )
         self.data.memory[:] = self._memory
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the hip, at once; see `PointPlant.push`."""
-        push_point(self.model, self.state, np.array([impulse * np.cos(direction),
-                                                     impulse * np.sin(direction), 0.0]))
+        push_point(
+            self.model,
+            self.state,
+            np.array([impulse * np.cos(direction), impulse * np.sin(direction), 0.0]),
+        )
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk_point`."""
-        return self._walk(self._advance, self._law, self.knowledge, self.model, self.state,
-                          self.data, duration, stop_at_step)
+        return self._walk(
+            self._advance,
+            self._law,
+            self.knowledge,
+            self.model,
+            self.state,
+            self.data,
+            duration,
+            stop_at_step,
+        )

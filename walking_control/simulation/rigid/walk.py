@@ -33,18 +33,19 @@ from walking_control.simulation.rigid.model import (
     Workspace,
 )
 
-Motion = Callable[..., int]   # `motion.advance`
+Motion = Callable[..., int]  # `motion.advance`
 
-NO_TICKS = 1e9   # s: nothing to control
+NO_TICKS = 1e9  # s: nothing to control
 
 
 class LawData(NamedTuple):
     """What a control law remembers, and what opens and closes knee locks, as plain arrays."""
-    memory: np.ndarray   # the law's memory, see `ArrayLaw`
-    lock_foot: np.ndarray   # foot of each lock
-    phases: np.ndarray   # phase of each lock
-    flexed: float   # flexion that counts as flexed, rad
-    period: float   # control period, s
+
+    memory: np.ndarray  # the law's memory, see `ArrayLaw`
+    lock_foot: np.ndarray  # foot of each lock
+    phases: np.ndarray  # phase of each lock
+    flexed: float  # flexion that counts as flexed, rad
+    period: float  # control period, s
 
 
 def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
@@ -56,22 +57,38 @@ def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
     for joint, motor in robot.actuators.items():
         if motor.supply_voltage > 0.0:
             raise IncompatibleController(
-                f'compiled walk of {robot.name}', value=f'supply_voltage of {joint}',
+                f'compiled walk of {robot.name}',
+                value=f'supply_voltage of {joint}',
                 limit='the limit of a motor by its speed is known to runs alone',
-                remedy='leave supply_voltage away, or use simulate')
+                remedy='leave supply_voltage away, or use simulate',
+            )
     law = controller.array_law()
     if law is None:
-        raise IncompatibleController(f'controller {controller.name}', limit='has no array law',
-                                     remedy='choose a law that walks on the rigid plant')
+        raise IncompatibleController(
+            f'controller {controller.name}',
+            limit='has no array law',
+            remedy='choose a law that walks on the rigid plant',
+        )
     idle = law.passive and not robot.locks
     feet = [robot.feet.index(lock.foot) for lock in robot.locks] or [-1]
-    return law, LawData(law.memory, np.array(feet), np.full(len(feet), STANCE_PHASE),
-                        law.knee_flexed, NO_TICKS if idle else 1.0 / controller.values.rate)
+    return law, LawData(
+        law.memory,
+        np.array(feet),
+        np.full(len(feet), STANCE_PHASE),
+        law.knee_flexed,
+        NO_TICKS if idle else 1.0 / controller.values.rate,
+    )
 
 
 @array_function
-def control(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, state: RigidState,
-            data: LawData) -> None:
+def control(
+    terms: Terms,
+    law: LawFunction,
+    knowledge: Any,
+    model: RigidModel,
+    state: RigidState,
+    data: LawData,
+) -> None:
     """Fill effort and armed locks for the next tick."""
     n, mode = model.relabel.shape[1], state.mode
     support = mode[SUPPORT]
@@ -79,16 +96,29 @@ def control(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, s
     for i in range(model.n_locks):
         foot, joint = data.lock_foot[i], model.lock_joint[i]
         contact = mode[STANCE] == 1 if foot == support else mode[SWING] == 1
-        phase = next_lock_phase(data.phases[i], foot == support, contact,
-                                joint_angle(model, mode, state.y, joint) - model.lock_angle[i],
-                                joint_rate(model, mode, state.y[n + 2:], joint), data.flexed)
+        phase = next_lock_phase(
+            data.phases[i],
+            foot == support,
+            contact,
+            joint_angle(model, mode, state.y, joint) - model.lock_angle[i],
+            joint_rate(model, mode, state.y[n + 2 :], joint),
+            data.flexed,
+        )
         data.phases[i] = phase
         state.armed[i] = 1 if phase == STANCE_PHASE or phase == ARMED else 0
         engaged = mode[FIRST_STOP + model.n_joints + i] == 1
         held[i] = holds(phase, foot == support, engaged)
     # slices: numba compiles anew for arrays of a record, whose sizes are part of their types
-    law(terms, knowledge, data.memory[:], support, held, state.y[2:n + 2], state.y[n + 4:],
-        state.effort[:])
+    law(
+        terms,
+        knowledge,
+        data.memory[:],
+        support,
+        held,
+        state.y[2 : n + 2],
+        state.y[n + 4 :],
+        state.effort[:],
+    )
 
 
 @array_function
@@ -102,9 +132,18 @@ def actuated_work(model: RigidModel, effort: np.ndarray, support: int, q: np.nda
 
 
 @array_function
-def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
-         state: RigidState, work: Workspace, data: LawData, duration: float,
-         stop_at_step: bool) -> int:
+def walk(
+    advance: Motion,
+    terms: Terms,
+    law: LawFunction,
+    knowledge: Any,
+    model: RigidModel,
+    state: RigidState,
+    work: Workspace,
+    data: LawData,
+    duration: float,
+    stop_at_step: bool,
+) -> int:
     """Walk under a control law.
 
     `advance`: `motion.advance`: compiled by itself, the laws of a robot share its code. `terms`:
@@ -119,14 +158,15 @@ def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model:
     for _ in range(int(round(duration / period))):
         control(terms, law, knowledge, model, state, data)
         support, time = state.mode[SUPPORT], state.memo[TIME]
-        before[:] = state.y[2:n + 2]
+        before[:] = state.y[2 : n + 2]
         status = advance(terms, model, state, work, period, stop_at_step)
         if state.mode[SUPPORT] != support:
             # the angles of the new stance foot, lest its renaming count as turning
             support = state.mode[SUPPORT]
             multiply(model.relabel[1 - support], before.copy(), before)
-        state.memo[WORK] += actuated_work(model, state.effort, support, state.y[2:n + 2]) \
-            - actuated_work(model, state.effort, support, before)
+        state.memo[WORK] += actuated_work(
+            model, state.effort, support, state.y[2 : n + 2]
+        ) - actuated_work(model, state.effort, support, before)
         for i in range(state.effort.shape[0]):
             state.memo[SQUARED_EFFORT] += state.effort[i] ** 2 * (state.memo[TIME] - time)
         if status != DONE:
@@ -135,9 +175,18 @@ def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model:
 
 
 @array_function
-def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
-                model: RigidModel, state: RigidState, work: Workspace, data: LawData, count: int,
-                longest: float) -> int:
+def stride_many(
+    advance: Motion,
+    terms: Terms,
+    law: LawFunction,
+    knowledge: Any,
+    model: RigidModel,
+    state: RigidState,
+    work: Workspace,
+    data: LawData,
+    count: int,
+    longest: float,
+) -> int:
     """Make a number of strides in a row; return how many succeeded before one failed."""
     for i in range(count):
         if walk(advance, terms, law, knowledge, model, state, work, data, longest, True) != STEPPED:
@@ -147,16 +196,29 @@ def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
 
 class WalkRows(NamedTuple):
     """A walk, one row a tick, filled by `record_walk`."""
-    y: np.ndarray   # state, ``(T, 2 (n + 2))``, see `RigidState`
-    mode: np.ndarray   # discrete state
-    memo: np.ndarray   # time, work and other measures
-    effort: np.ndarray   # inputs held from this row to the next, ``(T, n_inputs)``
+
+    y: np.ndarray  # state, ``(T, 2 (n + 2))``, see `RigidState`
+    mode: np.ndarray  # discrete state
+    memo: np.ndarray  # time, work and other measures
+    effort: np.ndarray  # inputs held from this row to the next, ``(T, n_inputs)``
 
 
 @array_function
-def record_walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
-                state: RigidState, work: Workspace, data: LawData, interval: float, y: np.ndarray,
-                mode: np.ndarray, memo: np.ndarray, effort: np.ndarray) -> tuple[int, int]:
+def record_walk(
+    advance: Motion,
+    terms: Terms,
+    law: LawFunction,
+    knowledge: Any,
+    model: RigidModel,
+    state: RigidState,
+    work: Workspace,
+    data: LawData,
+    interval: float,
+    y: np.ndarray,
+    mode: np.ndarray,
+    memo: np.ndarray,
+    effort: np.ndarray,
+) -> tuple[int, int]:
     """Walk and fill `WalkRows` at whole control periods; return how many, and the status."""
     y[0], mode[0], memo[0] = state.y, state.mode, state.memo
     for row in range(1, y.shape[0]):

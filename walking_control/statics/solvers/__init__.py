@@ -27,8 +27,20 @@ from walking_control.statics.solvers.problem import (
     Solver,
 )
 
-__all__ = ['Decider', 'NAMES', 'NO_BOUND', 'Problem', 'Residuals', 'Solution', 'available', 'load',
-           'load_decider', 'polish', 'primal_residuals', 'residuals']
+__all__ = [
+    'Decider',
+    'NAMES',
+    'NO_BOUND',
+    'Problem',
+    'Residuals',
+    'Solution',
+    'available',
+    'load',
+    'load_decider',
+    'polish',
+    'primal_residuals',
+    'residuals',
+]
 
 NAMES = ('daqp', 'quadprog', 'osqp')  # in order of preference
 
@@ -55,16 +67,21 @@ def load(name: str | None = None) -> Solver:
     """
     if name is None:
         if not available():
-            raise MissingDependency('a solver of quadratic programs', limit='none is installed',
-                                    remedy='pip install daqp (or osqp, or quadprog)')
+            raise MissingDependency(
+                'a solver of quadratic programs',
+                limit='none is installed',
+                remedy='pip install daqp (or osqp, or quadprog)',
+            )
         name = available()[0]
     if name not in NAMES:
         raise ParameterError('solver', value=name, limit='must be one of ' + ', '.join(NAMES))
     module = _module(name)
     if module is None:
-        raise MissingDependency(f'solver {name}', limit='is not installed',
-                                remedy=f'pip install {name}; installed: '
-                                + (', '.join(available()) or 'none'))
+        raise MissingDependency(
+            f'solver {name}',
+            limit='is not installed',
+            remedy=f'pip install {name}; installed: ' + (', '.join(available()) or 'none'),
+        )
     return _polished(module.solve) if module.LOOSE else module.solve
 
 
@@ -78,4 +95,5 @@ def _polished(solve: Solver) -> Solver:
     def solve_and_polish(problem: Problem) -> Solution:
         solution = solve(problem)
         return solution if solution.x is None else polish(problem, solution)
+
     return solve_and_polish

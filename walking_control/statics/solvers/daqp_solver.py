@@ -28,8 +28,9 @@ def solve(problem: Problem) -> Solution:
     m, bound = problem.equalities, problem.bound
     sense, upper = _pattern(len(bound), m)
     upper[:m] = bound[:m]
-    x, _, flag, info = daqp.solve(problem.hessian, problem.gradient, problem.rows, upper, bound,
-                                  sense, primal_tol=1e-10)
+    x, _, flag, info = daqp.solve(
+        problem.hessian, problem.gradient, problem.rows, upper, bound, sense, primal_tol=1e-10
+    )
     if flag < 1:
         return Solution(None, None, f'exit flag {flag}')
     return Solution(x, -info['lam'], 'solved')

@@ -11,22 +11,35 @@ LOOSE = True
 
 # Stops at 1e-5 of the problem's scale: enough to see which constraints act.
 # Begun anew each time, so that an answer does not depend on the question before.
-SETTINGS = {'verbose': False, 'eps_abs': 1e-5, 'eps_rel': 1e-5, 'eps_prim_inf': 1e-7,
-            'max_iter': 1000, 'polishing': False, 'adaptive_rho_interval': 25,
-            'warm_starting': False}
+SETTINGS = {
+    'verbose': False,
+    'eps_abs': 1e-5,
+    'eps_rel': 1e-5,
+    'eps_prim_inf': 1e-7,
+    'max_iter': 1000,
+    'polishing': False,
+    'adaptive_rho_interval': 25,
+    'warm_starting': False,
+}
 
 
 def solve(problem: Problem) -> Solution:
     """Return OSQP's `Solution` of a `Problem`."""
     lower = np.where(problem.bound > -NO_BOUND, problem.bound, -np.inf)
     upper = np.full(len(lower), np.inf)
-    upper[:problem.equalities] = lower[:problem.equalities]
+    upper[: problem.equalities] = lower[: problem.equalities]
     solver = osqp.OSQP()
     try:
-        solver.setup(sparse.csc_matrix(np.triu(problem.hessian)), problem.gradient,
-                     sparse.csc_matrix(problem.rows), lower, upper, **SETTINGS)
+        solver.setup(
+            sparse.csc_matrix(np.triu(problem.hessian)),
+            problem.gradient,
+            sparse.csc_matrix(problem.rows),
+            lower,
+            upper,
+            **SETTINGS,
+        )
         found = solver.solve(raise_error=False)
-    except (osqp.OSQPException, ValueError) as error:   # its way to say that it found nothing
+    except (osqp.OSQPException, ValueError) as error:  # its way to say that it found nothing
         return Solution(None, None, str(error))
     if found.x is None or not (np.isfinite(found.x).all() and np.isfinite(found.y).all()):
         return Solution(None, None, found.info.status)

@@ -20,17 +20,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NO_BOUND = 1e30   # its negative stands for an inequality without bound
+NO_BOUND = 1e30  # its negative stands for an inequality without bound
 
 
 @dataclass(slots=True)
 class Problem:
     """A convex quadratic program."""
-    hessian: np.ndarray   # positive definite, ``(n, n)``
-    gradient: np.ndarray   # ``(n,)``
-    rows: np.ndarray   # equality rows first, ``(m, n)``
-    bound: np.ndarray   # ``(m,)``
-    equalities: int   # how many of the rows are equalities
+
+    hessian: np.ndarray  # positive definite, ``(n, n)``
+    gradient: np.ndarray  # ``(n,)``
+    rows: np.ndarray  # equality rows first, ``(m, n)``
+    bound: np.ndarray  # ``(m,)``
+    equalities: int  # how many of the rows are equalities
 
     @property
     def scale(self) -> float:
@@ -42,17 +43,19 @@ class Problem:
 @dataclass(slots=True)
 class Solution:
     """What a solver claims. Nothing here is trusted before `residuals` has judged it."""
-    x: np.ndarray | None   # the point, ``(n,)``; None when the solver found none
-    multipliers: np.ndarray | None   # ``(m,)``; None when the solver gives none
-    claim: str   # the solver's own word for how it ended
+
+    x: np.ndarray | None  # the point, ``(n,)``; None when the solver found none
+    multipliers: np.ndarray | None  # ``(m,)``; None when the solver gives none
+    claim: str  # the solver's own word for how it ended
 
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
     """How far a point is from being the solution; all four are zero there."""
-    equality: float   # largest |rows x - bound| of the equalities
-    inequality: float   # largest shortfall bound - rows x of the inequalities, 0 when none
-    stationarity: float   # largest entry of |hessian x + gradient - rows' multipliers|
+
+    equality: float  # largest |rows x - bound| of the equalities
+    inequality: float  # largest shortfall bound - rows x of the inequalities, 0 when none
+    stationarity: float  # largest entry of |hessian x + gradient - rows' multipliers|
     # |multipliers' (rows x - bound)|, with negative multipliers of inequalities counted in
     gap: float
 
@@ -75,8 +78,10 @@ def residuals(problem: Problem, solution: Solution) -> Residuals:
     slack = problem.rows @ x - problem.bound
     gradient = problem.hessian @ x + problem.gradient - problem.rows.T @ multipliers
     bounded = problem.bound[m:] > -NO_BOUND
-    gap = abs(multipliers[m:][bounded]) @ abs(slack[m:][bounded]) \
+    gap = (
+        abs(multipliers[m:][bounded]) @ abs(slack[m:][bounded])
         - np.minimum(multipliers[m:], 0.0).sum()
+    )
     return Residuals(*primal_residuals(problem, x), float(abs(gradient).max()), float(gap))
 
 
@@ -106,8 +111,9 @@ def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solu
         error = _error(problem, candidate)
         if error < best_error:
             best, best_error = candidate, error
-        if not (_drop_pulling(multipliers, active)
-                or _add_violated(problem, x, active, 1e-10 * scale)):
+        if not (
+            _drop_pulling(multipliers, active) or _add_violated(problem, x, active, 1e-10 * scale)
+        ):
             break
     return best
 
@@ -148,7 +154,7 @@ def _drop_pulling(multipliers: np.ndarray, active: list[int]) -> bool:
 
 def _add_violated(problem: Problem, x: np.ndarray, active: list[int], tolerance: float) -> bool:
     slack = problem.rows @ x - problem.bound
-    slack[:problem.equalities] = 0.0
+    slack[: problem.equalities] = 0.0
     slack[active] = 0.0
     worst = int(np.argmin(slack))
     if slack[worst] >= -tolerance:
@@ -157,7 +163,7 @@ def _add_violated(problem: Problem, x: np.ndarray, active: list[int], tolerance:
     return True
 
 
-_EXACT = 1e-9   # left in the constraints of a program in natural units
+_EXACT = 1e-9  # left in the constraints of a program in natural units
 
 
 class Decider:
@@ -190,12 +196,20 @@ class Decider:
 
 def _solve_linear(problem: Problem) -> np.ndarray | None:
     from scipy.optimize import linprog
+
     m, rows, bound = problem.equalities, problem.rows, problem.bound
     bounded = m + np.flatnonzero(bound[m:] > -NO_BOUND)
-    found = linprog(problem.gradient, -rows[bounded], -bound[bounded], rows[:m], bound[:m],
-                    bounds=(None, None), method='highs',
-                    options={'primal_feasibility_tolerance': 1e-10})
+    found = linprog(
+        problem.gradient,
+        -rows[bounded],
+        -bound[bounded],
+        rows[:m],
+        bound[:m],
+        bounds=(None, None),
+        method='highs',
+        options={'primal_feasibility_tolerance': 1e-10},
+    )
     if found.status != 0:
         return None
-    x = found.x   # its equalities to rounding
+    x = found.x  # its equalities to rounding
     return np.asarray(x + np.linalg.lstsq(rows[:m], bound[:m] - rows[:m] @ x, rcond=None)[0])

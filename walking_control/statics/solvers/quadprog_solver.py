@@ -12,8 +12,9 @@ LOOSE = False
 def solve(problem: Problem) -> Solution:
     """Return quadprog's `Solution` of a `Problem`."""
     try:
-        found = quadprog.solve_qp(problem.hessian, -problem.gradient, problem.rows.T,
-                                  problem.bound, problem.equalities)
+        found = quadprog.solve_qp(
+            problem.hessian, -problem.gradient, problem.rows.T, problem.bound, problem.equalities
+        )
     except ValueError as error:  # its only way to say that it found nothing
         return Solution(None, None, str(error))
     return Solution(found[0], _signed(problem, found[0], found[4]), 'solved')

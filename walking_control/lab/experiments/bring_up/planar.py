@@ -19,13 +19,13 @@ from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 
-FROUDE = (0.22, 0.3, 0.15)   # speeds over sqrt(g L) at which gaits are sought, the first that works
-DEGREES = (6, 8)             # of their polynomials
-STARTS = 3                   # first guesses each
-PATIENCE = 180.0             # s of processor time, after which tuning tries no further gains
-LEVEL = 0.005                # m: a foot that is higher does not stand
-SPREAD = 3.0                 # factor either way between which gains are sought
-MARGINS = {'delay': (0.004, 0.004), 'mass': (0.1, 0.1)}   # largest tried, in steps of
+FROUDE = (0.22, 0.3, 0.15)  # speeds over sqrt(g L) at which gaits are sought, the first that works
+DEGREES = (6, 8)  # of their polynomials
+STARTS = 3  # first guesses each
+PATIENCE = 180.0  # s of processor time, after which tuning tries no further gains
+LEVEL = 0.005  # m: a foot that is higher does not stand
+SPREAD = 3.0  # factor either way between which gains are sought
+MARGINS = {'delay': (0.004, 0.004), 'mass': (0.1, 0.1)}  # largest tried, in steps of
 GAINS = ('attraction', 'energy_gain', 'bandwidth')
 
 
@@ -50,22 +50,45 @@ def stand(site: Site) -> Outcome:
     limits = robot.effort_limits[:n]
     torque, zero = np.eye(n), np.zeros((n, forces))
     cone = np.kron(np.eye(len(feet)), [[1.0, -world.friction], [-1.0, -world.friction]])
-    rows = np.vstack((np.hstack((torque, zero, -limits[:, None])),
-                      np.hstack((-torque, zero, -limits[:, None])),
-                      np.hstack((np.zeros((len(cone), n)), cone, np.zeros((len(cone), 1))))))
-    found = linprog(np.eye(n + forces + 1)[-1], rows, np.zeros(len(rows)),
-                    np.hstack((motors, maps, np.zeros((dynamics.nv, 1)))), load,
-                    bounds=[(None, None)] * (n + forces) + [(0.0, None)], method='highs')
+    rows = np.vstack(
+        (
+            np.hstack((torque, zero, -limits[:, None])),
+            np.hstack((-torque, zero, -limits[:, None])),
+            np.hstack((np.zeros((len(cone), n)), cone, np.zeros((len(cone), 1)))),
+        )
+    )
+    found = linprog(
+        np.eye(n + forces + 1)[-1],
+        rows,
+        np.zeros(len(rows)),
+        np.hstack((motors, maps, np.zeros((dynamics.nv, 1)))),
+        load,
+        bounds=[(None, None)] * (n + forces) + [(0.0, None)],
+        method='highs',
+    )
     if found.status != 0:
-        return Outcome(False, 'no forces of the floor hold the start still', None,
-                       f'friction {world.friction:g} on {" and ".join(feet)}',
-                       'start with both feet on the floor and the weight between them')
+        return Outcome(
+            False,
+            'no forces of the floor hold the start still',
+            None,
+            f'friction {world.friction:g} on {" and ".join(feet)}',
+            'start with both feet on the floor and the weight between them',
+        )
     share = float(found.fun)
     if share > 1.0:
-        return Outcome(False, 'the motors are too weak to hold the start', round(share, 3),
-                       'of their limits', 'stronger motors, or straighter legs')
-    return Outcome(True, f'on {len(feet)} feet with {100.0 * share:.0f} % of the motors\' limits',
-                   round(share, 3), 'of the limits, 1 at most')
+        return Outcome(
+            False,
+            'the motors are too weak to hold the start',
+            round(share, 3),
+            'of their limits',
+            'stronger motors, or straighter legs',
+        )
+    return Outcome(
+        True,
+        f"on {len(feet)} feet with {100.0 * share:.0f} % of the motors' limits",
+        round(share, 3),
+        'of the limits, 1 at most',
+    )
 
 
 def gait(site: Site) -> Outcome:
@@ -80,8 +103,13 @@ def gait(site: Site) -> Outcome:
         for degree in DEGREES:
             site.progress(f'gait at {speed:.2f} m/s, degree {degree}')
             section = robot_file.sections.get('search', {})
-            task = {'actuation': 'joints', 'starts': STARTS, **section, 'speed': float(speed),
-                    'degree': degree}
+            task = {
+                'actuation': 'joints',
+                'starts': STARTS,
+                **section,
+                'speed': float(speed),
+                'degree': degree,
+            }
             try:
                 found = find_gait(robot_file, task, seed=site.seed)
             except WalkingControlError as error:
@@ -94,11 +122,15 @@ def gait(site: Site) -> Outcome:
                 return forgiven
             if found.result.converged and (best is None or found.summary['cost'] < best[0]):
                 best = found.summary['cost'], found
-    if best is not None:   # feedback may follow what torques by the clock do not
+    if best is not None:  # feedback may follow what torques by the clock do not
         return _keep(site, best[1])
-    return Outcome(False, f'no gait at {", ".join(f"{speed:.2f}" for speed in speeds)} m/s: '
-                   f'{reasons[0]}', round(speeds[0], 3), 'm/s',
-                   'another --speed, or knees that can bend')
+    return Outcome(
+        False,
+        f'no gait at {", ".join(f"{speed:.2f}" for speed in speeds)} m/s: {reasons[0]}',
+        round(speeds[0], 3),
+        'm/s',
+        'another --speed, or knees that can bend',
+    )
 
 
 def _forgive(site: Site, found: Any) -> Outcome | None:
@@ -121,22 +153,44 @@ def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
     written = site.folder / f'{found.summary["robot"]}_walks.yaml'
     q, v = found.result.gait.start
     robot_file = site.load(
-        controller=CurveTracking.name, plant='rigid', curve_tracking__gait=str(file.resolve()),
-        start__support=found.robot_file.robot.feet[0], start__q=q.tolist(), start__v=v.tolist(),
-        **forgiven)
+        controller=CurveTracking.name,
+        plant='rigid',
+        curve_tracking__gait=str(file.resolve()),
+        start__support=found.robot_file.robot.feet[0],
+        start__q=q.tolist(),
+        start__v=v.tolist(),
+        **forgiven,
+    )
     robot_file.write(written)
-    names = ('speed', 'step_length', 'period', 'cost', 'mechanical_power', 'max_friction_ratio',
-             'clearance')
+    names = (
+        'speed',
+        'step_length',
+        'period',
+        'cost',
+        'mechanical_power',
+        'max_friction_ratio',
+        'clearance',
+    )
     figures = {name: found.summary[name] for name in names if found.summary[name] is not None}
-    words = (f'{found.summary["speed"]:.3g} m/s, steps of {found.summary["step_length"]:.3g} m in '
-             f'{found.summary["period"]:.3g} s')
+    words = (
+        f'{found.summary["speed"]:.3g} m/s, steps of {found.summary["step_length"]:.3g} m in '
+        f'{found.summary["period"]:.3g} s'
+    )
     if length is not None:
         depth = -1e3 * float(found.result.judgement.foot[:, 1].min())
         figures['scuff_length'] = length
-        words += (f'; straight legs pass {depth:.2g} mm under the floor, forgiven by '
-                  f'rigid.scuff_length {length:g} m')
-    return Outcome(True, words, float(found.summary['speed']), figures=figures, files=[str(file)],
-                   robot_file=str(written))
+        words += (
+            f'; straight legs pass {depth:.2g} mm under the floor, forgiven by '
+            f'rigid.scuff_length {length:g} m'
+        )
+    return Outcome(
+        True,
+        words,
+        float(found.summary['speed']),
+        figures=figures,
+        files=[str(file)],
+        robot_file=str(written),
+    )
 
 
 def resimulation(site: Site) -> Outcome:
@@ -145,10 +199,21 @@ def resimulation(site: Site) -> Outcome:
     found = resimulate(robot_file, load_gait(gait_of(robot_file), robot_file))
     figures = {'error_q': found.error_q, 'error_v': found.error_v}
     if found.follows:
-        return Outcome(True, f'off by {found.error_q:.1e} rad after a step', found.error_q,
-                       f'rad, {FOLLOWS:g} at most', figures=figures)
-    return Outcome(False, str(found.reason), found.error_q, f'rad, {FOLLOWS:g} at most',
-                   'feedback may follow it all the same: see the walk', figures)
+        return Outcome(
+            True,
+            f'off by {found.error_q:.1e} rad after a step',
+            found.error_q,
+            f'rad, {FOLLOWS:g} at most',
+            figures=figures,
+        )
+    return Outcome(
+        False,
+        str(found.reason),
+        found.error_q,
+        f'rad, {FOLLOWS:g} at most',
+        'feedback may follow it all the same: see the walk',
+        figures,
+    )
 
 
 def gait_of(robot_file: RobotFile) -> Path:
@@ -161,27 +226,57 @@ def gains(site: Site) -> Outcome:
     robot_file = site.load()
     first = walk(site, robot_file, 'rigid', min(5.0, site.duration))
     if site.evaluations < 1:
-        return first if not first.ok else Outcome(
-            True, f'the scaled defaults walk: {first.what}', first.value, figures=first.figures)
+        return (
+            first
+            if not first.ok
+            else Outcome(
+                True, f'the scaled defaults walk: {first.what}', first.value, figures=first.figures
+            )
+        )
     values = vars(robot_file.values(CurveTracking.parameters))
     names = [name for name in GAINS if isinstance(values.get(name), float) and values[name] > 0.0]
     section = CurveTracking.parameters.rows
-    axes = tuple(Axis(f'{CurveTracking.name}.{name}',
-                      max(values[name] / SPREAD, section[name].minimum or 0.0),
-                      min(values[name] * SPREAD, section[name].maximum or np.inf))
-                 for name in names)
+    axes = tuple(
+        Axis(
+            f'{CurveTracking.name}.{name}',
+            max(values[name] / SPREAD, section[name].minimum or 0.0),
+            min(values[name] * SPREAD, section[name].maximum or np.inf),
+        )
+        for name in names
+    )
     goals = [Goal('speed', 0.5 * (first.value or 0.1))] if first.ok else []
-    task = SweepTask(str(site.current), axes, CurveTracking.name, 'rigid',
-                     duration=min(5.0, site.duration), seed=site.seed)
+    task = SweepTask(
+        str(site.current),
+        axes,
+        CurveTracking.name,
+        'rigid',
+        duration=min(5.0, site.duration),
+        seed=site.seed,
+    )
     try:
-        found = tune(task, goals, 'cost_of_transport_positive', site.evaluations,
-                     lambda share: site.progress(f'gains {100 * share:.0f} %'), PATIENCE)
+        found = tune(
+            task,
+            goals,
+            'cost_of_transport_positive',
+            site.evaluations,
+            lambda share: site.progress(f'gains {100 * share:.0f} %'),
+            PATIENCE,
+        )
     except WalkingControlError as error:
         if first.ok:
-            return Outcome(True, f'the scaled defaults walk: {first.what}; tuning: {error}',
-                           first.value, figures=first.figures)
-        return Outcome(False, first.what, first.value, first.limit,
-                       'the gait at another --speed, or more --evaluations')
+            return Outcome(
+                True,
+                f'the scaled defaults walk: {first.what}; tuning: {error}',
+                first.value,
+                figures=first.figures,
+            )
+        return Outcome(
+            False,
+            first.what,
+            first.value,
+            first.limit,
+            'the gait at another --speed, or more --evaluations',
+        )
     return site.keep_tuned(found)
 
 
@@ -194,11 +289,13 @@ def measure_margins(site: Site) -> Outcome:
             found = find_margin(site.load(), kind, None, 'rigid', largest, resolution, 1, 4.0)
             unit = '' if found['unit'] == '1' else f' {found["unit"]}'
             figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
-                '' if found.first_failure is not None else ' and more')
+                '' if found.first_failure is not None else ' and more'
+            )
         except WalkingControlError as error:
             figures[kind] = f'not measured: {error}'
-    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
-                   figures=figures)
+    return Outcome(
+        True, ', '.join(f'{kind} {value}' for kind, value in figures.items()), figures=figures
+    )
 
 
 PLANAR_STEPS = (
@@ -206,9 +303,15 @@ PLANAR_STEPS = (
     Step('gait', ('check',), gait),
     Step('re-simulation', ('gait',), resimulation),
     Step('gains', ('gait',), gains),
-    Step('walk (rigid)', ('gait', 'gains'),
-         lambda site: walk(site, site.load(), 'rigid', site.duration)),
-    Step('walk (MuJoCo)', ('gait', 'gains'),
-         lambda site: walk(site, site.load(), 'mujoco', site.duration)),
+    Step(
+        'walk (rigid)',
+        ('gait', 'gains'),
+        lambda site: walk(site, site.load(), 'rigid', site.duration),
+    ),
+    Step(
+        'walk (MuJoCo)',
+        ('gait', 'gains'),
+        lambda site: walk(site, site.load(), 'mujoco', site.duration),
+    ),
     Step('margins', ('walk (rigid)',), measure_margins),
 )

@@ -24,6 +24,7 @@ NAME = 'bring_up.json'
 
 class StepResult(NamedTuple):
     """What came of a step: its name, its `Outcome`, and whether it was done before."""
+
     name: str
     outcome: Outcome
     done_before: bool
@@ -39,11 +40,16 @@ class Journal:
             return
         try:
             entries = json.loads(self.path.read_text(encoding='utf-8'))['entries']
-            self._entries = {name: {'key': str(entry['key']), 'outcome': Outcome(
-                **entry['outcome']).as_dict()} for name, entry in entries.items()}
+            self._entries = {
+                name: {'key': str(entry['key']), 'outcome': Outcome(**entry['outcome']).as_dict()}
+                for name, entry in entries.items()
+            }
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f'journal {self.path}', limit=f'cannot be read: {error}',
-                               remedy='move it away, and all steps are done anew') from error
+            raise InvalidInput(
+                f'journal {self.path}',
+                limit=f'cannot be read: {error}',
+                remedy='move it away, and all steps are done anew',
+            ) from error
 
     def find(self, name: str, key: str) -> Outcome | None:
         """Return the `Outcome` of a step whose inputs are the same and whose files are there."""
@@ -57,9 +63,11 @@ class Journal:
     def keep(self, name: str, key: str, outcome: Outcome) -> None:
         """Write down an `Outcome`; whoever is killed meanwhile finds the journal as it was."""
         self._entries[name] = {'key': key, 'outcome': outcome.as_dict()}
-        text = json.dumps({'version': __version__, 'entries': self._entries}, indent=1,
-                          default=lambda value: value.tolist() if hasattr(value, 'tolist')
-                          else str(value))
+        text = json.dumps(
+            {'version': __version__, 'entries': self._entries},
+            indent=1,
+            default=lambda value: value.tolist() if hasattr(value, 'tolist') else str(value),
+        )
         beside = self.path.with_suffix('.tmp')
         beside.write_text(text + '\n', encoding='utf-8')
         os.replace(beside, self.path)
@@ -70,10 +78,16 @@ def key_of(step: Step, site: Site) -> str:
     text = [step.name, __version__, json.dumps(site.options(), sort_keys=True)]
     tree = read_parameters(site.current)
     text.append(yaml.safe_dump(tree, sort_keys=True))
-    files = [urdf_path(tree['robot'], site.current)] if isinstance(
-        tree.get('robot'), dict) and 'urdf' in tree['robot'] else []
-    files += [site.current.parent / section['gait'] for section in tree.values()
-              if isinstance(section, dict) and isinstance(section.get('gait'), str)]
+    files = (
+        [urdf_path(tree['robot'], site.current)]
+        if isinstance(tree.get('robot'), dict) and 'urdf' in tree['robot']
+        else []
+    )
+    files += [
+        site.current.parent / section['gait']
+        for section in tree.values()
+        if isinstance(section, dict) and isinstance(section.get('gait'), str)
+    ]
     text += [file.read_text(encoding='utf-8', errors='replace') for file in files if file.is_file()]
     text += [f'{name} {site.done[name].ok}' for name in step.needs if name in site.done]
     return hashlib.sha256('\n'.join(text).encode()).hexdigest()
@@ -94,8 +108,10 @@ def bring_up(site: Site) -> list[StepResult]:
         if outcome.robot_file:
             site.current = Path(outcome.robot_file)
         results.append(StepResult(step.name, outcome, known))
-        site.progress(f'{step.name}: {"passed" if outcome.ok else "NOT PASSED"}'
-                      f'{" (before)" if known else ""}: {outcome.what}')
+        site.progress(
+            f'{step.name}: {"passed" if outcome.ok else "NOT PASSED"}'
+            f'{" (before)" if known else ""}: {outcome.what}'
+        )
     return results
 
 
@@ -105,8 +121,12 @@ def _route(site: Site) -> tuple[Step, ...]:
         return PLANAR_STEPS
     if base is Base.FREE:
         return SPATIAL_STEPS
-    raise InvalidInput('robot.base', value=base.value, limit='is brought up by no steps yet',
-                       remedy='planar or free')
+    raise InvalidInput(
+        'robot.base',
+        value=base.value,
+        limit='is brought up by no steps yet',
+        remedy='planar or free',
+    )
 
 
 def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
@@ -126,7 +146,12 @@ def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
 
 def summarize(results: list[StepResult]) -> dict[str, Any]:
     """Return the JSON keys of `bring-up`."""
-    steps = [{'name': name, 'done_before': known, **outcome.as_dict()}
-             for name, outcome, known in results]
-    return {'ok': all(step['ok'] for step in steps), 'steps': steps,
-            'stopped_at': next((step['name'] for step in steps if not step['ok']), None)}
+    steps = [
+        {'name': name, 'done_before': known, **outcome.as_dict()}
+        for name, outcome, known in results
+    ]
+    return {
+        'ok': all(step['ok'] for step in steps),
+        'steps': steps,
+        'stopped_at': next((step['name'] for step in steps if not step['ok']), None),
+    }

@@ -31,25 +31,33 @@ from walking_control.runs.metrics import summarize
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-GAITS = (0.2, 0.3, 0.4, 0.5)   # over sqrt(g L): speeds that gaits are searched at
-TRIED_ON_GAIT = 12.0           # s on the gait
-SHARED = ('sole_length', 'sole_width', 'narrowest', 'widest')   # by every law
+GAITS = (0.2, 0.3, 0.4, 0.5)  # over sqrt(g L): speeds that gaits are searched at
+TRIED_ON_GAIT = 12.0  # s on the gait
+SHARED = ('sole_length', 'sole_width', 'narrowest', 'widest')  # by every law
 COST = 'cost_of_transport_electrical'
-STANDS = 3.0      # s
-LEANS = 0.1       # rad: a robot that stands leans no more at the end
-FROUDE = 0.08     # speed over sqrt(g L) that is walked at
-TRIED = 5.0       # s of a walk that tells whether a way of stepping works
+STANDS = 3.0  # s
+LEANS = 0.1  # rad: a robot that stands leans no more at the end
+FROUDE = 0.08  # speed over sqrt(g L) that is walked at
+TRIED = 5.0  # s of a walk that tells whether a way of stepping works
 # Ways of stepping, each as factors on what fits the size of the robot, the likely ones first.
 WAYS: tuple[dict[str, float], ...] = (
-    {}, {'step_time': 0.85}, {'step_time': 1.2}, {'height': 0.96}, {'height': 0.92},
-    {'step_time': 0.75, 'height': 0.96}, {'step_width': 1.25}, {'step_width': 0.8},
-    {'clearance': 0.6}, {'step_time': 0.85, 'clearance': 0.6, 'height': 0.96})
-LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)   # over sqrt(g L): speeds that are tried
-HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})   # at each
-KEEPS = 0.85      # of the speed asked for, at least
-LEAD = 1.03       # times a level is asked of a gait: walks stay 1 to 2 % behind
-PUSH = 0.3        # N s/kg
-DELAY = 0.005     # s
+    {},
+    {'step_time': 0.85},
+    {'step_time': 1.2},
+    {'height': 0.96},
+    {'height': 0.92},
+    {'step_time': 0.75, 'height': 0.96},
+    {'step_width': 1.25},
+    {'step_width': 0.8},
+    {'clearance': 0.6},
+    {'step_time': 0.85, 'clearance': 0.6, 'height': 0.96},
+)
+LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # over sqrt(g L): speeds that are tried
+HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})  # at each
+KEEPS = 0.85  # of the speed asked for, at least
+LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
+PUSH = 0.3  # N s/kg
+DELAY = 0.005  # s
 TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
@@ -58,26 +66,37 @@ def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, l
     robot, start = robot_file.robot, robot_file.start
     assert start.posture is not None
     legs = leg_of_each_joint(robot)
-    held = {joint: float(angle) for joint, angle in zip(robot.joints, start.posture, strict=True)
-            if legs[joint] is None}
+    held = {
+        joint: float(angle)
+        for joint, angle in zip(robot.joints, start.posture, strict=True)
+        if legs[joint] is None
+    }
     name = f'{robot.name}_legs'
     description = Description(name, place_meshes(robot.urdf, robot.meshes), path, 'URDF')
     fix_joints(description, held, {})
     (folder / f'{name}.urdf').write_text(description.urdf, encoding='utf-8')
     tree: dict[str, Any] = {**read_parameters(path)}
     section = {key: value for key, value in tree['robot'].items() if key != 'xacro_args'}
-    section.update(name=name, urdf=f'{name}.urdf',
-                   joints=[joint for joint in robot.joints if joint not in held])
+    section.update(
+        name=name,
+        urdf=f'{name}.urdf',
+        joints=[joint for joint in robot.joints if joint not in held],
+    )
     for key in ('actuators', 'springs', 'friction'):
         if key in section:
-            section[key] = {joint: value for joint, value in section[key].items()
-                            if joint not in held}
+            section[key] = {
+                joint: value for joint, value in section[key].items() if joint not in held
+            }
     tree['robot'] = section
-    tree['start'] = {'posture': {joint: value for joint, value
-                                 in tree['start']['posture'].items() if joint not in held}}
+    tree['start'] = {
+        'posture': {
+            joint: value for joint, value in tree['start']['posture'].items() if joint not in held
+        }
+    }
     written = folder / f'{name}.yaml'
-    written.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False),
-                       encoding='utf-8')
+    written.write_text(
+        yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False), encoding='utf-8'
+    )
     return written, list(held)
 
 
@@ -94,11 +113,18 @@ def _find_gaits(site: Site) -> Outcome:
     name, unit = robot_file.robot.name, pace(robot_file)
     known = robot_file.sections.get(Stepping.parameters.section, {})
     values = SpaceSearchParameters.read(
-        robot_file.sections.get(SpaceSearchParameters.section, {}), robot_file.scale)
-    gap = float(known.get('narrowest', 0.0))   # soles must not touch
-    found = find_gaits(robot_file, [share * unit for share in GAITS], task={
-        'least_gap': max(values.least_gap, gap), 'gait_width': max(values.gait_width, 1.05 * gap)},
-        progress=site.progress)
+        robot_file.sections.get(SpaceSearchParameters.section, {}), robot_file.scale
+    )
+    gap = float(known.get('narrowest', 0.0))  # soles must not touch
+    found = find_gaits(
+        robot_file,
+        [share * unit for share in GAITS],
+        task={
+            'least_gap': max(values.least_gap, gap),
+            'gait_width': max(values.gait_width, 1.05 * gap),
+        },
+        progress=site.progress,
+    )
     kept = [member.summary for member in found.members if member.reason is None]
     if not kept:
         return Outcome(True, f'none: {found.members[0].reason}')
@@ -107,25 +133,50 @@ def _find_gaits(site: Site) -> Outcome:
     easy = min(kept, key=lambda summary: abs(summary['speed'] - middle_speed(robot_file)))
     narrowest = gap or robot_file.values(NaturalWalking.parameters).narrowest
     shared = {key: known[key] for key in SHARED if key in known} | {
-        'step_width': max(narrowest, easy['step_width']), 'speed': easy['speed'],   # no leap
-        'speed_limit': LEAD * GAITS[-1] * unit, 'gait': str(family.resolve())}
-    natural = load_robot(site.current, [('controller', NaturalWalking.name), *(
-        (f'{law}.{key}', value) for key, value in shared.items())])
+        'step_width': max(narrowest, easy['step_width']),
+        'speed': easy['speed'],  # no leap
+        'speed_limit': LEAD * GAITS[-1] * unit,
+        'gait': str(family.resolve()),
+    }
+    natural = load_robot(
+        site.current,
+        [
+            ('controller', NaturalWalking.name),
+            *((f'{law}.{key}', value) for key, value in shared.items()),
+        ],
+    )
     natural.write(file)
     run = simulate(natural, duration=TRIED_ON_GAIT)
     outcome = judge_walk(run, TRIED_ON_GAIT)
     steady = summarize(run)['steady'] or {}
     on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
-    figures = {COST: steady.get(COST), 'predicted': easy[COST], 'on_gait': on_gait,
-               'speed': easy['speed']}
+    figures = {
+        COST: steady.get(COST),
+        'predicted': easy[COST],
+        'on_gait': on_gait,
+        'speed': easy['speed'],
+    }
     files = [str(family), str(file)]
     if not outcome.ok:
-        return Outcome(True, f'{len(kept)} gaits found, but natural_walking does not walk on them '
-                       f'at {easy["speed"]:.2g} m/s: {outcome.what}', figures=figures, files=files)
-    price = 'electrical cost of transport unknown, since no motor tells its resistance,' \
-        if steady.get(COST) is None else f'cost of transport {steady[COST]:.3g}, electrical,'
-    return Outcome(True, f'{price} at {easy["speed"]:.2g} m/s, {100.0 * on_gait:.0f} % of the time '
-                   'on the gait', steady.get(COST), figures=figures, files=files)
+        return Outcome(
+            True,
+            f'{len(kept)} gaits found, but natural_walking does not walk on them '
+            f'at {easy["speed"]:.2g} m/s: {outcome.what}',
+            figures=figures,
+            files=files,
+        )
+    price = (
+        'electrical cost of transport unknown, since no motor tells its resistance,'
+        if steady.get(COST) is None
+        else f'cost of transport {steady[COST]:.3g}, electrical,'
+    )
+    return Outcome(
+        True,
+        f'{price} at {easy["speed"]:.2g} m/s, {100.0 * on_gait:.0f} % of the time on the gait',
+        steady.get(COST),
+        figures=figures,
+        files=files,
+    )
 
 
 def stand(site: Site) -> Outcome:
@@ -133,7 +184,8 @@ def stand(site: Site) -> Outcome:
     robot_file = site.load()
     feet = robot_file.robot.feet
     on_points = len(feet) < 3 and all(
-        len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet)
+        len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet
+    )
     how = 'stepping on the spot, for it has points' if on_points else 'still'
     if not on_points:
         outcome = _stand_by(robot_file, PostureControl.name, how)
@@ -149,14 +201,30 @@ def _stand_by(robot_file: RobotFile, law: str, how: str) -> Outcome:
     lean = float(base_lean(run)[0][-1])
     figures = {'lean': lean, 'law': law, 'time': float(run.time[-1])}
     if run.broke_off:
-        return Outcome(False, f'{how}: {run.fall_reason or run.fault}',
-                       round(float(run.time[-1]), 2), f's of {STANDS:g} s', 'see walking_control '
-                       'statics, and the guesses of adopt', figures)
+        return Outcome(
+            False,
+            f'{how}: {run.fall_reason or run.fault}',
+            round(float(run.time[-1]), 2),
+            f's of {STANDS:g} s',
+            'see walking_control statics, and the guesses of adopt',
+            figures,
+        )
     if lean > LEANS:
-        return Outcome(False, f'{how}, but it leans', round(lean, 3), f'rad, {LEANS:g} at most',
-                       'give its posture: --posture of adopt', figures)
-    return Outcome(True, f'{how}, leaning {lean:.1e} rad after {STANDS:g} s', round(lean, 5),
-                   f'rad, {LEANS:g} at most', figures=figures)
+        return Outcome(
+            False,
+            f'{how}, but it leans',
+            round(lean, 3),
+            f'rad, {LEANS:g} at most',
+            'give its posture: --posture of adopt',
+            figures,
+        )
+    return Outcome(
+        True,
+        f'{how}, leaning {lean:.1e} rad after {STANDS:g} s',
+        round(lean, 5),
+        f'rad, {LEANS:g} at most',
+        figures=figures,
+    )
 
 
 def legs(site: Site) -> Outcome:
@@ -165,8 +233,9 @@ def legs(site: Site) -> Outcome:
     if feet != 2:
         return Outcome(True, f'nothing held: the laws that walk are of two feet, not of {feet}')
     written, held = legs_alone(site.load(), site.current, site.folder)
-    return Outcome(True, f'{len(held)} joints held', len(held), robot_file=str(written),
-                   files=[str(written)])
+    return Outcome(
+        True, f'{len(held)} joints held', len(held), robot_file=str(written), files=[str(written)]
+    )
 
 
 def pace(robot_file: RobotFile) -> float:
@@ -184,18 +253,28 @@ def stepping(site: Site) -> Outcome:
     """Find a way of stepping that walks."""
     feet = len(site.load().robot.feet)
     if feet != 2:
-        return Outcome(False, f'the laws that walk are of two feet, not of {feet}', feet, 'feet',
-                       'write a law that walks on them, see CONTRIBUTING.md')
+        return Outcome(
+            False,
+            f'the laws that walk are of two feet, not of {feet}',
+            feet,
+            'feet',
+            'write a law that walks on them, see CONTRIBUTING.md',
+        )
     robot_file = site.load(controller=Stepping.name)
     speed = speed_of(site, robot_file)
     obstacles = find_walk_obstacles(robot_file)
     best: tuple[float, Outcome] | None = None
     for way in WAYS:
-        site.progress('stepping: ' + (', '.join(f'{name} x {factor:g}' for name, factor
-                                                in way.items()) or 'as its size says'))
+        site.progress(
+            'stepping: '
+            + (
+                ', '.join(f'{name} x {factor:g}' for name, factor in way.items())
+                or 'as its size says'
+            )
+        )
         try:
             trial = _with_way(site, way, speed)
-            outcome = walk(site, trial, 'mujoco', site.duration)   # what walks 5 s may fall at 6
+            outcome = walk(site, trial, 'mujoco', site.duration)  # what walks 5 s may fall at 6
         except WalkingControlError as error:
             outcome = Outcome(False, str(error), 0.0)
         lasted = float(outcome.figures.get('duration', 0.0))
@@ -203,31 +282,47 @@ def stepping(site: Site) -> Outcome:
             path = site.folder / f'{trial.robot.name}_walks.yaml'
             trial.write(path)
             changed = {name: getattr(trial.values(Stepping.parameters), name) for name in way}
-            return replace(outcome, limit=f'm/s of {speed:g}', robot_file=str(path),
-                           figures={**outcome.figures, **changed})
+            return replace(
+                outcome,
+                limit=f'm/s of {speed:g}',
+                robot_file=str(path),
+                figures={**outcome.figures, **changed},
+            )
         if best is None or lasted > best[0]:
             best = lasted, outcome
     assert best is not None
     words = str(obstacles[0]) if obstacles else best[1].what
-    return Outcome(False, words, round(best[0], 2),
-                   f's of {site.duration:g} s in the best of {len(WAYS)} ways of stepping',
-                   obstacles[0].remedy if obstacles else 'stronger motors, another --speed, or '
-                   'stepping parameters by hand', best[1].figures)
+    return Outcome(
+        False,
+        words,
+        round(best[0], 2),
+        f's of {site.duration:g} s in the best of {len(WAYS)} ways of stepping',
+        obstacles[0].remedy
+        if obstacles
+        else 'stronger motors, another --speed, or stepping parameters by hand',
+        best[1].figures,
+    )
 
 
 def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
     """Return the robot file with a way of stepping."""
     values = vars(site.load().values(Stepping.parameters))
-    changed: dict[str, Any] = {f'stepping__{name}': factor * values[name]
-                               for name, factor in way.items()}
+    changed: dict[str, Any] = {
+        f'stepping__{name}': factor * values[name] for name, factor in way.items()
+    }
     if 'step_time' in way:
         for name in ('shortest_step', 'longest_step'):
             changed[f'stepping__{name}'] = way['step_time'] * values[name]
     if 'step_width' in way and way['step_width'] < 1.0:
-        changed['stepping__narrowest'] = min(values['narrowest'],
-                                             way['step_width'] * values['step_width'])
-    return site.load(controller=Stepping.name, stepping__speed=speed,
-                     stepping__speed_limit=max(speed, values['speed_limit']), **changed)
+        changed['stepping__narrowest'] = min(
+            values['narrowest'], way['step_width'] * values['step_width']
+        )
+    return site.load(
+        controller=Stepping.name,
+        stepping__speed=speed,
+        stepping__speed_limit=max(speed, values['speed_limit']),
+        **changed,
+    )
 
 
 def gains(site: Site) -> Outcome:
@@ -236,16 +331,24 @@ def gains(site: Site) -> Outcome:
         return Outcome(True, 'left as they are', 0, 'evaluations')
     robot_file = site.load()
     values = vars(robot_file.values(Stepping.parameters))
-    axes = tuple(Axis(f'stepping.{name}', values[name] / factor, values[name] * factor)
-                 for name, factor in TUNED.items())
-    task = SweepTask(str(site.current), axes, Stepping.name, 'mujoco', duration=TRIED,
-                     seed=site.seed)
+    axes = tuple(
+        Axis(f'stepping.{name}', values[name] / factor, values[name] * factor)
+        for name, factor in TUNED.items()
+    )
+    task = SweepTask(
+        str(site.current), axes, Stepping.name, 'mujoco', duration=TRIED, seed=site.seed
+    )
     try:
-        found = tune(task, [Goal('speed', 0.7 * values['speed'])], 'cost_of_transport_positive',
-                     site.evaluations, lambda share: site.progress(f'gains {100 * share:.0f} %'))
+        found = tune(
+            task,
+            [Goal('speed', 0.7 * values['speed'])],
+            'cost_of_transport_positive',
+            site.evaluations,
+            lambda share: site.progress(f'gains {100 * share:.0f} %'),
+        )
     except WalkingControlError as error:
         return Outcome(True, f'left as they are: {error}')
-    if not walk(site, found['robot_file'], 'mujoco', site.duration).ok:   # cheap, but not for long
+    if not walk(site, found['robot_file'], 'mujoco', site.duration).ok:  # cheap, but not for long
         return Outcome(True, 'left as they are: the cheapest do not last', found['cost'])
     return site.keep_tuned(found)
 
@@ -265,9 +368,16 @@ def fastest(site: Site) -> Outcome:
     laws = {Stepping.name: _quick_steps(site, base, unit)}
     natural = [file for file in site.done['natural gait'].files if file.endswith('_natural.yaml')]
     if natural:
-        laws[NaturalWalking.name] = 'no more was tried', [
-            (level, load_robot(natural[0], [(f'{NaturalWalking.name}.speed', LEAD * level * unit)]))
-            for level in reversed(LEVELS)]
+        laws[NaturalWalking.name] = (
+            'no more was tried',
+            [
+                (
+                    level,
+                    load_robot(natural[0], [(f'{NaturalWalking.name}.speed', LEAD * level * unit)]),
+                )
+                for level in reversed(LEVELS)
+            ],
+        )
     path = site.folder / f'{base.robot.name}_fast.yaml'
     for law, (why, trials) in laws.items():
         for level, trial in trials:
@@ -286,18 +396,26 @@ def fastest(site: Site) -> Outcome:
         share = round(speed / unit, 3)
         cost = outcome.figures['cost_of_transport_positive']
         figures |= {law: share, f'{law} cost_of_transport_positive': cost}
-        words.append(f'{law}: {speed:.3g} m/s, {share:.2g} sqrt(g L), for {site.duration:g} s at a '
-                     f'cost of {cost:.2g}; {why}')
+        words.append(
+            f'{law}: {speed:.3g} m/s, {share:.2g} sqrt(g L), for {site.duration:g} s at a '
+            f'cost of {cost:.2g}; {why}'
+        )
         if share > best:
             best = share
             trial.write(path)
-    return Outcome(True, '. '.join(words),
-                   best or round(base.values(Stepping.parameters).speed / unit, 3), 'sqrt(g L)',
-                   figures=figures, files=[str(path)] if best else [])
+    return Outcome(
+        True,
+        '. '.join(words),
+        best or round(base.values(Stepping.parameters).speed / unit, 3),
+        'sqrt(g L)',
+        figures=figures,
+        files=[str(path)] if best else [],
+    )
 
 
-def _quick_steps(site: Site, base: RobotFile, unit: float
-                 ) -> tuple[str, list[tuple[float, RobotFile]]]:
+def _quick_steps(
+    site: Site, base: RobotFile, unit: float
+) -> tuple[str, list[tuple[float, RobotFile]]]:
     """Return why no faster way of stepping lasts, and levels of those that do, fastest first."""
     kept: list[tuple[float, RobotFile]] = []
     for level in LEVELS:
@@ -318,23 +436,30 @@ def _quick_steps(site: Site, base: RobotFile, unit: float
 def card(site: Site) -> Outcome:
     """Walk with turning, sideways, and with delay, a push and a lab's noise, forces by mass."""
     values = vars(site.load().values(Stepping.parameters))
-    light = min(1.0, site.load().scale.mass / REFERENCE.mass)   # its cells would be smaller, too
-    lab = {name.replace('.', '__'): value * light if '.force' in name else value
-           for name, value in noise_overrides('lab')}   # the estimator is told
+    light = min(1.0, site.load().scale.mass / REFERENCE.mass)  # its cells would be smaller, too
+    lab = {
+        name.replace('.', '__'): value * light if '.force' in name else value
+        for name, value in noise_overrides('lab')
+    }  # the estimator is told
     trials: dict[str, tuple[dict[str, Any], tuple[str, ...], float]] = {
         'turning': ({'stepping__turn': 0.5 * values['turn_limit']}, (), TRIED),
         'sideways': ({'stepping__sideways': 0.5 * values['sideways_limit']}, (), TRIED),
         f'lab noise, {1e3 * DELAY:g} ms, push of {PUSH:g} N s/kg': (
             {**lab, 'sensors__command_delay': DELAY, 'stepping__delay': DELAY},
-            (f'push={PUSH:g}@8.25',), site.duration)}
+            (f'push={PUSH:g}@8.25',),
+            site.duration,
+        ),
+    }
     figures: dict[str, Any] = {}
     for name, (changed, disturb, duration) in trials.items():
         site.progress(name)
         outcome = walk(site, site.load(**changed), 'mujoco', duration, disturb)
-        figures[name] = f'{duration:g} s' if outcome.ok else \
-            f'no, {outcome.value} s: {outcome.what}'
-    return Outcome(True, ', '.join(f'{name} {value}' for name, value in figures.items()),
-                   figures=figures)
+        figures[name] = (
+            f'{duration:g} s' if outcome.ok else f'no, {outcome.value} s: {outcome.what}'
+        )
+    return Outcome(
+        True, ', '.join(f'{name} {value}' for name, value in figures.items()), figures=figures
+    )
 
 
 SPATIAL_STEPS = (

@@ -16,22 +16,32 @@ from walking_control.runs.metrics import summarize
 from walking_control.runs.run import Run
 from walking_control.simulation.simulate import simulate
 
-KEPT = ('duration', 'steps', 'distance', 'speed', 'peak_effort', 'min_normal_force',
-        'max_friction_ratio', 'step_time', 'step_length')
-PATIENCE = 120.0   # s of processor time for a walk
+KEPT = (
+    'duration',
+    'steps',
+    'distance',
+    'speed',
+    'peak_effort',
+    'min_normal_force',
+    'max_friction_ratio',
+    'step_time',
+    'step_length',
+)
+PATIENCE = 120.0  # s of processor time for a walk
 
 
 @dataclass
 class Outcome:
     """What came of a step."""
-    ok: bool   # whether it passed
-    what: str   # in words what was found, or what stands in the way
-    value: Any = None   # the number that decided
-    limit: str | None = None   # the limit it was held against, in words
-    remedy: str | None = None   # what to do about it
-    figures: dict[str, Any] = field(default_factory=dict)   # name -> number or text, for the report
-    files: list[str] = field(default_factory=list)   # paths of what was written
-    robot_file: str = ''   # the robot file to go on with; empty: the one before
+
+    ok: bool  # whether it passed
+    what: str  # in words what was found, or what stands in the way
+    value: Any = None  # the number that decided
+    limit: str | None = None  # the limit it was held against, in words
+    remedy: str | None = None  # what to do about it
+    figures: dict[str, Any] = field(default_factory=dict)  # name -> number or text, for the report
+    files: list[str] = field(default_factory=list)  # paths of what was written
+    robot_file: str = ''  # the robot file to go on with; empty: the one before
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is kept in the journal."""
@@ -41,60 +51,78 @@ class Outcome:
 @dataclass
 class Site:
     """Where a robot is brought up, and how."""
-    path: Path   #: of the robot file that was given
-    folder: Path   #: where everything is written
-    speed: float | None = None   #: asked for, m/s; None: found
-    duration: float = 20.0   #: of the walk that counts, s
-    evaluations: int = 12   #: points that tuning tries
-    seed: int = 0   #: of everything that is random
-    current: Path = Path()   #: of the robot file to go on with
+
+    path: Path  #: of the robot file that was given
+    folder: Path  #: where everything is written
+    speed: float | None = None  #: asked for, m/s; None: found
+    duration: float = 20.0  #: of the walk that counts, s
+    evaluations: int = 12  #: points that tuning tries
+    seed: int = 0  #: of everything that is random
+    current: Path = Path()  #: of the robot file to go on with
     done: dict[str, Outcome] = field(default_factory=dict)  #: name -> `Outcome` of the steps before
-    progress: Callable[[str], None] = print   #: called with a line of text now and then
-    more: tuple['Step', ...] = ()   #: `Step` after `Step` to be done at the end
+    progress: Callable[[str], None] = print  #: called with a line of text now and then
+    more: tuple['Step', ...] = ()  #: `Step` after `Step` to be done at the end
 
     def load(self, **overrides: Any) -> RobotFile:
         """Return the `RobotFile` to go on with."""
-        return load_robot(self.current, [(name.replace('__', '.'), value)
-                                         for name, value in overrides.items()])
+        return load_robot(
+            self.current, [(name.replace('__', '.'), value) for name, value in overrides.items()]
+        )
 
     def options(self) -> dict[str, Any]:
         """Return what steps depend on beside the robot."""
-        return {'speed': self.speed, 'duration': self.duration, 'evaluations': self.evaluations,
-                'seed': self.seed}
+        return {
+            'speed': self.speed,
+            'duration': self.duration,
+            'evaluations': self.evaluations,
+            'seed': self.seed,
+        }
 
     def keep_tuned(self, found: dict[str, Any]) -> Outcome:
         """Write what `tune` found and return it as the `Outcome` to go on with."""
         written = self.folder / f'{found["robot_file"].robot.name}_tuned.yaml'
         found['robot_file'].write(written)
         before = '' if found['cost_before'] is None else f' from {found["cost_before"]:.4g}'
-        return Outcome(True, f'cost of transport {found["cost"]:.4g}{before}', found['cost'],
-                       figures=found['parameters'], robot_file=str(written))
+        return Outcome(
+            True,
+            f'cost of transport {found["cost"]:.4g}{before}',
+            found['cost'],
+            figures=found['parameters'],
+            robot_file=str(written),
+        )
 
 
 class Step(NamedTuple):
     """A step."""
+
     name: str
-    needs: tuple[str, ...]   # names of the steps that must have passed
+    needs: tuple[str, ...]  # names of the steps that must have passed
     run: Callable[[Site], Outcome]
 
 
 def check_step(site: Site) -> Outcome:
     """Say whether the robot file can be used."""
     result = check_robot(site.current)
-    facts = {name: value for name, value in result['facts'].items()
-             if name in ('mass', 'plants', 'controllers', 'start')}
+    facts = {
+        name: value
+        for name, value in result['facts'].items()
+        if name in ('mass', 'plants', 'controllers', 'start')
+    }
     if result['ok']:
         return Outcome(True, f'usable, {facts.get("mass")} kg', figures=facts)
     first = result['problems'][0]
-    return Outcome(False, str(first['what']), first['value'], first['limit'], first['remedy'],
-                   facts)
+    return Outcome(
+        False, str(first['what']), first['value'], first['limit'], first['remedy'], facts
+    )
 
 
-def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
-         disturb: Sequence[str] = ()) -> Outcome:
+def walk(
+    site: Site, robot_file: RobotFile, plant: str, duration: float, disturb: Sequence[str] = ()
+) -> Outcome:
     """Return the `Outcome` of a walk, `duration` seconds long, with a robot file's own law."""
-    run = simulate(robot_file, plant=plant, duration=duration, disturb=disturb,
-                   progress=_lose_patience(plant))
+    run = simulate(
+        robot_file, plant=plant, duration=duration, disturb=disturb, progress=_lose_patience(plant)
+    )
     return judge_walk(run, duration)
 
 
@@ -104,9 +132,13 @@ def _lose_patience(plant: str) -> Callable[[float], None]:
 
     def check(simulated: float) -> None:
         if time.process_time() - begin > PATIENCE:
-            raise NotAchieved(f'walk in plant {plant}', value=round(simulated, 2),
-                              limit=f's walked in {PATIENCE:g} s of processor time',
-                              remedy='a shorter --duration, or see why: walking_control simulate')
+            raise NotAchieved(
+                f'walk in plant {plant}',
+                value=round(simulated, 2),
+                limit=f's walked in {PATIENCE:g} s of processor time',
+                remedy='a shorter --duration, or see why: walking_control simulate',
+            )
+
     return check
 
 
@@ -117,15 +149,24 @@ def judge_walk(run: Run, duration: float) -> Outcome:
     steady = summary.get('steady') or {}
     figures['steady_speed'] = float(steady.get('speed') or 0.0)
     cost = steady.get('cost_of_transport_positive')
-    if cost is not None:   # the net work would count the sink at the start, and be below 0
+    if cost is not None:  # the net work would count the sink at the start, and be below 0
         figures['cost_of_transport_positive'] = cost
     time = float(summary['duration'])
     reason = why_it_stopped(run)
     if reason is not None or time < duration - 0.1:
-        return Outcome(False, reason or 'it ended early', round(time, 2),
-                       f's of {duration:g} s', figures=figures)
+        return Outcome(
+            False,
+            reason or 'it ended early',
+            round(time, 2),
+            f's of {duration:g} s',
+            figures=figures,
+        )
     if not summary.get('steps'):
         return Outcome(False, 'no step was made', 0, 'steps', figures=figures)
     speed = summary.get('speed') or 0.0
-    return Outcome(True, f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s', round(speed, 3),
-                   figures=figures)
+    return Outcome(
+        True,
+        f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s',
+        round(speed, 3),
+        figures=figures,
+    )

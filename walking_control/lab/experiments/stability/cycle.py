@@ -24,13 +24,13 @@ from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME
 
-SETTLING = 200   # steps from the start of the robot file to its cycle, at most
-STEP_SIZES = (1e-3, 5e-4, 2.5e-4)   # of differences; rad, and rad/s over the pace
-TOLERANCE = 1e-13   # of the integration: what is left is divided by the step
+SETTLING = 200  # steps from the start of the robot file to its cycle, at most
+STEP_SIZES = (1e-3, 5e-4, 2.5e-4)  # of differences; rad, and rad/s over the pace
+TOLERANCE = 1e-13  # of the integration: what is left is divided by the step
 INDICATORS = {'step_time': 's', 'step_length': 'm'}
 # disturbance -> size of differences, in leg lengths or in the leg's pendulum speed
 DISTURBANCES = {'floor': 4e-5, 'push': 4e-5}
-FORGOTTEN, MOST_STEPS = 1e-6, 2000   # share of the disturbance left at the last step that counts
+FORGOTTEN, MOST_STEPS = 1e-6, 2000  # share of the disturbance left at the last step that counts
 
 
 class StableCycle:
@@ -40,15 +40,19 @@ class StableCycle:
     or more than two coordinates stay free of locks; NotAchieved: the walk falls or does not settle.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
-                 sharp: bool = False) -> None:
+    def __init__(
+        self, robot_file: RobotFile, controller: str | None = None, sharp: bool = False
+    ) -> None:
         robot = robot_file.robot
         if sharp:
             robot_file = with_section(robot_file, RigidParameters.section, {'tolerance': TOLERANCE})
         if not robot.is_planar or not robot.coordinates:
-            raise IncompatiblePlant(f'return map of {robot.name}', value=robot.base.value,
-                                    limit='these numbers are of planar walkers on plant rigid',
-                                    remedy='for others: robustness --disturbance')
+            raise IncompatiblePlant(
+                f'return map of {robot.name}',
+                value=robot.base.value,
+                limit='these numbers are of planar walkers on plant rigid',
+                remedy='for others: robustness --disturbance',
+            )
         require_equal_legs(robot, f'return map of {robot.name}')
         self.robot_file, self.gravity = robot_file, robot_file.values(World).gravity
         self.walker = make_walker(robot_file, controller)
@@ -71,33 +75,41 @@ class StableCycle:
         walker.start(robot.feet.index(start.support), start.q, start.v)
         for step in range(SETTLING):
             if walker.walk(self.section.longest, True) != STEPPED:
-                raise NotAchieved(f'{robot.name} undisturbed', value=step,
-                                  limit='falls after that many steps',
-                                  remedy='change start, slope or controller')
+                raise NotAchieved(
+                    f'{robot.name} undisturbed',
+                    value=step,
+                    limit='falls after that many steps',
+                    remedy='change start, slope or controller',
+                )
         n = walker.model.n
-        x = polish(self.section.stride, self.section.point(walker.state.y[2:n + 2],
-                                                           walker.state.y[n + 4:]))
+        x = polish(
+            self.section.stride,
+            self.section.point(walker.state.y[2 : n + 2], walker.state.y[n + 4 :]),
+        )
         cycle = None if x is None else judge(self.section.stride, x)
         if cycle is None or not cycle.stable:
-            raise NotAchieved(f'stable cycle of {robot.name}',
-                              limit=f'the walk is on none after {SETTLING} steps',
-                              remedy='change slope or controller; walking_control gait cycle shows '
-                              'what cycles there are')
+            raise NotAchieved(
+                f'stable cycle of {robot.name}',
+                limit=f'the walk is on none after {SETTLING} steps',
+                remedy='change slope or controller; walking_control gait cycle shows '
+                'what cycles there are',
+            )
         return cycle
 
 
 @dataclass(eq=False)
 class Eigenvalues(Result):
     """The eigenvalues of a return map and what is known of their errors."""
-    eigenvalues: list[complex] | None = None   # largest first
-    eigenvalue_error: float | None = None   # to the next coarser extrapolation
+
+    eigenvalues: list[complex] | None = None  # largest first
+    eigenvalue_error: float | None = None  # to the next coarser extrapolation
     coordinates: list[str] | None = None
-    q: list[float] | None = None   # of the coordinates just after touchdown
+    q: list[float] | None = None  # of the coordinates just after touchdown
     v: list[float] | None = None
-    period: float | None = None   # s
-    step_length: float | None = None   # m
-    speed: float | None = None   # m/s
-    residual: float | None = None   # of the fixed point
+    period: float | None = None  # s
+    step_length: float | None = None  # m
+    speed: float | None = None  # m/s
+    residual: float | None = None  # of the fixed point
 
 
 def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
@@ -112,36 +124,60 @@ def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
         return stride.x
 
     fine, coarse = (
-        np.array([extrapolate(lambda size, i=i: (   # type: ignore[misc]
-            after(cycle.x + size * scale[i] * np.eye(3)[i])
-            - after(cycle.x - size * scale[i] * np.eye(3)[i])) / (2.0 * size * scale[i]), sizes)
-            for i in range(3)]).T for sizes in (STEP_SIZES, STEP_SIZES[:-1]))
+        np.array(
+            [
+                extrapolate(
+                    lambda size, i=i: (
+                        (  # type: ignore[misc]
+                            after(cycle.x + size * scale[i] * np.eye(3)[i])
+                            - after(cycle.x - size * scale[i] * np.eye(3)[i])
+                        )
+                        / (2.0 * size * scale[i])
+                    ),
+                    sizes,
+                )
+                for i in range(3)
+            ]
+        ).T
+        for sizes in (STEP_SIZES, STEP_SIZES[:-1])
+    )
     values, rough = sorted_eigenvalues(fine), sorted_eigenvalues(coarse)
     q, v = section.state(cycle.x)
-    return Eigenvalues([complex(value) for value in values], np.abs(values - rough).max(),
-                       [section.walker.robot.coordinates[i] for i in section.reported],
-                       (q[section.reported] + 0.0).tolist(), (v[section.reported] + 0.0).tolist(),
-                       cycle.period, cycle.length, cycle.speed, cycle.residual)
+    return Eigenvalues(
+        [complex(value) for value in values],
+        np.abs(values - rough).max(),
+        [section.walker.robot.coordinates[i] for i in section.reported],
+        (q[section.reported] + 0.0).tolist(),
+        (v[section.reported] + 0.0).tolist(),
+        cycle.period,
+        cycle.length,
+        cycle.speed,
+        cycle.residual,
+    )
 
 
-def extrapolate(difference: Callable[[float], np.ndarray],
-                sizes: tuple[float, ...] = STEP_SIZES) -> np.ndarray:
+def extrapolate(
+    difference: Callable[[float], np.ndarray], sizes: tuple[float, ...] = STEP_SIZES
+) -> np.ndarray:
     """Return Richardson's limit of central differences; each size is half of the one before."""
     row = [difference(size) for size in sizes]
     for order in range(1, len(row)):
-        row = [(4.0 ** order * finer - coarser) / (4.0 ** order - 1.0)
-               for coarser, finer in zip(row, row[1:], strict=False)]
+        row = [
+            (4.0**order * finer - coarser) / (4.0**order - 1.0)
+            for coarser, finer in zip(row, row[1:], strict=False)
+        ]
     return row[0]
 
 
 @dataclass(eq=False)
 class Sensitivity(Result):
     """The gait sensitivity norms of a walk ([HW07])."""
+
     # disturbance (floor: one foothold lower by 1 m; push: 1 N s per kg of robot along the walk
     # just after touchdown) -> indicator (step_time, s; step_length, m) -> norm
     sensitivity: dict[str, dict[str, float]] | None = None
-    gait_sensitivity_norm: float | None = None   # step time over floor height, no units
-    sensitivity_steps: int | None = None   # that count
+    gait_sensitivity_norm: float | None = None  # step time over floor height, no units
+    sensitivity_steps: int | None = None  # that count
     # disturbance -> indicator -> change of each step per unit of the disturbance
     responses: dict[str, dict[str, list[float]]] | None = None
 
@@ -155,14 +191,26 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
     for kind, share in DISTURBANCES.items():
         size = share * units[kind]
         response = extrapolate(
-            lambda size, kind=kind: (walk_disturbed(settled, kind, size, steps)   # type: ignore[misc]
-                                     - walk_disturbed(settled, kind, -size, steps)) / (2.0 * size),
-            (size, 0.5 * size, 0.25 * size))
+            lambda size, kind=kind: (
+                (
+                    walk_disturbed(settled, kind, size, steps)  # type: ignore[misc]
+                    - walk_disturbed(settled, kind, -size, steps)
+                )
+                / (2.0 * size)
+            ),
+            (size, 0.5 * size, 0.25 * size),
+        )
         responses[kind] = dict(zip(INDICATORS, response.T, strict=True))
-    norms = {kind: {name: float(np.linalg.norm(values)) for name, values in rows.items()}
-             for kind, rows in responses.items()}
-    return Sensitivity(norms, norms['floor']['step_time'] * settled.length_unit / settled.time_unit,
-                       steps, responses)
+    norms = {
+        kind: {name: float(np.linalg.norm(values)) for name, values in rows.items()}
+        for kind, rows in responses.items()
+    }
+    return Sensitivity(
+        norms,
+        norms['floor']['step_time'] * settled.length_unit / settled.time_unit,
+        steps,
+        responses,
+    )
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:
@@ -178,8 +226,11 @@ def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> 
     try:
         for row in indicators:
             if walker.walk(section.longest, True) != STEPPED:
-                raise NotAchieved('gait sensitivity', value=size,
-                                  limit=f'so small a disturbance ({kind}) fells the walker')
+                raise NotAchieved(
+                    'gait sensitivity',
+                    value=size,
+                    limit=f'so small a disturbance ({kind}) fells the walker',
+                )
             memo = walker.state.memo
             row[:] = memo[TIME] - time, memo[STEP_LENGTH]
             time = memo[TIME]

@@ -33,36 +33,44 @@ from walking_control.simulation.rigid.model import STEPS
 from walking_control.simulation.sensors import has_errors, SensorParameters
 
 RADIUS = 0.5
-STRIDES = 40        # within which a state has to come near the cycle
-NEAR = 0.02         # distance that counts as having returned, if it still shrinks
-ROUGHNESS = 0.002      # in leg lengths
-BEGIN = 20             # steps until the begin of a walk is forgotten
-BATCH = 60             # footholds drawn at a time; the model keeps 64
-ENOUGH = 400           # falls: the interval is then some 10 % either way
+STRIDES = 40  # within which a state has to come near the cycle
+NEAR = 0.02  # distance that counts as having returned, if it still shrinks
+ROUGHNESS = 0.002  # in leg lengths
+BEGIN = 20  # steps until the begin of a walk is forgotten
+BATCH = 60  # footholds drawn at a time; the model keeps 64
+ENOUGH = 400  # falls: the interval is then some 10 % either way
 CONFIDENCE = 0.95
 
 Strides = Callable[[np.random.Generator, bool], tuple[int, bool]]
-METRICS = {'eigenvalues': 'of the return map, with their error',
-           'sensitivity': 'gait sensitivity norm of Hobbelen and Wisse',
-           'passage': 'mean first passage time of Byl and Tedrake, with its interval',
-           'attraction': 'region of attraction in energy-normalised distance, with its interval'}
+METRICS = {
+    'eigenvalues': 'of the return map, with their error',
+    'sensitivity': 'gait sensitivity norm of Hobbelen and Wisse',
+    'passage': 'mean first passage time of Byl and Tedrake, with its interval',
+    'attraction': 'region of attraction in energy-normalised distance, with its interval',
+}
 DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000}
 
 
 @dataclass(eq=False)
 class Attraction(Result):
     """How much of a ball around a cycle returns to it."""
+
     attraction_radius: float | None = None
-    attraction_share: float | None = None   # of the ball, that returns
-    attraction_share_interval: list[float] | None = None   # 95 %, of Clopper and Pearson
-    attraction_volume: float | None = None   # that share of the volume, rad (rad/s)^2
+    attraction_share: float | None = None  # of the ball, that returns
+    attraction_share_interval: list[float] | None = None  # 95 %, of Clopper and Pearson
+    attraction_volume: float | None = None  # that share of the volume, rad (rad/s)^2
     attraction_volume_interval: list[float] | None = None
-    attraction_core: float | None = None   # distance of the nearest state that leaves
-    attraction_samples: list[list[Any]] | None = None   # [angle, rate, rate, distance, returned]
+    attraction_core: float | None = None  # distance of the nearest state that leaves
+    attraction_samples: list[list[Any]] | None = None  # [angle, rate, rate, distance, returned]
 
 
-def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples: int = 1000,
-                    seed: int = 0, progress: Callable[[float], None] | None = None) -> Attraction:
+def find_attraction(
+    settled: cycle.StableCycle,
+    radius: float = RADIUS,
+    samples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Attraction:
     """Return how much of a ball around a cycle returns to it; `radius` as in the module."""
     if not (math.isfinite(radius) and radius > 0.0):
         raise InvalidInput('radius', value=radius, limit='must be above 0')
@@ -80,9 +88,16 @@ def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples:
         if progress is not None:
             progress(len(rows) / samples)
     share, interval = share_interval(sum(row[-1] for row in rows), samples)
-    volume = 4.0 / 3.0 * math.pi * radius ** 3 * abs(float(np.linalg.det(to_state)))
-    return Attraction(radius, share, interval, share * volume, [end * volume for end in interval],
-                      min((row[-2] for row in rows if not row[-1]), default=None), rows)
+    volume = 4.0 / 3.0 * math.pi * radius**3 * abs(float(np.linalg.det(to_state)))
+    return Attraction(
+        radius,
+        share,
+        interval,
+        share * volume,
+        [end * volume for end in interval],
+        min((row[-2] for row in rows if not row[-1]), default=None),
+        rows,
+    )
 
 
 def energy_root(settled: cycle.StableCycle) -> np.ndarray:
@@ -125,16 +140,22 @@ def share_interval(hits: int, samples: int) -> tuple[float, list[float]]:
 @dataclass(eq=False)
 class Passage(Result):
     """How long a walk on a rough floor lasts; without a fall mean and upper end are None."""
-    roughness: float | None = None   # m
+
+    roughness: float | None = None  # m
     mean_first_passage_steps: float | None = None
-    mean_first_passage_interval: list[float | None] | None = None   # of 95 %
-    mean_first_passage_time: float | None = None   # s, at the period of the cycle
+    mean_first_passage_interval: list[float | None] | None = None  # of 95 %
+    mean_first_passage_time: float | None = None  # s, at the period of the cycle
     falls: int | None = None
     steps_counted: int | None = None
 
 
-def find_passage(settled: cycle.StableCycle, roughness: float | None = None, steps: int = 20000,
-                 seed: int = 0, progress: Callable[[float], None] | None = None) -> Passage:
+def find_passage(
+    settled: cycle.StableCycle,
+    roughness: float | None = None,
+    steps: int = 20000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Passage:
     """Return the mean first passage time of a walk on a rough floor.
 
     `roughness`, m, is the standard deviation from foothold to foothold; None: 0.2 % of the leg
@@ -147,19 +168,26 @@ def find_passage(settled: cycle.StableCycle, roughness: float | None = None, ste
         raise InvalidInput('steps', value=steps, limit=f'must be at least {10 * BEGIN}')
     counted, falls = count_falls(_strides_of(settled, height), steps, seed, progress)
     mean, interval = passage_interval(counted, falls)
-    return Passage(height, mean, interval, None if mean is None else mean * settled.cycle.period,
-                   falls, counted)
+    return Passage(
+        height,
+        mean,
+        interval,
+        None if mean is None else mean * settled.cycle.period,
+        falls,
+        counted,
+    )
 
 
-def count_falls(walk: Strides, steps: int, seed: int,
-                progress: Callable[[float], None] | None = None) -> tuple[int, int]:
+def count_falls(
+    walk: Strides, steps: int, seed: int, progress: Callable[[float], None] | None = None
+) -> tuple[int, int]:
     """Return steps that count and falls; `walk`: (random, anew) -> (steps, whether it fell)."""
     rng = np.random.default_rng(seed)
     walked = counted = falls = 0
     anew, made = True, 0
     while walked < steps and falls < ENOUGH:
         more, fell = walk(rng, anew)
-        more += fell   # the step that fails is one as well
+        more += fell  # the step that fails is one as well
         before, made = made, made + more
         walked += more
         counted += max(made, BEGIN) - max(before, BEGIN)
@@ -191,27 +219,33 @@ def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
         if anew:
             walker.start(0, *section.state(settled.cycle.x))
         mode[STEPS] = 0
-        drops[1:BATCH + 1] = rng.normal(0.0, height, BATCH)
+        drops[1 : BATCH + 1] = rng.normal(0.0, height, BATCH)
         made = walker.stride_many(BATCH, section.longest)
         drops[:] = 0.0
         return made, made < BATCH
+
     return walk
 
 
 @dataclass(eq=False)
 class Stability(cycle.Eigenvalues, cycle.Sensitivity, Passage, Attraction):
     """What was measured of the cycle a robot settles on; of what was not, there is no entry."""
+
     robot: str = ''
     controller: str = ''
     plant: str = 'rigid'
-    slope: float = 0.0   # rad
-    metrics: list[str] = field(default_factory=list)   # what was asked for
+    slope: float = 0.0  # rad
+    metrics: list[str] = field(default_factory=list)  # what was asked for
 
 
-def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
-                 controller: Choice = None, seed: int = 0,
-                 progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
-                 **settings: Any) -> Stability:
+def find_metrics(
+    robot_file: RobotFile,
+    names: Sequence[str] = tuple(METRICS),
+    controller: Choice = None,
+    seed: int = 0,
+    progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
+    **settings: Any,
+) -> Stability:
     """Return measures of stability, some of `METRICS`, of the cycle a planar robot settles on.
 
     `seed` is that of the rough floor and of the states tried; settings are ``roughness`` and
@@ -222,27 +256,42 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
-        raise InvalidInput('metric', value=unknown[0] if unknown else '', limit='unknown',
-                           remedy='known: ' + ', '.join(METRICS) + ', all')
+        raise InvalidInput(
+            'metric',
+            value=unknown[0] if unknown else '',
+            limit='unknown',
+            remedy='known: ' + ', '.join(METRICS) + ', all',
+        )
     if has_errors(robot_file.values(SensorParameters)):
-        raise InvalidInput('sensors with errors', limit='a return map is that of a known state',
-                           remedy='leave out --noise; robustness --margin noise asks about noise')
+        raise InvalidInput(
+            'sensors with errors',
+            limit='a return map is that of a known state',
+            remedy='leave out --noise; robustness --margin noise asks about noise',
+        )
     chosen = {**DEFAULTS, **settings}
     result: dict[str, Any] = {
-        'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-        'plant': 'rigid', 'slope': robot_file.values(World).slope, 'metrics': list(names)}
-    sharp, settled = (cache(partial(cycle.StableCycle, robot_file, controller, sharp=sharp))
-                      for sharp in (True, False))   # made once it is asked for
+        'robot': robot_file.robot.name,
+        'controller': controller or robot_file.controller,
+        'plant': 'rigid',
+        'slope': robot_file.values(World).slope,
+        'metrics': list(names),
+    }
+    sharp, settled = (
+        cache(partial(cycle.StableCycle, robot_file, controller, sharp=sharp))
+        for sharp in (True, False)
+    )  # made once it is asked for
     if 'eigenvalues' in names:
         result |= cycle.find_eigenvalues(sharp())
     if 'sensitivity' in names:
         result |= cycle.find_sensitivity(sharp())
     if 'passage' in names:
-        result |= find_passage(settled(), chosen['roughness'], chosen['steps'], seed,
-                               progress('passage'))
+        result |= find_passage(
+            settled(), chosen['roughness'], chosen['steps'], seed, progress('passage')
+        )
     if 'attraction' in names:
-        result |= find_attraction(settled(), chosen['radius'], chosen['samples'], seed,
-                                  progress('attraction'))
+        result |= find_attraction(
+            settled(), chosen['radius'], chosen['samples'], seed, progress('attraction')
+        )
     found = Stability(**result)
     for name in found.keys() - result.keys():
         del found[name]

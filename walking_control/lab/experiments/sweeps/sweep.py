@@ -21,7 +21,7 @@ from walking_control.lab.experiments.sweeps.task import batches, check_task, Swe
 from walking_control.lab.experiments.sweeps.walks import walk_rows, Workshop
 from walking_control.runs.result import Result
 
-PATIENCE = 10.0   # s, for a scheduler to answer and for its first worker
+PATIENCE = 10.0  # s, for a scheduler to answer and for its first worker
 LOCAL = '127.0.0.1'
 
 
@@ -52,27 +52,33 @@ class Workers:
         """Stop them, if they are ours."""
         self._stack.close()
 
-    def walk(self, task: SweepTask,
-             portions: Sequence[list[int]]) -> Iterator[list[dict[str, Any]]]:
+    def walk(
+        self, task: SweepTask, portions: Sequence[list[int]]
+    ) -> Iterator[list[dict[str, Any]]]:
         """Walk portions of rows in any order; NotAchieved: workers end again and again."""
         if self._client is None:
             for portion in portions:
                 yield walk_rows(task, portion)
             return
         distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
-        futures = {self._client.submit(walk_rows, task, portion, pure=False): portion
-                   for portion in portions}
+        futures = {
+            self._client.submit(walk_rows, task, portion, pure=False): portion
+            for portion in portions
+        }
         for future in distributed.as_completed(futures):
             portion = futures.pop(future)
             try:
                 rows = future.result()
             except distributed.KilledWorker as error:
-                raise NotAchieved(f'rows {portion[0]} to {portion[-1]}',
-                                  limit='ended every worker that tried them',
-                                  remedy=f'look at one alone: --row {portion[0]}') from error
+                raise NotAchieved(
+                    f'rows {portion[0]} to {portion[-1]}',
+                    limit='ended every worker that tried them',
+                    remedy=f'look at one alone: --row {portion[0]}',
+                ) from error
             except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
-                raise NotAchieved('cluster', limit='is gone',
-                                  remedy='start it again and --resume the table') from error
+                raise NotAchieved(
+                    'cluster', limit='is gone', remedy='start it again and --resume the table'
+                ) from error
             future.release()
             yield rows
 
@@ -81,12 +87,23 @@ class Workers:
 def _start(count: int) -> Iterator[Any]:
     distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
     dask = import_optional('dask', 'sweeps by several processes', EXTRA)
-    with dask.config.set({'distributed.worker.multiprocessing-method': 'forkserver',
-                          'distributed.admin.low-level-log-length': 0}), \
-            distributed.LocalCluster(n_workers=count, threads_per_worker=1, host=LOCAL,
-                                     dashboard_address=None, memory_limit=None,
-                                     silence_logs=logging.CRITICAL) as cluster, \
-            distributed.Client(cluster) as client:
+    with (
+        dask.config.set(
+            {
+                'distributed.worker.multiprocessing-method': 'forkserver',
+                'distributed.admin.low-level-log-length': 0,
+            }
+        ),
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            host=LOCAL,
+            dashboard_address=None,
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -98,41 +115,55 @@ def _connect(address: str) -> Iterator[Any]:
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
-        raise InvalidInput('scheduler', value=address, limit=f'does not answer: {error}',
-                           remedy='start one with dask scheduler, or leave out --scheduler') \
-            from error
+        raise InvalidInput(
+            'scheduler',
+            value=address,
+            limit=f'does not answer: {error}',
+            remedy='start one with dask scheduler, or leave out --scheduler',
+        ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, TimeoutError) as error:
-            raise InvalidInput('scheduler', value=address, limit='has no worker',
-                               remedy=f'start some: dask worker {address}') from error
+            raise InvalidInput(
+                'scheduler',
+                value=address,
+                limit='has no worker',
+                remedy=f'start some: dask worker {address}',
+            ) from error
         yield client
 
 
 @dataclass(eq=False)
 class Sweep(Result):
     """What came of a sweep."""
+
     robot: str
     controller: str
     plant: str
-    runs: int   # rows of the table
-    walked: int   # of them, now
-    stable: int   # rows that lasted
-    wall_time: float   # s
+    runs: int  # rows of the table
+    walked: int  # of them, now
+    stable: int  # rows that lasted
+    wall_time: float  # s
     workers: int
     columns: list[str]
     file: str | None
-    chosen: dict[str, float] | None   # what the robot file says of the axes
-    margin: float | None   # see `margin_of`
+    chosen: dict[str, float] | None  # what the robot file says of the axes
+    margin: float | None  # see `margin_of`
     nearest_failure: dict[str, float] | None
     interrupted: bool
-    table: Any   # `pyarrow.Table`
+    table: Any  # `pyarrow.Table`
 
 
-def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
-              scheduler: str | None = None, resume: bool = False, allow_many: bool = False,
-              progress: Callable[[float], None] | None = None) -> Sweep:
+def run_sweep(
+    task: SweepTask,
+    file: Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    resume: bool = False,
+    allow_many: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Sweep:
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
     `file`: parquet file for the table; None keeps it in memory. `workers`: local processes; None
@@ -146,7 +177,7 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
     begin = time.perf_counter()
     check_task(task, allow_many)
     workshop = Workshop(task)
-    workshop.check()   # better now than in every row
+    workshop.check()  # better now than in every row
     table = SweepTable(task, file, resume)
     missing = [row for row in range(task.rows) if row not in table.done]
     portions = batches(missing, task.rows)
@@ -158,19 +189,33 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
                 if progress is not None:
                     progress(len(table.done) / task.rows)
     except KeyboardInterrupt:
-        raise Interrupted({'runs': len(table.done), 'file': file and str(file),
-                           'interrupted': True}) from None
+        raise Interrupted(
+            {'runs': len(table.done), 'file': file and str(file), 'interrupted': True}
+        ) from None
     whole = table.finish()
     chosen = chosen_point(workshop)
-    return Sweep(workshop.base.robot.name, workshop.controller, workshop.plant, whole.num_rows,
-                 len(missing), sum(whole['stable'].to_pylist()), time.perf_counter() - begin,
-                 crew.count, whole.column_names, str(file) if file else None,
-                 chosen, interrupted=False, table=whole, **margin_of(task, whole, chosen))
+    return Sweep(
+        workshop.base.robot.name,
+        workshop.controller,
+        workshop.plant,
+        whole.num_rows,
+        len(missing),
+        sum(whole['stable'].to_pylist()),
+        time.perf_counter() - begin,
+        crew.count,
+        whole.column_names,
+        str(file) if file else None,
+        chosen,
+        interrupted=False,
+        table=whole,
+        **margin_of(task, whole, chosen),
+    )
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:
     """Return what the robot file itself says of the axes; None where it does not say."""
     from walking_control.controllers.registry import CONTROLLERS
+
     table = CONTROLLERS.find(workshop.controller).parameters
     values = workshop.base.values(table)
     point = {}
@@ -192,6 +237,9 @@ def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> d
     away = (points - [chosen[axis.name] for axis in axes]) / [axis.high - axis.low for axis in axes]
     distance = np.linalg.norm(away, axis=1)
     nearest = int(np.argmin(distance))
-    return {'margin': float(distance[nearest]) if math.isfinite(distance[nearest]) else None,
-            'nearest_failure': dict(zip((axis.name for axis in axes), points[nearest].tolist(),
-                                        strict=True))}
+    return {
+        'margin': float(distance[nearest]) if math.isfinite(distance[nearest]) else None,
+        'nearest_failure': dict(
+            zip((axis.name for axis in axes), points[nearest].tolist(), strict=True)
+        ),
+    }

@@ -16,14 +16,16 @@ from walking_control.exceptions import import_optional, InvalidInput, NotAchieve
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.lab.experiments.sweeps.walks import MEASURES
 
-TASK = b'walking_control.sweep'   # key of the task among the metadata of a table
-GROUP = 65536                     # rows
+TASK = b'walking_control.sweep'  # key of the task among the metadata of a table
+GROUP = 65536  # rows
 EXTRA = 'walking_control[sweep]'
 
 
 def _arrow() -> tuple[Any, Any]:
-    return (import_optional('pyarrow', 'tables of sweeps', EXTRA),
-            import_optional('pyarrow.parquet', 'tables of sweeps', EXTRA))
+    return (
+        import_optional('pyarrow', 'tables of sweeps', EXTRA),
+        import_optional('pyarrow.parquet', 'tables of sweeps', EXTRA),
+    )
 
 
 class SweepTable:
@@ -44,13 +46,17 @@ class SweepTable:
             self._check(file)
             self.done = {row for part in self._stored() for row in part['row'].to_pylist()}
         elif self._parts is not None and self._parts.exists():
-            raise InvalidInput(f'sweep in {file.parent}', limit='is unfinished',
-                               remedy=f'--resume {file} goes on with it; remove {self._parts} to '
-                               'give it up')
+            raise InvalidInput(
+                f'sweep in {file.parent}',
+                limit='is unfinished',
+                remedy=f'--resume {file} goes on with it; remove {self._parts} to give it up',
+            )
         with self._writing():
-            self._parts.mkdir(parents=True, exist_ok=True)   # type: ignore[union-attr]
-            self._replace(self._parts / 'task.json',   # type: ignore[operator]
-                          lambda path: path.write_text(task.text(), encoding='utf-8'))
+            self._parts.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
+            self._replace(
+                self._parts / 'task.json',  # type: ignore[operator]
+                lambda path: path.write_text(task.text(), encoding='utf-8'),
+            )
 
     def append(self, rows: Sequence[dict[str, Any]]) -> None:
         """Keep rows for good; NotAchieved: they cannot be written, and what was there stays."""
@@ -73,7 +79,7 @@ class SweepTable:
             return self._make(self._rows).sort_by('row')
         whole = pa.concat_tables([self._make([]), *self._stored()]).sort_by('row')
         numbers = whole['row'].to_pylist()
-        if len(set(numbers)) < len(numbers):   # killed between the table and the end of its parts
+        if len(set(numbers)) < len(numbers):  # killed between the table and the end of its parts
             first = {row: i for i, row in reversed(list(enumerate(numbers)))}
             whole = whole.take(sorted(first.values()))
         with self._writing():
@@ -83,9 +89,15 @@ class SweepTable:
 
     def _make(self, rows: Sequence[dict[str, Any]]) -> Any:
         pa, _ = _arrow()
-        kinds = {'row': pa.int64(), **{axis.name: pa.float64() for axis in self.task.axes},
-                 'seed': pa.int64(), 'stable': pa.bool_(), 'reason': pa.string(),
-                 **{name: pa.float64() for name in MEASURES}, 'steps': pa.int64()}
+        kinds = {
+            'row': pa.int64(),
+            **{axis.name: pa.float64() for axis in self.task.axes},
+            'seed': pa.int64(),
+            'stable': pa.bool_(),
+            'reason': pa.string(),
+            **{name: pa.float64() for name in MEASURES},
+            'steps': pa.int64(),
+        }
         schema = pa.schema(list(kinds.items()), metadata={TASK: self.task.text().encode()})
         return pa.Table.from_pylist(sorted(rows, key=lambda row: row['row']), schema=schema)
 
@@ -109,16 +121,25 @@ class SweepTable:
         try:
             yield
         except OSError as error:
-            raise NotAchieved(f'table {self.file}', limit=f'cannot be written: '
-                              f'{error.strerror or error}', remedy=f'make room, then --resume '
-                              f'{self.file}; {len(self.done)} rows are kept') from error
+            raise NotAchieved(
+                f'table {self.file}',
+                limit=f'cannot be written: {error.strerror or error}',
+                remedy=f'make room, then --resume {self.file}; {len(self.done)} rows are kept',
+            ) from error
 
     def _stored(self) -> Iterator[Any]:
         """Return the tables that are there, as this task's."""
-        files = sorted(self._parts.glob('rows-*.parquet')) \
-            if self._parts is not None and self._parts.exists() else []
-        if self._goes_on and self.file is not None and self.file.exists() \
-                and self.task.grows_from(_task_text(read_table(self.file))) is None:
+        files = (
+            sorted(self._parts.glob('rows-*.parquet'))
+            if self._parts is not None and self._parts.exists()
+            else []
+        )
+        if (
+            self._goes_on
+            and self.file is not None
+            and self.file.exists()
+            and self.task.grows_from(_task_text(read_table(self.file))) is None
+        ):
             files.insert(0, self.file)
         schema = self._make([]).schema
         for file in files:
@@ -131,12 +152,16 @@ class SweepTable:
         elif file.exists():
             text = _task_text(read_table(file))
         else:
-            raise InvalidInput(f'sweep {file}', limit='is not there',
-                               remedy='begin it with --out DIR')
+            raise InvalidInput(
+                f'sweep {file}', limit='is not there', remedy='begin it with --out DIR'
+            )
         differs = self.task.grows_from(text)
         if differs is not None:
-            raise InvalidInput(f'sweep {file}', limit=f'is another one: {differs}',
-                               remedy='name what it was begun with, or another file')
+            raise InvalidInput(
+                f'sweep {file}',
+                limit=f'is another one: {differs}',
+                remedy='name what it was begun with, or another file',
+            )
 
 
 def read_table(file: Path) -> Any:
@@ -145,8 +170,11 @@ def read_table(file: Path) -> Any:
     try:
         return parquet.read_table(file, partitioning=None)
     except (OSError, pa.ArrowException) as error:
-        raise InvalidInput(f'table {file}', limit=f'cannot be read: {error}',
-                           remedy='name a file that walking_control sweep wrote') from error
+        raise InvalidInput(
+            f'table {file}',
+            limit=f'cannot be read: {error}',
+            remedy='name a file that walking_control sweep wrote',
+        ) from error
 
 
 def _task_text(table: Any) -> str:

@@ -14,16 +14,17 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.registry import Choice
 from walking_control.simulation.registry import REGISTRIES
 
-MOST = 1_000_000   # runs without being asked for
+MOST = 1_000_000  # runs without being asked for
 
 
 @dataclass(frozen=True)
 class Axis:
     """A parameter or entry of the initial state that changes from row to row."""
-    name: str   # as of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate
-    low: float   # first value
-    high: float   # last value
-    count: int = 1   # how many, evenly apart; of a sweep by samples it has no meaning
+
+    name: str  # as of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate
+    low: float  # first value
+    high: float  # last value
+    count: int = 1  # how many, evenly apart; of a sweep by samples it has no meaning
 
     def value(self, index: int) -> float:
         """Return a value of the axis."""
@@ -33,16 +34,17 @@ class Axis:
 @dataclass(frozen=True)
 class SweepTask:
     """The whole of a sweep."""
-    robot: str   # name of a robot or path of a robot file; workers read it
-    axes: tuple[Axis, ...]   # the last one changes fastest
-    controller: Choice = None   # None takes the robot file's default
-    plant: Choice = None   # None takes the robot file's default
-    duration: float = 10.0   # simulated time of each walk, s
-    settings: tuple[tuple[str, Any], ...] = ()   # pairs (name, value) that hold for every row
-    disturb: tuple[str, ...] = ()   # planned disturbances, as text
-    samples: int = 0   # rows drawn at random between the ends of the axes; 0 takes the grid
-    repeats: int = 1   # walks of each point, each with its own seed of the sensors' errors
-    seed: int = 0   # of the first of them, and of samples
+
+    robot: str  # name of a robot or path of a robot file; workers read it
+    axes: tuple[Axis, ...]  # the last one changes fastest
+    controller: Choice = None  # None takes the robot file's default
+    plant: Choice = None  # None takes the robot file's default
+    duration: float = 10.0  # simulated time of each walk, s
+    settings: tuple[tuple[str, Any], ...] = ()  # pairs (name, value) that hold for every row
+    disturb: tuple[str, ...] = ()  # planned disturbances, as text
+    samples: int = 0  # rows drawn at random between the ends of the axes; 0 takes the grid
+    repeats: int = 1  # walks of each point, each with its own seed of the sensors' errors
+    seed: int = 0  # of the first of them, and of samples
 
     def __post_init__(self) -> None:
         """Keep what other processes can read: names and settings, instead of classes."""
@@ -83,32 +85,46 @@ class SweepTask:
         if self.samples and other.get('samples') and other['samples'] < self.samples:
             other['samples'] = self.samples
         differs = [name for name in mine if mine[name] != other.get(name)]
-        return None if not differs else ', '.join(
-            f'{name} was {other.get(name)!r} and is {mine[name]!r}' for name in differs)
+        return (
+            None
+            if not differs
+            else ', '.join(
+                f'{name} was {other.get(name)!r} and is {mine[name]!r}' for name in differs
+            )
+        )
 
 
 def check_task(task: SweepTask, allow_many: bool = False) -> None:
     """Refuse a sweep that is empty, names an axis twice or, unless allowed, exceeds a million."""
     if not task.axes:
-        raise InvalidInput('grid', limit='has no axis', remedy='for example --grid '
-                           'set_point=0.1:0.5:9')
+        raise InvalidInput(
+            'grid', limit='has no axis', remedy='for example --grid set_point=0.1:0.5:9'
+        )
     names = [axis.name for axis in task.axes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidInput('grid', value=twice[0], limit='is named twice')
     for axis in task.axes:
         if axis.count < 1 or not all(map(math.isfinite, (axis.low, axis.high))):
-            raise InvalidInput(f'grid {axis.name}', value=(axis.low, axis.high, axis.count),
-                               limit='must be two finite numbers and how many values from 1')
+            raise InvalidInput(
+                f'grid {axis.name}',
+                value=(axis.low, axis.high, axis.count),
+                limit='must be two finite numbers and how many values from 1',
+            )
     if task.samples < 0 or task.repeats < 1:
-        raise InvalidInput('samples and repeats', value=(task.samples, task.repeats),
-                           limit='must be at least 1')
+        raise InvalidInput(
+            'samples and repeats', value=(task.samples, task.repeats), limit='must be at least 1'
+        )
     if task.rows > MOST and not allow_many:
-        raise InvalidInput('runs of the sweep', value=task.rows, limit=f'more than {MOST:,}',
-                           remedy='--yes if that is meant; --samples N draws N points instead')
+        raise InvalidInput(
+            'runs of the sweep',
+            value=task.rows,
+            limit=f'more than {MOST:,}',
+            remedy='--yes if that is meant; --samples N draws N points instead',
+        )
 
 
 def batches(rows: Sequence[int], total: int) -> list[list[int]]:
     """Return rows still to be done in the portions that workers take and tables keep at a time."""
     size = min(500, max(1, total // 100))
-    return [list(rows[i:i + size]) for i in range(0, len(rows), size)]
+    return [list(rows[i : i + size]) for i in range(0, len(rows), size)]

@@ -30,14 +30,33 @@ from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 # of the steady window, see `runs.metrics.steady_state`
-STEADY = ('mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
-          'cost_of_transport_electrical', 'step_length', 'step_time', 'foot_clearance', 'asymmetry')
+STEADY = (
+    'mechanical_power',
+    'cost_of_transport',
+    'cost_of_transport_positive',
+    'cost_of_transport_electrical',
+    'step_length',
+    'step_time',
+    'foot_clearance',
+    'asymmetry',
+)
 # name -> unit of the measures beside `stable` and `reason`
-MEASURES = {'time': 's', 'steps': '1', 'distance': 'm', 'speed': 'm/s', 'mechanical_power': 'W',
-            'cost_of_transport': '1', 'cost_of_transport_positive': '1',
-            'cost_of_transport_electrical': '1', 'step_length': 'm', 'step_time': 's',
-            'foot_clearance': 'm', 'asymmetry': '1', 'peak_effort': 'N m',
-            'squared_effort_per_step': '(N m)^2 s'}
+MEASURES = {
+    'time': 's',
+    'steps': '1',
+    'distance': 'm',
+    'speed': 'm/s',
+    'mechanical_power': 'W',
+    'cost_of_transport': '1',
+    'cost_of_transport_positive': '1',
+    'cost_of_transport_electrical': '1',
+    'step_length': 'm',
+    'step_time': 's',
+    'foot_clearance': 'm',
+    'asymmetry': '1',
+    'peak_effort': 'N m',
+    'squared_effort_per_step': '(N m)^2 s',
+}
 _START = re.compile(r'start\.([qv])\.(.+)')
 
 
@@ -59,17 +78,25 @@ class Workshop:
         self.task = task
         for axis in task.axes:
             if axis.name in ('row', 'seed', 'stable', 'reason', *MEASURES):
-                raise InvalidInput(f'grid {axis.name}', limit='is a column of the table already',
-                                   remedy='name the parameter with its section, as in '
-                                   f'foot_placement.{axis.name}')
-        chosen = [(name, value) for name in ('controller', 'plant')
-                  if (value := getattr(task, name)) is not None]
+                raise InvalidInput(
+                    f'grid {axis.name}',
+                    limit='is a column of the table already',
+                    remedy=f'name the parameter with its section, as in foot_placement.{axis.name}',
+                )
+        chosen = [
+            (name, value)
+            for name in ('controller', 'plant')
+            if (value := getattr(task, name)) is not None
+        ]
         self._settings = [*chosen, *task.settings]
         self.base = load_robot(task.robot, self._settings)
         self.controller, self.plant = self.base.controller, self.base.plant
         self._section = CONTROLLERS.find(self.controller).parameters.section
-        self._laws = {axis.name: leaf for axis in task.axes
-                      if (leaf := self._check(axis.name, (axis.low, axis.high))) is not None}
+        self._laws = {
+            axis.name: leaf
+            for axis in task.axes
+            if (leaf := self._check(axis.name, (axis.low, axis.high))) is not None
+        }
         self._walker: Walker | None = None
         self._walks_as: tuple[Any, Any] = None, None
         self._loaded: tuple[list[tuple[str, float]], RobotFile] = [], self.base
@@ -101,9 +128,12 @@ class Workshop:
     def robot_file_at(self, point: Mapping[str, float], seed: int) -> RobotFile:
         """Return the `RobotFile` of a point between the axes, name -> value, and a seed."""
         starts = {name: value for name, value in point.items() if _START.fullmatch(name)}
-        others = [(name, value) for name, value in point.items()
-                  if name not in starts and name not in self._laws]
-        if others != self._loaded[0]:   # rows that differ in their law alone share the robot
+        others = [
+            (name, value)
+            for name, value in point.items()
+            if name not in starts and name not in self._laws
+        ]
+        if others != self._loaded[0]:  # rows that differ in their law alone share the robot
             self._loaded = others, self.load(others)
         changed = self._loaded[1]
         law = {self._laws[name]: value for name, value in point.items() if name in self._laws}
@@ -118,11 +148,14 @@ class Workshop:
         start = robot_file.start
         parts = {'q': start.q.copy(), 'v': start.v.copy()}
         for name, value in entries.items():
-            kind, coordinate = _START.fullmatch(name).groups()   # type: ignore[union-attr]
+            kind, coordinate = _START.fullmatch(name).groups()  # type: ignore[union-attr]
             known = list(robot_file.robot.coordinates)
             if coordinate not in known:
-                raise InvalidInput(f'parameter {name}', limit='unknown in this robot file',
-                                   remedy=f'known: {", ".join(f"start.{kind}.{c}" for c in known)}')
+                raise InvalidInput(
+                    f'parameter {name}',
+                    limit='unknown in this robot file',
+                    remedy=f'known: {", ".join(f"start.{kind}.{c}" for c in known)}',
+                )
             parts[kind][known.index(coordinate)] = value
         return replace(robot_file, start=replace(start, **parts)) if entries else robot_file
 
@@ -132,7 +165,7 @@ class Workshop:
         try:
             robot_file = self.robot_file(row)
             run, dynamics = self.run(robot_file)
-        except WalkingControlError as error:   # this point makes no robot; the others may
+        except WalkingControlError as error:  # this point makes no robot; the others may
             return {**entries, 'stable': False, 'reason': str(error), **dict.fromkeys(MEASURES)}
         reason = why_it_stopped(run)
         return {**entries, 'stable': reason is None, 'reason': reason, **measure(run, dynamics)}
@@ -141,14 +174,19 @@ class Workshop:
         """Return the `Run` of a robot file and its `Dynamics`."""
         world = robot_file.values(World)
         dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
-        if self.plant == 'rigid' and robot_file.robot.is_planar \
-                and not self.task.disturb and not world.floor_places \
-                and not has_errors(robot_file.values(SensorParameters)):
+        if (
+            self.plant == 'rigid'
+            and robot_file.robot.is_planar
+            and not self.task.disturb
+            and not world.floor_places
+            and not has_errors(robot_file.values(SensorParameters))
+        ):
             try:
                 walker = self._make_walker(robot_file)
-                return record_run(walker, robot_file, self.controller, self.task.duration,
-                                  dynamics), dynamics
-            except IncompatibleController:   # a law without an array form
+                return record_run(
+                    walker, robot_file, self.controller, self.task.duration, dynamics
+                ), dynamics
+            except IncompatibleController:  # a law without an array form
                 pass
         plant = make_fast_plant(robot_file, self.plant)
         plan_disturbances(plant, self.task.disturb)
@@ -157,11 +195,15 @@ class Workshop:
 
     def _make_walker(self, robot_file: RobotFile) -> Walker:
         """Return a walker, the last one with another law where nothing else has changed."""
-        others = {name: values for name, values in robot_file.sections.items()
-                  if name != self._section}
+        others = {
+            name: values for name, values in robot_file.sections.items() if name != self._section
+        }
         walks_as = robot_file.robot, others
-        if self._walker is not None and self._walks_as[0] is walks_as[0] \
-                and self._walks_as[1] == others:
+        if (
+            self._walker is not None
+            and self._walks_as[0] is walks_as[0]
+            and self._walks_as[1] == others
+        ):
             self._walker.change_law(robot_file, self.controller)
         else:
             self._walker = make_walker(robot_file, self.controller)
@@ -172,15 +214,19 @@ class Workshop:
 def measure(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     """Return the `MEASURES` of a run, speed and costs of its steady window, None if broken off."""
     rows = len(run.time)
-    steady = steady_state(run, dynamics) if run.robot.coordinates \
-        else steady_in_space(run, dynamics)
+    steady = (
+        steady_state(run, dynamics) if run.robot.coordinates else steady_in_space(run, dynamics)
+    )
     effort = largest(abs(run.effort))
     values = {
-        'time': float(run.time[-1]) if rows else 0.0, 'steps': int(run.steps[-1]) if rows else 0,
+        'time': float(run.time[-1]) if rows else 0.0,
+        'steps': int(run.steps[-1]) if rows else 0,
         'distance': run.base.position[-1, 0] - run.base.position[0, 0] if rows else 0.0,
-        'speed': steady.get('speed'), **{name: steady.get(name) for name in STEADY},
+        'speed': steady.get('speed'),
+        **{name: steady.get(name) for name in STEADY},
         'peak_effort': effort,
-        'squared_effort_per_step': None if run.broke_off else squared_effort_per_step(run)}
+        'squared_effort_per_step': None if run.broke_off else squared_effort_per_step(run),
+    }
     return {name: plain(values[name]) for name in MEASURES}
 
 
@@ -191,6 +237,9 @@ def _changed(before: Any, after: Any, prefix: str = '') -> set[str]:
         for name in before.keys() | after.keys():
             names |= _changed(before.get(name), after.get(name), f'{prefix}.{name}')
         return names
-    same = before == after or (isinstance(before, float) and isinstance(after, float)
-                               and math.isclose(before, after, rel_tol=0.0, abs_tol=0.0))
+    same = before == after or (
+        isinstance(before, float)
+        and isinstance(after, float)
+        and math.isclose(before, after, rel_tol=0.0, abs_tol=0.0)
+    )
     return set() if same else {prefix.lstrip('.')}

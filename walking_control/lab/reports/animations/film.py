@@ -19,23 +19,26 @@ from walking_control.runs.posture import keeps_posture, support_intervals
 from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 
-_FLOOR_HEIGHT = 0.17   # of the picture
-_SIZE = 0.64           # of the picture's height: the robot's
-_BEYOND = 10.0         # m of floor drawn before and behind a run
-_LONGEST = 6.0, 8.0    # s shown: of a walk, of a kept posture
+_FLOOR_HEIGHT = 0.17  # of the picture
+_SIZE = 0.64  # of the picture's height: the robot's
+_BEYOND = 10.0  # m of floor drawn before and behind a run
+_LONGEST = 6.0, 8.0  # s shown: of a walk, of a kept posture
 
 
 class View(NamedTuple):
     """A direction to look from."""
-    across: int   # axis of the floor frame across the picture
-    centre: float   # where the camera looks, of the picture's width
-    reach: float   # how far the floor reaches to either side, of the picture's width
-    caption: str | None   # what is seen, or None
+
+    across: int  # axis of the floor frame across the picture
+    centre: float  # where the camera looks, of the picture's width
+    reach: float  # how far the floor reaches to either side, of the picture's width
+    caption: str | None  # what is seen, or None
 
 
 _PLANE = (View(0, 0.5, 0.6, None),)
-_SPACE = (View(1, 0.27, 0.23, 'from the front; left >'),
-          View(0, 0.75, 0.23, 'from the right side; forward >'))
+_SPACE = (
+    View(1, 0.27, 0.23, 'from the front; left >'),
+    View(0, 0.75, 0.23, 'from the right side; forward >'),
+)
 
 
 def write_animation(run: Run, path: Path | str, longest: float | None = None) -> None:
@@ -59,12 +62,16 @@ def write_animation(run: Run, path: Path | str, longest: float | None = None) ->
 def describe_animation(run: Run) -> str:
     """Return the caption of an animation."""
     if walks_in_space(run):
-        return ('The run from above, from its right side and in perspective. Lines on the floor '
-                'are 0.5 m apart; a red arrow is a push.')
+        return (
+            'The run from above, from its right side and in perspective. Lines on the floor '
+            'are 0.5 m apart; a red arrow is a push.'
+        )
     words = 'The end of the run, real time.'
     if keeps_posture(run):
-        words = 'The run. Arrows: forces of the floor; cross: centre of mass; marks on the floor ' \
+        words = (
+            'The run. Arrows: forces of the floor; cross: centre of mass; marks on the floor '
             'are 0.1 m apart.'
+        )
         if 1 in run.robot.base.axes:
             words = words.replace('The run.', 'The run from the front and from the right.')
     return words
@@ -75,7 +82,7 @@ def frame_rows(run: Run, longest: float) -> tuple[np.ndarray, float]:
     begin, end, pace = run.time[0], run.time[-1], 1
     if keeps_posture(run) and not run.broke_off and not run.steps[-1]:
         pace = max(1, math.ceil((end - begin) / longest))
-    elif end - begin > longest:   # from a touchdown on, if there is one
+    elif end - begin > longest:  # from a touchdown on, if there is one
         begins = run.time[quantities.touchdowns(run)]
         begin = min(begins[begins >= end - longest], default=end - longest)
     times = np.arange(begin, end + 1e-9, pace / scene.FRAME_RATE)
@@ -86,8 +93,10 @@ def _floor_of(run: Run) -> np.ndarray:
     """Return the corners of the floor in the floor frame, far beyond the run, m, ``(p, 2)``."""
     ahead = run.base.position[:, 0]
     far = np.array([ahead.min() - _BEYOND, ahead.max() + _BEYOND])
-    if all('push' in disturbance.kind for disturbance in run.disturbances) \
-            and not run.world.floor_places:
+    if (
+        all('push' in disturbance.kind for disturbance in run.disturbances)
+        and not run.world.floor_places
+    ):
         return np.stack([far, 0.0 * far], axis=1)
     places = quantities.footholds(run, foot_positions(Dynamics(run.robot), run.q))
     profile = quantities.floor_profile(run, places)
@@ -104,8 +113,11 @@ class _Film:
         self._scene, self._floor, self._slope = scene.Scene(run), _floor_of(run), run.world.slope
         self._views = _SPACE if 1 in run.robot.base.axes else _PLANE
         self._shows_forces = keeps_posture(run)
-        middle = np.array([self._scene.middle(row) for row in rows]) if self._shows_forces \
+        middle = (
+            np.array([self._scene.middle(row) for row in rows])
+            if self._shows_forces
             else run.base.position[rows, :2]
+        )
         ahead, left = (scene.smooth(column) for column in middle.T)
         self._camera = np.column_stack([ahead, left, scene.smooth(self._level(ahead))])
         self._scale = _SIZE * scene.HEIGHT / max(0.1, self._scene.height)
@@ -128,8 +140,9 @@ class _Film:
         self._draw_text(picture, k)
         return picture.finish()
 
-    def _pixels(self, points: Sequence[Any] | np.ndarray, view: View,
-                k: int) -> list[tuple[float, float]]:
+    def _pixels(
+        self, points: Sequence[Any] | np.ndarray, view: View, k: int
+    ) -> list[tuple[float, float]]:
         """Return where places in the floor frame, ``(n, 3)``, appear in a view of frame k."""
         from_camera = np.asarray(points) - self._camera[k]
         seen = tilt(from_camera[:, ::2], self._slope)
@@ -147,9 +160,10 @@ class _Film:
             if view.across:
                 return np.array([[eye[0], y, eye[2]] for y in places])
             return np.array([[x, eye[1], self._level(x)] for x in places])
+
         corners = self._floor if view.across == 0 else np.zeros((0, 2))
         corners = corners[(corners[:, 0] > left) & (corners[:, 0] < right)]
-        line = np.insert(corners, 1, eye[1], axis=1)   # an edge has two corners at one x
+        line = np.insert(corners, 1, eye[1], axis=1)  # an edge has two corners at one x
         ends = on_floor([left, right])
         picture.line(self._pixels([ends[0], *line, ends[1]], view, k), scene.INK, 2)
         for tenth in range(math.ceil(10.0 * left), math.floor(10.0 * right) + 1):
@@ -157,7 +171,7 @@ class _Film:
             depth = 0.035 if tenth % 5 == 0 else 0.02
             picture.line(self._pixels([foot, foot - [0.0, 0.0, depth]], view, k), scene.SOFT, 1)
             if tenth % 5 == 0 and view.caption is None:
-                place, = self._pixels([foot - [0.0, 0.0, 0.075]], view, k)
+                (place,) = self._pixels([foot - [0.0, 0.0, 0.075]], view, k)
                 picture.caption(place, f'{0.1 * tenth:.1f} m')
 
     def _draw_stance(self, picture: scene.Picture, view: View, k: int, pose: scene.Pose) -> None:
@@ -166,8 +180,12 @@ class _Film:
         stance = self._run.support[self._rows[k]]
         for segment in sorted(self._scene.segments, key=lambda each: each.foot == stance):
             colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            picture.bone(pixels[segment.start], pixels[segment.end], colour,
-                         6 if segment.foot == stance else 4)
+            picture.bone(
+                pixels[segment.start],
+                pixels[segment.end],
+                colour,
+                6 if segment.foot == stance else 4,
+            )
         picture.disc(pixels[self._scene.base], 6, scene.INK)
         picture.disc(pixels[self._scene.feet[stance]], 6, FOOT_COLOURS[stance])
 
@@ -187,8 +205,9 @@ class _Film:
     def _draw_text(self, picture: scene.Picture, k: int) -> None:
         run, row = self._run, self._rows[k]
         feet = ' and '.join(in_words(run.robot.feet[i]) for i in self._support[row])
-        text = f'{run.time[row]:.1f} s, ' + (f'on {feet or "no foot"}' if self._shows_forces
-                                             else f'step {run.steps[row]}')
+        text = f'{run.time[row]:.1f} s, ' + (
+            f'on {feet or "no foot"}' if self._shows_forces else f'step {run.steps[row]}'
+        )
         if run.broke_off and k == len(self._rows) - 1:
             reason = quantities.failure(quantities.ending(run))
             text = f'{run.time[row]:.1f} s, step {run.steps[row]}, {reason}'
@@ -207,8 +226,9 @@ def _draw_arrow(picture: scene.Picture, begin: Any, end: Any, colour: str) -> No
     neck = tip - head * along
     picture.line([foot, neck], scene.BACKGROUND, 5)
     picture.line([foot, neck], colour, 3)
-    picture.polygon([tip, neck + 0.5 * head * across, neck - 0.5 * head * across], colour,
-                    scene.BACKGROUND)
+    picture.polygon(
+        [tip, neck + 0.5 * head * across, neck - 0.5 * head * across], colour, scene.BACKGROUND
+    )
 
 
 def _draw_cross(picture: scene.Picture, place: Sequence[float]) -> None:

@@ -15,27 +15,33 @@ from walking_control.runs.run import Run
 from walking_control.runs.space import pushes, yaw
 
 WIDTH, HEIGHT = 720, 400
-LONGEST = 15.0            # s the film takes
-CELL, CELLS = 0.5, 5      # m between lines on the floor; lines to either side of the robot
-EYE = np.array([-2.1, -2.6, 1.5])   # of the perspective, from the robot, in its heights
-SHOWN_PUSH = 0.4          # s for which a push is drawn
-LOOKS = 10                # frames between two looks at how tall the robot is
+LONGEST = 15.0  # s the film takes
+CELL, CELLS = 0.5, 5  # m between lines on the floor; lines to either side of the robot
+EYE = np.array([-2.1, -2.6, 1.5])  # of the perspective, from the robot, in its heights
+SHOWN_PUSH = 0.4  # s for which a push is drawn
+LOOKS = 10  # frames between two looks at how tall the robot is
 
 
 class Frame(NamedTuple):
     """A view of one instant: what turns places of the floor frame into pixels."""
-    origin: tuple[float, float]   # pixel of the place looked at, ``(2,)``
-    eye: np.ndarray   # place looked at (orthographic) or looked from (perspective), ``(3,)``
-    axes: np.ndarray   # to the right, up and away from the viewer, rows, ``(3, 3)``
-    scale: float   # pixels per m, or per m at a distance of 1 m
-    perspective: bool = False   # whether far things are smaller
+
+    origin: tuple[float, float]  # pixel of the place looked at, ``(2,)``
+    eye: np.ndarray  # place looked at (orthographic) or looked from (perspective), ``(3,)``
+    axes: np.ndarray  # to the right, up and away from the viewer, rows, ``(3, 3)``
+    scale: float  # pixels per m, or per m at a distance of 1 m
+    perspective: bool = False  # whether far things are smaller
 
     def pixels(self, places: Any) -> list[tuple[float, float]]:
         """Return the pixels of places, ``(n, 3)``, as a list of pairs."""
         right, up, away = self.axes @ (np.atleast_2d(places) - self.eye).T
         scale = self.scale / np.maximum(away, 0.05) if self.perspective else self.scale
-        return list(zip((self.origin[0] + scale * right).tolist(),
-                        (self.origin[1] - scale * up).tolist(), strict=True))
+        return list(
+            zip(
+                (self.origin[0] + scale * right).tolist(),
+                (self.origin[1] - scale * up).tolist(),
+                strict=True,
+            )
+        )
 
 
 def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> None:
@@ -47,9 +53,11 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
     times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / scene.FRAME_RATE)
     rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
-    films = [_Film(each, np.minimum(rows, len(each.time) - 1), pace)
-             for each in (run, *(() if below is None else (below,)))]
-    for film in films:   # of one scale
+    films = [
+        _Film(each, np.minimum(rows, len(each.time) - 1), pace)
+        for each in (run, *(() if below is None else (below,)))
+    ]
+    for film in films:  # of one scale
         film.height = max(each.height for each in films)
     frames = [_stack([film.draw(k) for film in films]) for k in range(len(rows))]
     scene.save_frames(frames, path, linger=run.broke_off, rate=scene.FRAME_RATE / 2.0)
@@ -71,8 +79,9 @@ class _Film:
         self._run, self._rows, self._pace = run, rows, pace
         self._scene = scene.Scene(run)
         # it may begin crouched
-        self.height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
-                           for row in rows[::LOOKS])
+        self.height = max(
+            float(np.ptp(self._scene.pose(row).points[:, 2])) for row in rows[::LOOKS]
+        )
         self._prints = footprint_outlines(run)
         self._base, self._pushes = run.base.position, pushes(run)
         self._place = np.column_stack([scene.smooth(column) for column in self._base[rows, :2].T])
@@ -89,24 +98,49 @@ class _Film:
         right = np.cross(forward, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         return (
-            ('from above', (0.19 * WIDTH, 0.53 * HEIGHT), Frame(
-                (0.19 * WIDTH, 0.34 * HEIGHT), middle,
-                np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]), 0.8 * size)),
-            ('from the right side', (0.19 * WIDTH, 0.94 * HEIGHT), Frame(
-                (0.19 * WIDTH, 0.74 * HEIGHT), middle,
-                np.array([[c, s, 0.0], [0.0, 0.0, 1.0], [-s, c, 0.0]]), 0.72 * size)),
-            ('', (0.0, 0.0), Frame(
-                (0.69 * WIDTH, 0.55 * HEIGHT), middle + height * EYE,
-                np.array([right, np.cross(right, forward), forward]),
-                0.62 * HEIGHT / height * np.linalg.norm(EYE) * height, True)))
+            (
+                'from above',
+                (0.19 * WIDTH, 0.53 * HEIGHT),
+                Frame(
+                    (0.19 * WIDTH, 0.34 * HEIGHT),
+                    middle,
+                    np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]),
+                    0.8 * size,
+                ),
+            ),
+            (
+                'from the right side',
+                (0.19 * WIDTH, 0.94 * HEIGHT),
+                Frame(
+                    (0.19 * WIDTH, 0.74 * HEIGHT),
+                    middle,
+                    np.array([[c, s, 0.0], [0.0, 0.0, 1.0], [-s, c, 0.0]]),
+                    0.72 * size,
+                ),
+            ),
+            (
+                '',
+                (0.0, 0.0),
+                Frame(
+                    (0.69 * WIDTH, 0.55 * HEIGHT),
+                    middle + height * EYE,
+                    np.array([right, np.cross(right, forward), forward]),
+                    0.62 * HEIGHT / height * np.linalg.norm(EYE) * height,
+                    True,
+                ),
+            ),
+        )
 
     def draw(self, k: int) -> Any:
         """Return frame k as an RGB image."""
         picture = scene.Picture(WIDTH, HEIGHT)
         pose, row = self._scene.pose(self._rows[k]), self._rows[k]
         edge, top = int(0.38 * WIDTH), int(0.14 * HEIGHT)
-        panels = ((0, top, edge, int(0.53 * HEIGHT)),
-                  (0, int(0.57 * HEIGHT), edge, int(0.94 * HEIGHT)), (edge, top, WIDTH, HEIGHT))
+        panels = (
+            (0, top, edge, int(0.53 * HEIGHT)),
+            (0, int(0.57 * HEIGHT), edge, int(0.94 * HEIGHT)),
+            (edge, top, WIDTH, HEIGHT),
+        )
         for (caption, place, frame), box in zip(self._views(k), panels, strict=True):
             # each view on a sheet of its own, so that its floor does not run into the others
             sheet = scene.Picture(WIDTH, HEIGHT)
@@ -152,11 +186,16 @@ class _Film:
             if len(sole) > 1:
                 picture.polygon(frame.pixels(sole), FOOT_COLOURS[i])
         stance = self._run.support[row]
-        for segment in sorted(self._scene.segments,
-                              key=lambda each: -(away[each.start] + away[each.end])):
+        for segment in sorted(
+            self._scene.segments, key=lambda each: -(away[each.start] + away[each.end])
+        ):
             colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            picture.bone(pixels[segment.start], pixels[segment.end], colour,
-                         5 if segment.foot == stance else 4)
+            picture.bone(
+                pixels[segment.start],
+                pixels[segment.end],
+                colour,
+                5 if segment.foot == stance else 4,
+            )
         picture.disc(pixels[self._scene.base], 5, scene.INK)
         for i, sole in enumerate(pose.soles):
             if len(sole) == 1:

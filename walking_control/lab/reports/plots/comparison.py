@@ -28,15 +28,16 @@ def plot_all_walks(walks: Sequence[Walk]) -> style.Figure | None:
         return None
     rows = -(-len(shown) // 2)
     texts = min(LEVELS, max(len(run.disturbances) for run, _ in shown))
-    figure, axes = style.new_figure(rows, width=13.0, height=2.25 + 0.3 * texts,
-                                    columns=min(2, len(shown)))
+    figure, axes = style.new_figure(
+        rows, width=13.0, height=2.25 + 0.3 * texts, columns=min(2, len(shown))
+    )
     for axis, (run, walk) in zip(axes, shown, strict=False):
         draw_walk(axis, run)
         axis.set_title(_title(run, walk), loc='left', fontsize=11)
-    _same_limits(axes[:len(shown)])
-    for axis in axes[len(shown):]:
+    _same_limits(axes[: len(shown)])
+    for axis in axes[len(shown) :]:
         axis.set_visible(False)
-    for axis in axes[max(0, len(shown) - 2):len(shown)]:
+    for axis in axes[max(0, len(shown) - 2) : len(shown)]:
         axis.set_xlabel('forward of the disturbance (m)')
     for axis in axes[::2]:
         axis.set_ylabel('up (m)')
@@ -53,36 +54,47 @@ def _same_limits(axes: Sequence[style.Axes]) -> None:
 
 def plot_all_energies(walks: Sequence[Walk]) -> style.Figure | None:
     """Draw the energies of every walk that has them; None without any."""
-    shown = [(walk.run, walk, walk.energies) for walk in walks if walk.run is not None
-             and walk.energies is not None and len(walk.run.time) > 1]
+    shown = [
+        (walk.run, walk, walk.energies)
+        for walk in walks
+        if walk.run is not None and walk.energies is not None and len(walk.run.time) > 1
+    ]
     if not shown:
         return None
-    figure, axes = style.new_figure(len(shown), width=12.0, height=1.9, columns=2,
-                                    width_ratios=(1.7, 1.0))
+    figure, axes = style.new_figure(
+        len(shown), width=12.0, height=1.9, columns=2, width_ratios=(1.7, 1.0)
+    )
     for i, (run, walk, energies) in enumerate(shown):
         rows = rows_around(run, 2, 6)
-        energy, across = axes[2 * i:2 * i + 2]
+        energy, across = axes[2 * i : 2 * i + 2]
         draw_energies(energy, run, rows, energies)
         draw_undesired(across, run, rows, energies)
         energy.set_title(_title(run, walk), loc='left', fontsize=11)
         energy.set_ylabel('energy (J)')
-    _frame_survivors(axes[:2 * len(shown):2], [run for run, *_ in shown])
+    _frame_survivors(axes[: 2 * len(shown) : 2], [run for run, *_ in shown])
     axes[1].set_title('kinetic, undesired', loc='left', fontsize=11)
     for axis in axes[-2:]:
         axis.set_xlabel('time (s)')
-    lines = {line.get_label(): line for axis in axes[::2] for line in axis.get_lines()
-             if not line.get_label().startswith('_')}
-    figure.legend(lines.values(), lines.keys(), loc='outside lower center', ncols=len(lines),
-                  frameon=False)
-    style.add_foot_legend(figure, shown[0][0].robot, '(band: stance)',
-                          extra=('disturbance (dashed)', style.MARK))
+    lines = {
+        line.get_label(): line
+        for axis in axes[::2]
+        for line in axis.get_lines()
+        if not line.get_label().startswith('_')
+    }
+    figure.legend(
+        lines.values(), lines.keys(), loc='outside lower center', ncols=len(lines), frameon=False
+    )
+    style.add_foot_legend(
+        figure, shown[0][0].robot, '(band: stance)', extra=('disturbance (dashed)', style.MARK)
+    )
     return figure
 
 
 def _frame_survivors(axes: Sequence[style.Axes], runs: Sequence[Run]) -> None:
     """Give all energies the scale of the walks that survived; a fall leaves the frame."""
-    limits = np.array([axis.get_ylim() for axis, run in zip(axes, runs, strict=True)
-                       if not run.broke_off])
+    limits = np.array(
+        [axis.get_ylim() for axis, run in zip(axes, runs, strict=True) if not run.broke_off]
+    )
     for axis in axes if len(limits) else ():
         axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
 
@@ -94,8 +106,11 @@ def _title(run: Run, walk: Walk) -> str:
 
 def plot_envelope(result: dict[str, Any]) -> style.Figure:
     """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step."""
-    return _plot_pushes(result) if result['cells'][0]['direction_deg'] is not None \
+    return (
+        _plot_pushes(result)
+        if result['cells'][0]['direction_deg'] is not None
         else _plot_places(result)
+    )
 
 
 def _plot_pushes(result: dict[str, Any]) -> style.Figure:
@@ -104,14 +119,31 @@ def _plot_pushes(result: dict[str, Any]) -> style.Figure:
     phases = sorted({cell['phase'] for cell in cells})
     colours = style.import_matplotlib().colormaps['viridis'](np.linspace(0.1, 0.9, len(phases)))
     for phase, colour in zip(phases, colours, strict=True):
-        chosen = sorted((cell for cell in cells if cell['phase'] == phase),
-                        key=lambda cell: cell['direction_deg'])
+        chosen = sorted(
+            (cell for cell in cells if cell['phase'] == phase),
+            key=lambda cell: cell['direction_deg'],
+        )
         angles = np.radians([cell['direction_deg'] for cell in chosen])
-        _draw_around(axis, angles, [_size(cell, result) for cell in chosen], color=colour,
-                     linewidth=1.2, marker='o', markersize=3.5, label=f'{phase:g}')
+        _draw_around(
+            axis,
+            angles,
+            [_size(cell, result) for cell in chosen],
+            color=colour,
+            linewidth=1.2,
+            marker='o',
+            markersize=3.5,
+            label=f'{phase:g}',
+        )
         beyond = [i for i, cell in enumerate(chosen) if cell['first_failure'] is None]
-        axis.plot(angles[beyond], [_size(chosen[i], result) for i in beyond], 'o', color=colour,
-                  markerfacecolor='white', markersize=5.0, linestyle='none')
+        axis.plot(
+            angles[beyond],
+            [_size(chosen[i], result) for i in beyond],
+            'o',
+            color=colour,
+            markerfacecolor='white',
+            markersize=5.0,
+            linestyle='none',
+        )
     _draw_least(axis, result, color=style.MARK, linewidth=2.6, label='the least')
     _look_down(axis, result['largest'])
     axis.set_title(_envelope_title(result), fontsize=11)
@@ -123,8 +155,10 @@ def _draw_least(axis: style.Axes, result: dict[str, Any], **look: Any) -> None:
     """Draw the least first failing size of every direction."""
     cells = result['cells']
     directions = sorted({cell['direction_deg'] for cell in cells})
-    least = [min(_size(cell, result) for cell in cells if cell['direction_deg'] == direction)
-             for direction in directions]
+    least = [
+        min(_size(cell, result) for cell in cells if cell['direction_deg'] == direction)
+        for direction in directions
+    ]
     _draw_around(axis, np.radians(directions), least, **look)
 
 
@@ -132,9 +166,13 @@ def _look_down(axis: style.Axes, largest: float) -> None:
     """Turn polar axes so that ahead is up and left is left."""
     axis.set_theta_zero_location('N')
     axis.set_ylim(0.0, 1.05 * abs(largest))
-    axis.set_thetagrids(range(0, 360, 30), [
-        {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
-        for angle in range(0, 360, 30)])
+    axis.set_thetagrids(
+        range(0, 360, 30),
+        [
+            {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
+            for angle in range(0, 360, 30)
+        ],
+    )
     axis.set_rlabel_position(15.0)
 
 
@@ -142,8 +180,13 @@ def plot_gaits(walks: Sequence[Walk]) -> style.Figure:
     """Draw speeds, their cost and, where there are any, envelopes of several laws."""
     pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
     pushed = any(push is not None and 'cells' in push for push in pushes)
-    figure, axes = style.new_figure(1, width=13.0 if pushed else 9.0, height=4.4,
-                                    columns=3 if pushed else 2, polar=[2] if pushed else [])
+    figure, axes = style.new_figure(
+        1,
+        width=13.0 if pushed else 9.0,
+        height=4.4,
+        columns=3 if pushed else 2,
+        polar=[2] if pushed else [],
+    )
     if pushed:
         _look_down(axes[2], max(push['largest'] for push in pushes if push and 'cells' in push))
         axes[2].set_title('least first failing push (N s/kg)', fontsize=11, pad=14)
@@ -157,8 +200,12 @@ def plot_gaits(walks: Sequence[Walk]) -> style.Figure:
     style.label(axes[1], 'cost of transport, electrical', '')
     for axis in axes[:2]:
         axis.set_xlabel('commanded speed (m/s)')
-    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', frameon=False,
-                  ncols=len(walks))
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc='outside lower center',
+        frameon=False,
+        ncols=len(walks),
+    )
     return figure
 
 
@@ -170,8 +217,9 @@ def _draw_gaits(axes: list[style.Axes], walk: Walk, colour: str) -> None:
         axis.plot(commanded, values, 'o-', color=colour, label=walk.variant.name)
 
 
-def _draw_around(axis: style.Axes, angles: Sequence[float] | np.ndarray, sizes: Sequence[float],
-                 **look: Any) -> None:
+def _draw_around(
+    axis: style.Axes, angles: Sequence[float] | np.ndarray, sizes: Sequence[float], **look: Any
+) -> None:
     """Draw a line around the robot, closed where there is anything to close."""
     close = [0] if len(sizes) > 2 else []
     axis.plot([*angles, *(angles[i] for i in close)], [*sizes, *(sizes[i] for i in close)], **look)
@@ -188,9 +236,11 @@ def _size(cell: dict[str, Any], result: dict[str, Any]) -> float:
 def _envelope_title(result: dict[str, Any]) -> str:
     noise, price = ', sensors with errors' if result['noise'] else '', result.get(PRICE)
     cost = '' if price is None else f' for an electrical cost of transport of {price:.3f}'
-    return f'{result["robot"]} under {result["controller"]}, {result["nominal_speed"]:.2f} m/s' \
-        f'{cost}{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), ' \
+    return (
+        f'{result["robot"]} under {result["controller"]}, {result["nominal_speed"]:.2f} m/s'
+        f'{cost}{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), '
         f'{result["after"]:g} s afterwards'
+    )
 
 
 def _plot_places(result: dict[str, Any]) -> style.Figure:
@@ -198,8 +248,12 @@ def _plot_places(result: dict[str, Any]) -> style.Figure:
     places = [cell['phase'] for cell in result['cells']]
     sizes = [_size(cell, result) for cell in result['cells']]
     failed = [cell['first_failure'] is not None for cell in result['cells']]
-    axis.bar(places, sizes, width=0.6 / len(places),
-             color=[style.MARK if fails else style.FAINT for fails in failed])
+    axis.bar(
+        places,
+        sizes,
+        width=0.6 / len(places),
+        color=[style.MARK if fails else style.FAINT for fails in failed],
+    )
     style.label(axis, _envelope_title(result), f'size ({result["unit"]})')
     axis.set_xlabel('place of the edge (steps); grey: survived to the last size')
     return figure

@@ -11,11 +11,19 @@ from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.lab.reports.plots import style
 from walking_control.models.robot import in_words
 
-_COLOURS = {'GIE': 'black', 'FGIE': style.FOOT_COLOURS[0], 'BGIE': style.FOOT_COLOURS[1],
-            'FC': 'black', 'FFC': style.FOOT_COLOURS[0], 'BFC': style.FOOT_COLOURS[1],
-            'AFC pushing': style.FOOT_COLOURS[2], 'AFC giving way': style.FOOT_COLOURS[3]}
-_CIRCLE = np.array([np.cos(np.linspace(0.0, 2.0 * np.pi, 181)),
-                    np.sin(np.linspace(0.0, 2.0 * np.pi, 181))])
+_COLOURS = {
+    'GIE': 'black',
+    'FGIE': style.FOOT_COLOURS[0],
+    'BGIE': style.FOOT_COLOURS[1],
+    'FC': 'black',
+    'FFC': style.FOOT_COLOURS[0],
+    'BFC': style.FOOT_COLOURS[1],
+    'AFC pushing': style.FOOT_COLOURS[2],
+    'AFC giving way': style.FOOT_COLOURS[3],
+}
+_CIRCLE = np.array(
+    [np.cos(np.linspace(0.0, 2.0 * np.pi, 181)), np.sin(np.linspace(0.0, 2.0 * np.pi, 181))]
+)
 
 
 def skeleton(mechanism: Mechanism) -> np.ndarray:
@@ -26,11 +34,15 @@ def skeleton(mechanism: Mechanism) -> np.ndarray:
     places = [data.oMi[i].translation.copy() for i in range(model.njoints)]
     lines = [(places[model.parents[i]], places[i]) for i in range(2, model.njoints)]
     leaves = set(range(1, model.njoints)) - set(model.parents[2:])
-    lines += [(places[frame.parentJoint], data.oMf[i].translation.copy())
-              for i, frame in enumerate(model.frames)
-              if frame.type == pin.FrameType.BODY and frame.parentJoint in leaves]
-    return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > 1e-6]
-                    or [(places[1], places[1])])
+    lines += [
+        (places[frame.parentJoint], data.oMf[i].translation.copy())
+        for i, frame in enumerate(model.frames)
+        if frame.type == pin.FrameType.BODY and frame.parentJoint in leaves
+    ]
+    return np.array(
+        [line for line in lines if np.linalg.norm(line[1] - line[0]) > 1e-6]
+        or [(places[1], places[1])]
+    )
 
 
 def plot_limb(limb: Limb, study: dict[str, Any]) -> style.Figure:
@@ -50,34 +62,67 @@ def drawing_plane(axes: str) -> tuple[int, int]:
     return AXES.index(axes[0]), AXES.index(axes[-1])
 
 
-def _draw_conventions(axis: style.Axes, limb: Limb, plane: tuple[int, int],
-                      study: dict[str, Any]) -> None:
+def _draw_conventions(
+    axis: style.Axes, limb: Limb, plane: tuple[int, int], study: dict[str, Any]
+) -> None:
     mechanism, dynamics = limb.mechanism, limb.mechanism.dynamics
     lines = skeleton(mechanism)[:, :, plane]
     for line in lines:
         axis.plot(*line.T, color=style.FAINT, linewidth=5.0, solid_capstyle='round', zorder=1)
     dynamics.place(mechanism.q)
-    chain = [dynamics.data.oMi[dynamics.model.getJointId(joint)].translation.copy()
-             for joint in limb.transmission.joints]
+    chain = [
+        dynamics.data.oMi[dynamics.model.getJointId(joint)].translation.copy()
+        for joint in limb.transmission.joints
+    ]
     points = np.array([*chain, dynamics.data.oMf[limb.frame].translation.copy()])[:, plane]
-    axis.plot(*points.T, color=style.NEUTRAL, linewidth=5.0, solid_capstyle='round', zorder=2,
-              marker='o', markersize=9, markerfacecolor='white', markeredgewidth=2.0)
+    axis.plot(
+        *points.T,
+        color=style.NEUTRAL,
+        linewidth=5.0,
+        solid_capstyle='round',
+        zorder=2,
+        marker='o',
+        markersize=9,
+        markerfacecolor='white',
+        markeredgewidth=2.0,
+    )
     size = max(np.ptp(points, axis=0).max(), 1e-3)
     others: dict[tuple[float, ...], list[int]] = {}
     for i, joint in enumerate(limb.transmission.joints):
         if not _draw_angle(axis, limb, joint, i, points, plane, 0.22 * size):
             others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
-    for numbers in others.values():   # they turn out of the drawing
+    for numbers in others.values():  # they turn out of the drawing
         names = [in_words(limb.transmission.joints[i]) for i in numbers]
-        axis.annotate('\n'.join(names), points[numbers[0]], fontsize=9, color=style.NEUTRAL,
-                      xytext=(-8, 4), textcoords='offset points', ha='right', zorder=6)
+        axis.annotate(
+            '\n'.join(names),
+            points[numbers[0]],
+            fontsize=9,
+            color=style.NEUTRAL,
+            xytext=(-8, 4),
+            textcoords='offset points',
+            ha='right',
+            zorder=6,
+        )
     u = np.zeros(3)
     u[limb.rows] = study['direction']
     tip = points[-1] + 0.25 * size * u[list(plane)]
-    axis.annotate('', tip, points[-1], zorder=4, arrowprops={
-        'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.0})
-    axis.annotate('direction', tip, color=style.MARK, fontsize=9.5, xytext=(0, 3), ha='center',
-                  textcoords='offset points', va='bottom')
+    axis.annotate(
+        '',
+        tip,
+        points[-1],
+        zorder=4,
+        arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.0},
+    )
+    axis.annotate(
+        'direction',
+        tip,
+        color=style.MARK,
+        fontsize=9.5,
+        xytext=(0, 3),
+        ha='center',
+        textcoords='offset points',
+        va='bottom',
+    )
     base = dynamics.data.oMi[1].translation[list(plane)]
     axis.plot(*base, marker='s', markersize=26, color=style.FAINT, zorder=0)
     center = mechanism.dynamics.center_of_mass(mechanism.q)[list(plane)]
@@ -85,19 +130,30 @@ def _draw_conventions(axis: style.Axes, limb: Limb, plane: tuple[int, int],
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.12)
     axis.set_xlabel(f'{AXES[plane[0]]} (m)')
-    style.label(axis, f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
-                f'{AXES[plane[1]]} (m)')
+    style.label(
+        axis,
+        f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
+        f'{AXES[plane[1]]} (m)',
+    )
 
 
-def _draw_angle(axis: style.Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
-                plane: tuple[int, int], radius: float) -> bool:
+def _draw_angle(
+    axis: style.Axes,
+    limb: Limb,
+    joint: str,
+    i: int,
+    points: np.ndarray,
+    plane: tuple[int, int],
+    radius: float,
+) -> bool:
     """Draw from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
     model, data = dynamics.model, dynamics.data
     number = model.getJointId(joint)
     across = np.delete(np.arange(3), list(plane))
     column = pin.computeJointJacobians(model, data, dynamics.to_pinocchio(mechanism.q))[
-        3:, model.joints[number].idx_v]
+        3:, model.joints[number].idx_v
+    ]
     angle = mechanism.positions[mechanism.joints.index(joint)]
     place, link = points[i], points[i + 1] - points[i]
     if abs(column[across[0]]) < 0.99 or np.linalg.norm(link) < 1e-6:
@@ -110,20 +166,40 @@ def _draw_angle(axis: style.Axes, limb: Limb, joint: str, i: int, points: np.nda
 
     def at(reach: float, direction: float) -> np.ndarray:
         return np.asarray(place + reach * np.array([np.cos(direction), np.sin(direction)]))
-    axis.plot(*np.array([place, at(1.4 * radius, start)]).T, color=colour, linewidth=1.2,
-              linestyle='--', zorder=3)
-    axis.plot(*np.array([at(radius, each) for each in arc]).T, color=colour, linewidth=1.6,
-              zorder=3)
-    axis.annotate('', at(radius, now), at(radius, arc[-6]),
-                  arrowprops={'arrowstyle': '-|>', 'color': colour}, zorder=3)
-    axis.annotate(f'{in_words(joint)}\n{np.degrees(angle):.0f}°',
-                  at(1.15 * radius, 0.5 * (start + now)), color=colour, fontsize=9.5,
-                  xytext=(5, 0), textcoords='offset points', va='center', zorder=6)
+
+    axis.plot(
+        *np.array([place, at(1.4 * radius, start)]).T,
+        color=colour,
+        linewidth=1.2,
+        linestyle='--',
+        zorder=3,
+    )
+    axis.plot(
+        *np.array([at(radius, each) for each in arc]).T, color=colour, linewidth=1.6, zorder=3
+    )
+    axis.annotate(
+        '',
+        at(radius, now),
+        at(radius, arc[-6]),
+        arrowprops={'arrowstyle': '-|>', 'color': colour},
+        zorder=3,
+    )
+    axis.annotate(
+        f'{in_words(joint)}\n{np.degrees(angle):.0f}°',
+        at(1.15 * radius, 0.5 * (start + now)),
+        color=colour,
+        fontsize=9.5,
+        xytext=(5, 0),
+        textcoords='offset points',
+        va='center',
+        zorder=6,
+    )
     return True
 
 
-def _seen(matrix: np.ndarray, axes: str, plane: tuple[int, int],
-          inverse: bool) -> np.ndarray | None:
+def _seen(
+    matrix: np.ndarray, axes: str, plane: tuple[int, int], inverse: bool
+) -> np.ndarray | None:
     """Return the part of a matrix in the plane of the drawing, what is across it free."""
     places = [axes.index(AXES[i]) for i in plane if AXES[i] in axes]
     if matrix is None or len(places) < 2:
@@ -138,17 +214,28 @@ def _draw_inertia(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int
     for name in ('GIE', 'FGIE', 'BGIE'):
         matrix = _seen(study['inertia'][name], study['axes'], plane, True)
         if matrix is not None:
-            axis.plot(*(matrix @ _CIRCLE), color=_COLOURS[name],
-                      label=f'{name}, {study["masses"][name]["effective"]:.4g} kg')
+            axis.plot(
+                *(matrix @ _CIRCLE),
+                color=_COLOURS[name],
+                label=f'{name}, {study["masses"][name]["effective"]:.4g} kg',
+            )
     matrix = _seen(study['inertia']['FGIE, symmetric'], study['axes'], plane, True)
     if matrix is not None:
-        axis.plot(*(matrix @ _CIRCLE), color=_COLOURS['FGIE'], linestyle=':', linewidth=1.4,
-                  label='FGIE, symmetric')
+        axis.plot(
+            *(matrix @ _CIRCLE),
+            color=_COLOURS['FGIE'],
+            linestyle=':',
+            linewidth=1.4,
+            label='FGIE, symmetric',
+        )
         axis.set_aspect('equal', adjustable='datalim')
         _legend_below(axis, 'mass along the direction, the end free across it')
     else:
-        _draw_bars(axis, {name: study['masses'][name]['effective']
-                          for name in ('GIE', 'FGIE', 'BGIE')}, 'kg')
+        _draw_bars(
+            axis,
+            {name: study['masses'][name]['effective'] for name in ('GIE', 'FGIE', 'BGIE')},
+            'kg',
+        )
         return
     axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
     style.label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
@@ -169,17 +256,28 @@ def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
     if not known:
         axis.set_xticks([])
     axis.set_xlabel(f'along the direction ({unit})')
-    axis.set_title('mass of the end, base held' if unit == 'kg' else
-                   'forces the end can give (F), resist (B)', loc='left', fontsize=11)
+    axis.set_title(
+        'mass of the end, base held' if unit == 'kg' else 'forces the end can give (F), resist (B)',
+        loc='left',
+        fontsize=11,
+    )
 
 
 def _legend_below(axis: style.Axes, title: str) -> None:
-    axis.legend(loc='upper center', bbox_to_anchor=(0.45, -0.13), ncols=2, fontsize=9.5,
-                title=title, title_fontsize=9.5, frameon=False)
+    axis.legend(
+        loc='upper center',
+        bbox_to_anchor=(0.45, -0.13),
+        ncols=2,
+        fontsize=9.5,
+        title=title,
+        title_fontsize=9.5,
+        frameon=False,
+    )
 
 
 def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     from scipy.spatial import ConvexHull
+
     drawn = 0
     for name, corners in study['corners'].items():
         seen = None if corners is None else _seen(corners, study['axes'], plane, False)
@@ -188,8 +286,13 @@ def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]
         seen = seen[ConvexHull(seen).vertices]
         closed = np.vstack([seen, seen[:1]])
         mixed = name.startswith('AFC')
-        axis.plot(*closed.T, color=_COLOURS[name], linestyle='--' if mixed else '-',
-                  linewidth=1.4 if mixed else 1.8, label=f'{name}, {study["forces"][name]:.4g} N')
+        axis.plot(
+            *closed.T,
+            color=_COLOURS[name],
+            linestyle='--' if mixed else '-',
+            linewidth=1.4 if mixed else 1.8,
+            label=f'{name}, {study["forces"][name]:.4g} N',
+        )
         drawn += 1
     if drawn:
         axis.set_aspect('equal', adjustable='datalim')
@@ -220,14 +323,21 @@ def plot_efficiency(study: dict[str, Any]) -> style.Figure:
         edge = 0.5 * (eta[held].max() + eta[~held].min())
         for axis in (back, force, impact):
             axis.axvspan(eta[0], edge, color=style.FAINT, alpha=0.22, linewidth=0)
-        force.annotate('no force turns\nthe motors', (0.5 * (eta[0] + edge), 2.5), ha='center',
-                       color=style.NEUTRAL, fontsize=9.5)
+        force.annotate(
+            'no force turns\nthe motors',
+            (0.5 * (eta[0] + edge), 2.5),
+            ha='center',
+            color=style.NEUTRAL,
+            fontsize=9.5,
+        )
     force.legend(loc='upper right', fontsize=9.5)
     style.label(force, 'force along the direction, share of FC', 'share (1)')
     if over['effective']:
-        for name, text, line in (('effective', 'of effective masses', '-'),
-                                 ('diagonal', 'of diagonal masses', '--'),
-                                 ('factor', 'determinant, all axes', ':')):
+        for name, text, line in (
+            ('effective', 'of effective masses', '-'),
+            ('diagonal', 'of diagonal masses', '--'),
+            ('factor', 'determinant, all axes', ':'),
+        ):
             impact.plot(eta, over[name], line, color=style.FOOT_COLOURS[2], label=text)
         impact.set_ylim(0.0, 1.0)
         impact.legend(loc='lower right', fontsize=9.5)
@@ -255,11 +365,19 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
         place = int(np.argmin(np.abs(eta - mark)))
         if kept[place]:
             axis.plot(soft[place], force[place], 'o', color=_COLOURS['BFC'], markersize=5)
-            axis.annotate(f'{eta[place]:.2f}', (soft[place], force[place]), fontsize=9.5,
-                          xytext=(6, 5), textcoords='offset points')
+            axis.annotate(
+                f'{eta[place]:.2f}',
+                (soft[place], force[place]),
+                fontsize=9.5,
+                xytext=(6, 5),
+                textcoords='offset points',
+            )
     axis.set_yscale('log')
-    ticks = [tick for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10)
-             if axis.get_ylim()[0] <= tick <= axis.get_ylim()[1]]
+    ticks = [
+        tick
+        for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10)
+        if axis.get_ylim()[0] <= tick <= axis.get_ylim()[1]
+    ]
     axis.set_yticks(ticks, [f'{tick:g}' for tick in ticks])
     axis.set_yticks([], minor=True)
     axis.margins(x=0.08)
@@ -272,8 +390,15 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
 def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> style.Figure:
     """Draw a robot with its ellipsoid, from two sides, and the index over its joints."""
     flat = study['moves_along']
-    views = [(0, 2)] if flat == 'xz' else [(1, 2)] if flat == 'yz' else [(0, 1)] \
-        if flat == 'xy' else [(0, 2), (1, 2)]
+    views = (
+        [(0, 2)]
+        if flat == 'xz'
+        else [(1, 2)]
+        if flat == 'yz'
+        else [(0, 1)]
+        if flat == 'xy'
+        else [(0, 2), (1, 2)]
+    )
     over = study['index_over']
     columns = len(views) + bool(over)
     figure, axes = style.new_figure(1, width=4.6 * columns, height=4.6, columns=columns)
@@ -287,59 +412,98 @@ def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> style.Figure:
 
 def _name_arrows(figure: style.Figure) -> None:
     from matplotlib.lines import Line2D
-    entries = (('force', style.FOOT_COLOURS[1], '-'),
-               ('what of it moves the mass', style.FOOT_COLOURS[2], '-'),
-               ('of forces from all sides', style.FOOT_COLOURS[0], '-'),
-               ('of a free mass', style.FAINT, '--'))
-    figure.legend([Line2D([], [], color=colour, linestyle=dashes, linewidth=2)
-                   for _, colour, dashes in entries], [name for name, _, _ in entries],
-                  loc='outside lower center', ncols=4, frameon=False, fontsize=10)
+
+    entries = (
+        ('force', style.FOOT_COLOURS[1], '-'),
+        ('what of it moves the mass', style.FOOT_COLOURS[2], '-'),
+        ('of forces from all sides', style.FOOT_COLOURS[0], '-'),
+        ('of a free mass', style.FAINT, '--'),
+    )
+    figure.legend(
+        [
+            Line2D([], [], color=colour, linestyle=dashes, linewidth=2)
+            for _, colour, dashes in entries
+        ],
+        [name for name, _, _ in entries],
+        loc='outside lower center',
+        ncols=4,
+        frameon=False,
+        fontsize=10,
+    )
 
 
-def _draw_ellipsoid(axis: style.Axes, mechanism: Mechanism, study: dict[str, Any],
-                    view: Any) -> None:
+def _draw_ellipsoid(
+    axis: style.Axes, mechanism: Mechanism, study: dict[str, Any], view: Any
+) -> None:
     view, lines = list(view), skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
     for line in lines[:, :, view]:
-        axis.plot(*line.T, color=style.NEUTRAL, linewidth=4.0, solid_capstyle='round', alpha=0.5,
-                  marker='o', markersize=3.5)
+        axis.plot(
+            *line.T,
+            color=style.NEUTRAL,
+            linewidth=4.0,
+            solid_capstyle='round',
+            alpha=0.5,
+            marker='o',
+            markersize=3.5,
+        )
     for name in study['contacts']:
-        axis.plot(*mechanism.place_of(mechanism.frame(name))[view], marker='s', color='black',
-                  markersize=7)
+        axis.plot(
+            *mechanism.place_of(mechanism.frame(name))[view],
+            marker='s',
+            color='black',
+            markersize=7,
+        )
     scale = 0.3 * size
     center, T = np.array(study['center_of_mass'])[view], np.array(study['matrix'])
     # the outline of the shadow of {T x}: the support function of the ellipsoid, in the view
     outline = T[view] @ T[:, view]
     values, vectors = np.linalg.eigh(outline)
     shadow = vectors @ (np.sqrt(np.clip(values, 0.0, None))[:, None] * _CIRCLE)
-    axis.plot(*(center[:, None] + scale * _CIRCLE), color=style.FAINT, linewidth=1.2,
-              linestyle='--')
+    axis.plot(
+        *(center[:, None] + scale * _CIRCLE), color=style.FAINT, linewidth=1.2, linestyle='--'
+    )
     axis.fill(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0], alpha=0.22)
     axis.plot(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0])
     u = np.array(study['direction'])
-    for vector, colour, width in ((u, style.FOOT_COLOURS[1], 1.6),
-                                  (T @ u, style.FOOT_COLOURS[2], 2.4)):
+    for vector, colour, width in (
+        (u, style.FOOT_COLOURS[1], 1.6),
+        (T @ u, style.FOOT_COLOURS[2], 2.4),
+    ):
         tip = center + scale * vector[view]
         if np.linalg.norm(tip - center) > 1e-3 * size:
-            axis.annotate('', tip, center, zorder=6, arrowprops={
-                'arrowstyle': '-|>', 'color': colour, 'linewidth': width, 'shrinkA': 0,
-                'shrinkB': 0})
+            axis.annotate(
+                '',
+                tip,
+                center,
+                zorder=6,
+                arrowprops={
+                    'arrowstyle': '-|>',
+                    'color': colour,
+                    'linewidth': width,
+                    'shrinkA': 0,
+                    'shrinkB': 0,
+                },
+            )
     axis.plot(*center, marker='X', color='black', markersize=8, zorder=7)
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.1)
     axis.set_xlabel(f'{AXES[view[0]]} (m)')
-    style.label(axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}',
-                f'{AXES[view[1]]} (m)')
+    style.label(
+        axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}', f'{AXES[view[1]]} (m)'
+    )
 
 
-def _draw_index(axis: style.Axes, mechanism: Mechanism,
-                over: dict[str, dict[str, np.ndarray]]) -> None:
+def _draw_index(
+    axis: style.Axes, mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]
+) -> None:
     for i, (joint, curve) in enumerate(over.items()):
         colour = style.COLOURS[i % len(style.COLOURS)]
         axis.plot(curve['position'], curve['index'], color=colour, label=in_words(joint))
         now = mechanism.positions[mechanism.joints.index(joint)]
-        axis.plot(now, np.interp(now, curve['position'], curve['index']), 'o', color=colour,
-                  markersize=6)
+        axis.plot(
+            now, np.interp(now, curve['position'], curve['index']), 'o', color=colour, markersize=6
+        )
     axis.set_ylim(0.0, 1.0)
     axis.set_xlabel('position of the joint (rad or m)')
     axis.legend(fontsize=9.5)

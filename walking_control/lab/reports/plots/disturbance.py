@@ -15,14 +15,16 @@ from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import Disturbance
 
-POSES = 6   # of each step; the one at touchdown is strong
+POSES = 6  # of each step; the one at touchdown is strong
 LEVELS = 4  # of the texts of disturbances in a row
 BLUE, ORANGE, GREEN, PURPLE = style.FOOT_COLOURS
 # columns of parts of an effort: name, colour, dashes
-PARTS = ((('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
-         (('asymptotic', BLUE, '-'), ('energy', ORANGE, '--')),
-         (('applied', 'black', '-'), ('wanted', style.MARK, ':')))
-LEAST = 1e-4   # J: below this undesired energy is as good as none
+PARTS = (
+    (('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
+    (('asymptotic', BLUE, '-'), ('energy', ORANGE, '--')),
+    (('applied', 'black', '-'), ('wanted', style.MARK, ':')),
+)
+LEAST = 1e-4  # J: below this undesired energy is as good as none
 
 
 def describe(disturbance: Disturbance) -> str:
@@ -77,18 +79,27 @@ def _mark_disturbances(axis: style.Axes, run: Run, places: np.ndarray, origin: n
     """Write the disturbances below their places, with room for all of them."""
     low, high = axis.get_ylim()
     known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
-    marks = [tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
-             for disturbance in known]
+    marks = [
+        tilt(_place_of(run, places, disturbance) - origin, run.world.slope) for disturbance in known
+    ]
     top = min((z for _, z in marks), default=0.0) - 0.25 * high
     # neighbours below each other, lest their texts overlap; the lowest first: the texts above
     # cover its arrow
     for i, disturbance in reversed(list(enumerate(known))):
         (x, z), text = marks[i], top - 0.2 * (i % LEVELS) * high
         low = min(low, text - 0.12 * high)
-        axis.annotate(describe(disturbance), (x, z), (x, text), color=style.MARK, ha='center',
-                      fontsize=9.5, clip_on=True, annotation_clip=True,
-                      bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.5},
-                      arrowprops={'arrowstyle': '->', 'color': style.MARK})
+        axis.annotate(
+            describe(disturbance),
+            (x, z),
+            (x, text),
+            color=style.MARK,
+            ha='center',
+            fontsize=9.5,
+            clip_on=True,
+            annotation_clip=True,
+            bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.5},
+            arrowprops={'arrowstyle': '->', 'color': style.MARK},
+        )
     axis.set_ylim(low, high)
 
 
@@ -105,18 +116,27 @@ def _origin(run: Run, places: np.ndarray) -> np.ndarray:
     if quantities.disturbed_row(run) is None:
         return places[0, ::2]
     first = min(run.disturbances, key=lambda disturbance: disturbance.step)
-    return _place_of(run, places, first) if first.step < len(places) \
-        else places[-1, ::2]
+    return _place_of(run, places, first) if first.step < len(places) else places[-1, ::2]
 
 
 def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
     for segment in skeleton.segments:
         colour = segment_colour(segment)
-        axis.plot(*points[[segment.start, segment.end]].T, color=colour,
-                  alpha=1.0 if strong else 0.22, linewidth=2.2 if strong else 1.4,
-                  solid_capstyle='round', zorder=3 if strong else 2)
-    axis.plot(*points[skeleton.base], 'o', color=style.NEUTRAL if strong else style.FAINT,
-              markersize=4, zorder=4 if strong else 2)
+        axis.plot(
+            *points[[segment.start, segment.end]].T,
+            color=colour,
+            alpha=1.0 if strong else 0.22,
+            linewidth=2.2 if strong else 1.4,
+            solid_capstyle='round',
+            zorder=3 if strong else 2,
+        )
+    axis.plot(
+        *points[skeleton.base],
+        'o',
+        color=style.NEUTRAL if strong else style.FAINT,
+        markersize=4,
+        zorder=4 if strong else 2,
+    )
 
 
 def plot_energies(run: Run) -> style.Figure | None:
@@ -128,9 +148,11 @@ def plot_energies(run: Run) -> style.Figure | None:
     energies = observe_energies(run)
     draw_energies(axes[0], run, rows, energies)
     draw_undesired(axes[1], run, rows, energies)
-    style.label(axes[0],
-                'energies; potential, desired and tank from their value at the first touchdown '
-                'shown', 'energy (J)')
+    style.label(
+        axes[0],
+        'energies; potential, desired and tank from their value at the first touchdown shown',
+        'energy (J)',
+    )
     axes[0].legend(ncols=5, loc='upper left', fontsize=9.5)
     axes[0].set_ylim(top=axes[0].get_ylim()[1] * 1.2)
     style.label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
@@ -142,10 +164,12 @@ def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, n
     """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
     time, first = run.time[rows], rows.start
     rest = energies['potential_energy'][first]
-    lines = [('potential', energies['potential_energy'] - rest, ORANGE, '-'),
-             ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
-             ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
-             ('desired energy', energies['desired_energy'] - rest, style.NEUTRAL, '--')]
+    lines = [
+        ('potential', energies['potential_energy'] - rest, ORANGE, '-'),
+        ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
+        ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
+        ('desired energy', energies['desired_energy'] - rest, style.NEUTRAL, '--'),
+    ]
     tank = run.telemetry.get('tank_level')
     if tank is not None:
         lines.append(('tank', tank - tank[first], GREEN, '-'))
@@ -156,12 +180,17 @@ def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, n
     _span(axis, time)
 
 
-def draw_undesired(axis: style.Axes, run: Run, rows: slice,
-                   energies: dict[str, np.ndarray]) -> None:
+def draw_undesired(
+    axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]
+) -> None:
     """Draw the undesired kinetic energy over time, by orders of magnitude."""
     time = run.time[rows]
-    axis.semilogy(time, np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
-                  color=PURPLE, linewidth=1.6)
+    axis.semilogy(
+        time,
+        np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
+        color=PURPLE,
+        linewidth=1.6,
+    )
     axis.set_ylim(LEAST, 50.0)
     shade_stance(axis, run, rows)
     mark_time(axis, run)
@@ -173,15 +202,23 @@ def plot_effort_parts(run: Run) -> style.Figure | None:
     if not has_parts(run):
         return None
     efforts = ordered_efforts(run.robot)
-    figure, axes = style.new_figure(len(efforts), width=11.0, height=1.7, columns=len(PARTS),
-                                    sharex=True)
+    figure, axes = style.new_figure(
+        len(efforts), width=11.0, height=1.7, columns=len(PARTS), sharex=True
+    )
     grid = np.array(axes, dtype=object).reshape(len(efforts), len(PARTS))
     for row, effort in zip(grid, efforts, strict=True):
         draw_effort_parts(row, run, effort)
         row[0].set_ylabel('ankle' if effort == 'ground_torque' else in_words(effort))
-    for axis in grid[0]:   # above the axes, where no curve is
-        axis.legend(loc='lower left', bbox_to_anchor=(0.0, 1.12), borderaxespad=0.0,
-                    borderpad=0.0, ncols=2, fontsize=10, frameon=False)
+    for axis in grid[0]:  # above the axes, where no curve is
+        axis.legend(
+            loc='lower left',
+            bbox_to_anchor=(0.0, 1.12),
+            borderaxespad=0.0,
+            borderpad=0.0,
+            ncols=2,
+            fontsize=10,
+            frameon=False,
+        )
     figure.supylabel('effort (N m)', fontsize=11)
     _finish(figure, grid[-1], run, quantities.rows_around(run, 1, 4))
     return figure
@@ -202,8 +239,14 @@ def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None
     rows = quantities.rows_around(run, 1, 4)
     for axis, parts in zip(axes, PARTS, strict=True):
         for part, colour, dashes in parts:
-            axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], dashes,
-                      color=colour, linewidth=1.5, label=part)
+            axis.plot(
+                run.time[rows],
+                run.telemetry[f'{part}_{effort}'][rows],
+                dashes,
+                color=colour,
+                linewidth=1.5,
+                label=part,
+            )
         _frame(axis)
         shade_stance(axis, run, rows)
         mark_time(axis, run)
@@ -227,5 +270,9 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice)
     for axis in axes:
         axis.set_xlabel('time (s)')
         _span(axis, run.time[rows])
-    style.add_foot_legend(figure, run.robot, '(band: stance)',
-                          extra=('disturbance (dashed)', style.MARK) if run.disturbances else None)
+    style.add_foot_legend(
+        figure,
+        run.robot,
+        '(band: stance)',
+        extra=('disturbance (dashed)', style.MARK) if run.disturbances else None,
+    )

@@ -10,10 +10,10 @@ from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
 from walking_control.runs.run import Run
 from walking_control.runs.space import mean_velocity, pushes, step_sizes
 
-PUSH_LENGTH = 0.6   # m drawn for a push of 1 N s/kg
-APART = 0.3         # m between the names of two segments
-STOOD = 0.5         # part of a step after which its foot stands
-WIDEST = 3.0   # the height of a panel is at most its width over this
+PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg
+APART = 0.3  # m between the names of two segments
+STOOD = 0.5  # part of a step after which its foot stands
+WIDEST = 3.0  # the height of a panel is at most its width over this
 
 
 def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
@@ -27,7 +27,7 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
         foot = int(run.support[begin])
         dynamics.place(run.q[int(begin + STOOD * (end - begin))])
         soles = place_soles(dynamics, corners)
-        if begin == rows[0]:   # all feet stand at the start
+        if begin == rows[0]:  # all feet stand at the start
             dynamics.place(run.q[0])
             prints += [(0, i, sole[:, :2]) for i, sole in enumerate(place_soles(dynamics, corners))]
         else:
@@ -38,14 +38,17 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
 def plot_footprints(run: Run) -> style.Figure:
     """Draw footprints, path of the base, pushes and the segments of the route from above."""
     prints, base = footprint_outlines(run), run.base.position[:, :2]
-    arrows = [(base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
-              for push in pushes(run)]
+    arrows = [
+        (base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
+        for push in pushes(run)
+    ]
     reach = np.vstack([base, *(outline for _, _, outline in prints), *map(np.array, arrows)])
     low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25
     wide, tall = high - low
     width = 11.0
-    figure, (axis,) = style.new_figure(1, width=width,
-                                       height=min(9.0, max(2.4, width * tall / wide)))
+    figure, (axis,) = style.new_figure(
+        1, width=width, height=min(9.0, max(2.4, width * tall / wide))
+    )
     axis.plot(*base.T, color=style.FAINT, linewidth=1.2)
     for _, foot, outline in prints:
         if len(outline) > 1:
@@ -54,8 +57,9 @@ def plot_footprints(run: Run) -> style.Figure:
             axis.plot(*outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
     _mark_route(axis, run)
     for tip, tail in arrows:
-        axis.annotate('', tip, tail,
-                      arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2})
+        axis.annotate(
+            '', tip, tail, arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2}
+        )
     axis.set_xlim(low[0], high[0])
     axis.set_ylim(low[1], high[1])
     axis.set_aspect('equal', adjustable='box')
@@ -71,7 +75,7 @@ def _row_at(run: Run, time: float) -> int:
 
 def _mark_route(axis: style.Axes, run: Run) -> None:
     """Name the segments where they begin, those of one place together."""
-    marks: list[tuple[int, list[str]]] = []   # (row, names)
+    marks: list[tuple[int, list[str]]] = []  # (row, names)
     for segment in run.route.segments if run.route is not None else ():
         if segment.begin > run.time[-1]:
             break
@@ -85,8 +89,14 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
         line = place + np.multiply.outer([0.18, 0.32], left)
         axis.plot(*line.T, color=style.NEUTRAL, linewidth=0.8)
         side = 'center' if abs(left[0]) < 0.5 else 'right' if left[0] < 0.0 else 'left'
-        axis.text(*line[1], ', '.join(names), fontsize=8.5, color=style.NEUTRAL, ha=side,
-                  va='bottom' if side == 'center' else 'center')
+        axis.text(
+            *line[1],
+            ', '.join(names),
+            fontsize=8.5,
+            color=style.NEUTRAL,
+            ha=side,
+            va='bottom' if side == 'center' else 'center',
+        )
 
 
 def plot_velocities(run: Run) -> style.Figure | None:
@@ -94,19 +104,25 @@ def plot_velocities(run: Run) -> style.Figure | None:
     rows = touchdowns(run)
     if len(rows) < 4:
         return None
-    walked = np.array([mean_velocity(run, first, last)
-                       for first, last in zip(rows[1:-2], rows[3:], strict=True)])
+    walked = np.array(
+        [mean_velocity(run, first, last) for first, last in zip(rows[1:-2], rows[3:], strict=True)]
+    )
     middle = run.time[rows[2:-1]]
     figure, axes = style.new_figure(3, width=11.0, height=1.7, sharex=True)
     names = (('ahead', 'm/s'), ('to the left', 'm/s'), ('turning left', 'rad/s'))
     for part, (axis, (name, unit)) in enumerate(zip(axes, names, strict=True)):
         for segment in run.route.segments if run.route is not None else ():
-            axis.plot([segment.begin, segment.end], 2 * [segment.velocity[part]], color=style.MARK,
-                      linewidth=1.2)
+            axis.plot(
+                [segment.begin, segment.end],
+                2 * [segment.velocity[part]],
+                color=style.MARK,
+                linewidth=1.2,
+            )
             axis.axvline(segment.begin, color=style.FAINT, linewidth=0.7)
         axis.plot(middle, walked[:, part], '.-', color=style.NEUTRAL, linewidth=1.0, markersize=4)
-        style.label(axis, name + (': mean of each stride; red: asked for' if part == 0 else ''),
-                    unit)
+        style.label(
+            axis, name + (': mean of each stride; red: asked for' if part == 0 else ''), unit
+        )
     for push in pushes(run):
         for axis in axes:
             axis.axvline(run.time[push.row], color=style.MARK, linewidth=1.2, linestyle=':')
@@ -120,8 +136,9 @@ def plot_step_sizes(run: Run) -> style.Figure | None:
     if not len(sizes['time']):
         return None
     figure, axes = style.new_figure(3, width=11.0, height=1.6, sharex=True)
-    for axis, (name, unit) in zip(axes, (('length', 'm'), ('width', 'm'), ('duration', 's')),
-                                  strict=True):
+    for axis, (name, unit) in zip(
+        axes, (('length', 'm'), ('width', 'm'), ('duration', 's')), strict=True
+    ):
         axis.plot(sizes['time'], sizes[name], color=style.FAINT, linewidth=0.8)
         for foot in range(len(run.robot.feet)):
             mine = sizes['support'] == foot
@@ -143,8 +160,8 @@ def plot_top_view(run: Run) -> style.Figure | None:
     begins = touchdowns(run)
     for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
         colour = style.FOOT_COLOURS[run.support[begin]]
-        top.plot(*base[begin:end + 1, :2].T, color=colour, linewidth=1.5)
-        side.plot(*base[begin:end + 1, ::2].T, color=colour, linewidth=1.5)
+        top.plot(*base[begin : end + 1, :2].T, color=colour, linewidth=1.5)
+        side.plot(*base[begin : end + 1, ::2].T, color=colour, linewidth=1.5)
     for place, foot in zip(places, run.support[begins], strict=True):
         top.plot(*place[:2], 'o', color=style.FOOT_COLOURS[foot], markersize=4.5)
         side.plot(*place[::2], 'o', color=style.FOOT_COLOURS[foot], markersize=3.5)
@@ -152,9 +169,13 @@ def plot_top_view(run: Run) -> style.Figure | None:
     row = disturbed_row(run)
     for axis, path in ((top, base[:, :2]), (side, base[:, ::2])) if row is not None else ():
         axis.plot(*path[row], '*', color=style.MARK, markersize=12, zorder=5)
-    style.label(top, 'from above: path of the hip, footprints'
-                + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
-                + ('' if row is None else '; star: disturbance'), 'to the left (m)')
+    style.label(
+        top,
+        'from above: path of the hip, footprints'
+        + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
+        + ('' if row is None else '; star: disturbance'),
+        'to the left (m)',
+    )
     style.label(side, 'from the side', 'up (m)')
     _frame(top, np.vstack((base[:, :2], places[:, :2])))
     side.set_ylim(min(0.0, places[:, 2].min()) - 0.05, 1.08 * base[:, 2].max())

@@ -28,7 +28,7 @@ def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
     """Draw one step of a gait as multiple exposures, early poses faint (Figs. 4.7, 4.14, 4.18)."""
     robot, gait = found.robot_file.robot, found.result.gait
     q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
-    views = _VIEWS[:len(robot.base.axes) - 1]
+    views = _VIEWS[: len(robot.base.axes) - 1]
     figure, axes = style.new_figure(1, height=4.6, columns=len(views), sharey=True)
     skeleton, shapes = _pose(robot, q)
     slope = found.robot_file.values(World).slope
@@ -37,15 +37,25 @@ def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
         for axis, (across, _, _) in zip(axes, views, strict=True):
             seen = tilt(points[:, ::2], slope) if across == 0 else points[:, 1:]
             for segment in skeleton.segments:
-                axis.plot(*seen[[segment.start, segment.end]].T, color=segment_colour(segment),
-                          alpha=strength, linewidth=2.4)
+                axis.plot(
+                    *seen[[segment.start, segment.end]].T,
+                    color=segment_colour(segment),
+                    alpha=strength,
+                    linewidth=2.4,
+                )
     step = found.result.judgement.step
     for axis, (across, title, xlabel) in zip(axes, views, strict=True):
         axis.set_aspect('equal')
-        axis.axline((0.0, 0.0), slope=0.0 if across else -np.tan(slope), color='black',
-                    linewidth=1.2)
-        axis.set_title(f'{title}: step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
-                       if axis is axes[0] else title, loc='left', fontsize=11)
+        axis.axline(
+            (0.0, 0.0), slope=0.0 if across else -np.tan(slope), color='black', linewidth=1.2
+        )
+        axis.set_title(
+            f'{title}: step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
+            if axis is axes[0]
+            else title,
+            loc='left',
+            fontsize=11,
+        )
         axis.set_xlabel(xlabel)
     axes[0].set_ylabel('up (m)')
     style.add_foot_legend(figure, robot)
@@ -72,9 +82,10 @@ def plot_motion(found: GaitSearch) -> style.Figure:
         axes[0].plot(time, q[:, i], color=colour, label=name)
         axes[1].plot(time, v[:, i], color=colour)
         axes[2].plot(judgement.time, judgement.effort[:, i], color=colour)
-    widest = 6 + max(len(name) for name in robot.coordinates)   # letters and the line before them
-    figure.legend(ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10,
-                  frameon=False)
+    widest = 6 + max(len(name) for name in robot.coordinates)  # letters and the line before them
+    figure.legend(
+        ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10, frameon=False
+    )
     axes[3].plot(judgement.time, judgement.foot[:, -1], color=style.FOOT_COLOURS[1])
     axes[4].plot(judgement.time, judgement.force[:, -1], color=style.FOOT_COLOURS[0])
     axes[4].plot(judgement.time, judgement.force[:, 0], color=style.FOOT_COLOURS[0], linestyle='--')
@@ -95,7 +106,7 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
     robot, gait = found.robot_file.robot, found.result.gait
     skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
     hip, swing = points[:, skeleton.base], points[:, skeleton.feet[1]]
-    limbs = points[:, skeleton.feet[-1] + 1:]
+    limbs = points[:, skeleton.feet[-1] + 1 :]
     figure, axes = style.new_figure(1, height=3.2)
     stance, mirror = np.zeros(3), np.eye(3)
     for step in range(steps):
@@ -106,8 +117,11 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
             axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=style.COLOURS[2])
         stance, mirror = stance + mirror @ swing[-1], mirror @ REFLECTION
     axes[0].set_aspect('equal')
-    style.label(axes[0], f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
-                'to the left (m)')
+    style.label(
+        axes[0],
+        f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
+        'to the left (m)',
+    )
     axes[0].set_xlabel('forward (m)')
     style.add_foot_legend(figure, robot)
     return figure
@@ -144,10 +158,12 @@ def plot_atlas(result: Any) -> style.Figure:
         cycles, strides = branch['cycles'], branch['strides']
         colour = {'color': style.COLOURS[int(math.log2(strides))]}
         looks[f'cycles of {strides} stride' + 's' * (strides > 1)] = colour
-        columns = {'step length (m)': [cycle['step_lengths'] for cycle in cycles],
-                   'step time (s)': [cycle['step_times'] for cycle in cycles],
-                   'speed (m/s)': [cycle['speed'] for cycle in cycles],
-                   'largest eigenvalue': [abs(cycle['eigenvalues'][0]) for cycle in cycles]}
+        columns = {
+            'step length (m)': [cycle['step_lengths'] for cycle in cycles],
+            'step time (s)': [cycle['step_times'] for cycle in cycles],
+            'speed (m/s)': [cycle['speed'] for cycle in cycles],
+            'largest eigenvalue': [abs(cycle['eigenvalues'][0]) for cycle in cycles],
+        }
         values = np.array([cycle['value'] for cycle in cycles])
         # events belong to both sides
         stable = np.where(np.less(columns['largest eigenvalue'], 1.0 + 1e-6), values, np.nan)
@@ -156,13 +172,23 @@ def plot_atlas(result: Any) -> style.Figure:
             axis.plot(stable, rows, **colour)
             axis.set_ylabel(name)
             for i, cycle in enumerate(cycles):
-                if (event := cycle['event']):
-                    looks[event] = {'color': style.MARK, 'linestyle': '', 'marker': {
-                        'fold': 'o', 'period doubling': '^', 'torus': 's'}[event]}
-                    axis.plot(values[i], rows[i:i + 1], **looks[event])
+                if event := cycle['event']:
+                    looks[event] = {
+                        'color': style.MARK,
+                        'linestyle': '',
+                        'marker': {'fold': 'o', 'period doubling': '^', 'torus': 's'}[event],
+                    }
+                    axis.plot(values[i], rows[i : i + 1], **looks[event])
     from matplotlib.lines import Line2D
-    figure.legend([Line2D([], [], **look) for look in looks.values()], list(looks),
-                  loc='outside upper right', ncols=len(looks), frameon=False, fontsize=10)
+
+    figure.legend(
+        [Line2D([], [], **look) for look in looks.values()],
+        list(looks),
+        loc='outside upper right',
+        ncols=len(looks),
+        frameon=False,
+        fontsize=10,
+    )
     return figure
 
 
@@ -182,15 +208,34 @@ def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
     for axis, i in zip(axes, moving, strict=False):
         x, y = run.coordinates[:, i], run.rates[:, i]
         first = slice(0, begins[1])
-        axis.plot(x[after], y[after], '.', color=style.FAINT, markersize=3, zorder=1,
-                  label='the steps after it')
+        axis.plot(
+            x[after],
+            y[after],
+            '.',
+            color=style.FAINT,
+            markersize=3,
+            zorder=1,
+            label='the steps after it',
+        )
         axis.plot(x[first], y[first], color=style.FOOT_COLOURS[0], label='one step')
-        axis.plot(x[[begins[1] - 1, 0]], y[[begins[1] - 1, 0]], '--', color=style.MARK,
-                  linewidth=1.3, label='touchdown: feet change roles, the impact takes speed')
-        axis.plot(x[:1], y[:1], 'o', color=style.FOOT_COLOURS[0], markersize=5,
-                  label='just after it')
-    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=4,
-                  frameon=False, fontsize=9.5)
+        axis.plot(
+            x[[begins[1] - 1, 0]],
+            y[[begins[1] - 1, 0]],
+            '--',
+            color=style.MARK,
+            linewidth=1.3,
+            label='touchdown: feet change roles, the impact takes speed',
+        )
+        axis.plot(
+            x[:1], y[:1], 'o', color=style.FOOT_COLOURS[0], markersize=5, label='just after it'
+        )
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc='outside lower center',
+        ncols=4,
+        frameon=False,
+        fontsize=9.5,
+    )
     figure.suptitle(_cycle_title(run, cycle), x=0.01, ha='left', fontsize=11)
     return figure
 
@@ -199,13 +244,18 @@ def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
     slope = math.degrees(run.world.slope)
     floor = f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}' if slope else 'level'
     values = [complex(value) for value in cycle['eigenvalues']]
-    texts = [f'{value.real:.3g}' if value.imag == 0.0 else f'{value.real:.3g} ± {value.imag:.3g}i'
-             for value in values if value.imag >= 0.0]
+    texts = [
+        f'{value.real:.3g}' if value.imag == 0.0 else f'{value.real:.3g} ± {value.imag:.3g}i'
+        for value in values
+        if value.imag >= 0.0
+    ]
     stable = 'stable' if cycle['stable'] else 'unstable'
-    return (f'{run.robot.name}, {in_words(run.controller)}, {floor}: {stable} cycle, period '
-            f'{cycle["period"]:.4g} s, step {cycle["step_length"]:.3g} m, '
-            f'{cycle["speed"]:.3g} m/s\neigenvalues of the return map {", ".join(texts)}; the '
-            f'largest is {max(map(abs, values)):.3g} in size')
+    return (
+        f'{run.robot.name}, {in_words(run.controller)}, {floor}: {stable} cycle, period '
+        f'{cycle["period"]:.4g} s, step {cycle["step_length"]:.3g} m, '
+        f'{cycle["speed"]:.3g} m/s\neigenvalues of the return map {", ".join(texts)}; the '
+        f'largest is {max(map(abs, values)):.3g} in size'
+    )
 
 
 def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> style.Figure:
@@ -214,21 +264,26 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> sty
     shares = losses_over_angle(robot_file, angles)
     figure, (axis,) = style.new_figure(1, height=4.0)
     axis.fill_between(angles, shares[:, 0], shares[:, -1], color=style.FAINT, alpha=0.4)
-    for column, colour, name in ((0, style.FOOT_COLOURS[0], 'most'),
-                                 (-1, style.FOOT_COLOURS[1], 'least')):
+    for column, colour, name in (
+        (0, style.FOOT_COLOURS[0], 'most'),
+        (-1, style.FOOT_COLOURS[1], 'least'),
+    ):
         axis.plot(angles, shares[:, column], color=colour, label=f'{name} lossy direction')
     if angle is not None:
         axis.axvline(angle, color=style.NEUTRAL, linewidth=1.0)
-    style.label(axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}',
-                'share')
+    style.label(
+        axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}', 'share'
+    )
     axis.set_xlabel('hip angle at touchdown (rad)')
     axis.legend()
     return figure
 
 
-def plot_losses_over_mass_ratio(name: str, overrides: Sequence[tuple[str, Any]] = (),
-                                ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0)
-                                ) -> style.Figure:
+def plot_losses_over_mass_ratio(
+    name: str,
+    overrides: Sequence[tuple[str, Any]] = (),
+    ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0),
+) -> style.Figure:
     """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09]."""
     angles = np.linspace(0.02, np.pi / 2, 80)
     figure, (axis,) = style.new_figure(1, height=4.0)
@@ -236,8 +291,13 @@ def plot_losses_over_mass_ratio(name: str, overrides: Sequence[tuple[str, Any]] 
         robot_file = load_robot(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
         shares = losses_over_angle(robot_file, angles)
         shade = 0.25 + 0.75 * i / max(1, len(ratios) - 1)
-        axis.plot(angles, shares[:, -1], color=style.FOOT_COLOURS[0], alpha=shade,
-                  label=f'hip {ratio:g} : leg 1')
+        axis.plot(
+            angles,
+            shares[:, -1],
+            color=style.FOOT_COLOURS[0],
+            alpha=shade,
+            label=f'hip {ratio:g} : leg 1',
+        )
     style.label(axis, 'Smallest share of kinetic energy lost at touchdown', 'share')
     axis.set_xlabel('hip angle at touchdown (rad)')
     axis.legend()
@@ -251,12 +311,21 @@ def plot_energy(run: Run) -> style.Figure:
     potential = np.array([dynamics.potential_energy(q) for q in run.q])
     figure, axes = style.new_figure(2, height=2.4, sharex=True)
     axes[0].plot(run.time, kinetic, color=style.FOOT_COLOURS[0], label='kinetic')
-    axes[0].plot(run.time, potential - potential[0], color=style.FOOT_COLOURS[1],
-                 label='potential, from the start')
-    axes[1].plot(run.time, kinetic + potential - potential[0] - kinetic[0], color=style.NEUTRAL,
-                 label='total')
-    axes[1].plot(run.time, run.work.sum(axis=1), color=style.FOOT_COLOURS[2],
-                 label='work of actuators')
+    axes[0].plot(
+        run.time,
+        potential - potential[0],
+        color=style.FOOT_COLOURS[1],
+        label='potential, from the start',
+    )
+    axes[1].plot(
+        run.time,
+        kinetic + potential - potential[0] - kinetic[0],
+        color=style.NEUTRAL,
+        label='total',
+    )
+    axes[1].plot(
+        run.time, run.work.sum(axis=1), color=style.FOOT_COLOURS[2], label='work of actuators'
+    )
     for axis, title in zip(axes, ('Energy', 'Total energy and work, from the start'), strict=True):
         style.label(axis, title, 'J')
         axis.legend(ncols=2)
@@ -269,16 +338,27 @@ def plot_energy(run: Run) -> style.Figure:
 def plot_robustness(result: dict[str, Any]) -> style.Figure:
     """Draw which sizes of a disturbance or lasting error were survived, from its summary."""
     figure, (axis,) = style.new_figure(1, height=1.6)
-    for survived, colour, name in ((True, style.FOOT_COLOURS[0], 'survived'),
-                                   (False, style.FOOT_COLOURS[1], 'failed')):
+    for survived, colour, name in (
+        (True, style.FOOT_COLOURS[0], 'survived'),
+        (False, style.FOOT_COLOURS[1], 'failed'),
+    ):
         sizes = [size for size, lives, _ in result['samples'] if lives is survived]
-        axis.plot(sizes, np.full(len(sizes), float(survived)), '|', markersize=14, color=colour,
-                  label=name)
+        axis.plot(
+            sizes,
+            np.full(len(sizes), float(survived)),
+            '|',
+            markersize=14,
+            color=colour,
+            label=name,
+        )
     axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
     axis.set_ylim(-0.6, 1.6)
     what = result.get('disturbance') or result['margin']
-    lasted = f'{result["further_steps"]} further steps' if 'further_steps' in result else \
-        f'{result["duration"]:g} s, seeds: {result["seeds"]}'
+    lasted = (
+        f'{result["further_steps"]} further steps'
+        if 'further_steps' in result
+        else f'{result["duration"]:g} s, seeds: {result["seeds"]}'
+    )
     axis.set_xlabel(f'{what.replace("_", " ")} ({result["unit"]})')
     style.label(axis, f'{result["robot"]} under {result["controller"]}, {lasted}', '')
     return figure

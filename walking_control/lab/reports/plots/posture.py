@@ -15,8 +15,8 @@ from walking_control.runs.posture import friction_ratios, is_held, joint_motion,
 from walking_control.runs.quantities import LOADED
 from walking_control.runs.run import Run
 
-_DASHES = ('-', '--', ':')     # beyond seven joints in a panel
-_FORCE_FRAME = 1.6             # weights; landing peaks leave the frame
+_DASHES = ('-', '--', ':')  # beyond seven joints in a panel
+_FORCE_FRAME = 1.6  # weights; landing peaks leave the frame
 _SIDES = ('left_', 'right_')
 
 
@@ -35,22 +35,34 @@ def plot_joint_motion(run: Run) -> style.Figure | None:
     """Draw the distance of every joint from the start posture, one panel a leg."""
     motion = joint_motion(run)
     columns = {joint: motion[:, i] for i, joint in enumerate(run.robot.joints)}
-    title = 'drift of the {} from the held posture' if is_held(run) \
+    title = (
+        'drift of the {} from the held posture'
+        if is_held(run)
         else 'motion of the {} from the start posture'
+    )
     return _plot_joints(run, columns, title, 'angle (rad)', 0.002)
 
 
 def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) -> style.Figure:
     """Draw a line for each joint, in panels of the leg they belong to, all to one scale."""
-    groups = {name: joints for name, joints in _limbs(run.robot).items()
-              if any(joint in columns for joint in joints)}
+    groups = {
+        name: joints
+        for name, joints in _limbs(run.robot).items()
+        if any(joint in columns for joint in joints)
+    }
     figure, axes = style.new_figure(len(groups), width=10.0, height=2.3, sharex=True)
     reach = 1.08 * max(least, *(np.abs(column).max() for column in columns.values()))
     for axis, (name, joints) in zip(axes, groups.items(), strict=True):
         for i, joint in enumerate(joint for joint in joints if joint in columns):
             lap, hue = divmod(i, len(style.COLOURS))
-            axis.plot(run.time, columns[joint], _DASHES[lap % len(_DASHES)], linewidth=1.5,
-                      color=style.COLOURS[hue], label=_short(joint, joints))
+            axis.plot(
+                run.time,
+                columns[joint],
+                _DASHES[lap % len(_DASHES)],
+                linewidth=1.5,
+                color=style.COLOURS[hue],
+                label=_short(joint, joints),
+            )
         axis.set_ylim(-reach, reach)
         axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5, frameon=False)
         style.label(axis, title.format(name), ylabel)
@@ -91,8 +103,12 @@ def plot_foot_forces(run: Run) -> style.Figure:
     figure, axes = style.new_figure(3, width=10.0, height=2.2, sharex=True)
     for i in range(len(run.robot.feet)):
         for axis, values in zip(axes, (normal, along, ratio), strict=True):
-            axis.plot(run.time, values[:, i], color=style.FOOT_COLOURS[i],
-                      linewidth=2.0 if i == 0 else 1.2)   # equal feet both stay visible
+            axis.plot(
+                run.time,
+                values[:, i],
+                color=style.FOOT_COLOURS[i],
+                linewidth=2.0 if i == 0 else 1.2,
+            )  # equal feet both stay visible
     peak = normal.max()
     beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
     axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
@@ -102,8 +118,12 @@ def plot_foot_forces(run: Run) -> style.Figure:
     style.label(axes[1], 'force along the floor, size', 'force (N)')
     axes[2].axhline(run.world.friction, color='black', linestyle='--', linewidth=1.0)
     axes[2].set_ylim(0.0, 1.1 * run.world.friction)
-    style.label(axes[2], f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
-                'coefficient of friction', 'ratio (1)')
+    style.label(
+        axes[2],
+        f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
+        'coefficient of friction',
+        'ratio (1)',
+    )
     _finish(figure, axes, run)
     return figure
 
@@ -113,15 +133,32 @@ def plot_base(run: Run) -> style.Figure:
     tilt, forward, left = base_lean(run)
     figure, axes = style.new_figure(3, width=10.0, height=2.0, sharex=True)
     place = run.base.position - run.base.position[0]
-    _plot_lines(axes[0], run, (('size', tilt, style.FAINT), ('forward', forward, style.COLOURS[2]),
-                               ('to the left', left, style.COLOURS[3])), 2e-3)
+    _plot_lines(
+        axes[0],
+        run,
+        (
+            ('size', tilt, style.FAINT),
+            ('forward', forward, style.COLOURS[2]),
+            ('to the left', left, style.COLOURS[3]),
+        ),
+        2e-3,
+    )
     style.label(axes[0], 'lean of the base from the vertical', 'angle (rad)')
     _plot_lines(axes[1], run, (('', 1e3 * place[:, 2], 'black'),), 1.0)
-    style.label(axes[1],
-                f'height of the base above {run.base.position[0, 2]:.3f} m, that of the start',
-                'height (mm)')
-    _plot_lines(axes[2], run, (('forward', 1e3 * place[:, 0], style.COLOURS[2]),
-                               ('to the left', 1e3 * place[:, 1], style.COLOURS[3])), 1.0)
+    style.label(
+        axes[1],
+        f'height of the base above {run.base.position[0, 2]:.3f} m, that of the start',
+        'height (mm)',
+    )
+    _plot_lines(
+        axes[2],
+        run,
+        (
+            ('forward', 1e3 * place[:, 0], style.COLOURS[2]),
+            ('to the left', 1e3 * place[:, 1], style.COLOURS[3]),
+        ),
+        1.0,
+    )
     style.label(axes[2], 'place of the base along the floor, from the start', 'distance (mm)')
     _finish(figure, axes, run)
     return figure
@@ -148,8 +185,13 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:
             continue
         colour = style.FOOT_COLOURS[feet[0]] if feet else style.FAINT
         for axis in axes:
-            axis.axvspan(time[begin], time[min(end, len(time) - 1)], color=colour,
-                         alpha=0.09 if feet else 0.35, linewidth=0)
+            axis.axvspan(
+                time[begin],
+                time[min(end, len(time) - 1)],
+                color=colour,
+                alpha=0.09 if feet else 0.35,
+                linewidth=0,
+            )
     axes[-1].set_xlabel('time (s)')
     axes[-1].set_xlim(time[0], time[-1])
     style.add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
@@ -160,8 +202,9 @@ def plot_poses(run: Run) -> style.Figure:
     rows, scene = telling_rows(run), Scene(run)
     columns = max(2, len(rows))
     lines = 1 if len(rows) == 1 else 2
-    figure, axes = style.new_figure(lines, width=3.6 * columns, height=4.4, columns=columns,
-                                    sharey=True)
+    figure, axes = style.new_figure(
+        lines, width=3.6 * columns, height=4.4, columns=columns, sharey=True
+    )
     for i, (row, words) in enumerate(rows):
         pose = scene.pose(row)
         front, side = (axes[0], axes[1]) if lines == 1 else (axes[i], axes[columns + i])
@@ -179,22 +222,45 @@ def plot_poses(run: Run) -> style.Figure:
 
 def _draw_pose(axis: style.Axes, scene: Scene, pose: Pose, across: int) -> None:
     from matplotlib.patheffects import withStroke
+
     axis.axhline(0.0, color='black', linewidth=1.0, zorder=1)
     for segment in scene.segments:
         ends = pose.points[[segment.start, segment.end]]
-        axis.plot(ends[:, across], ends[:, 2], linewidth=4.5, solid_capstyle='round',
-                  color=style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot],
-                  alpha=0.45)
+        axis.plot(
+            ends[:, across],
+            ends[:, 2],
+            linewidth=4.5,
+            solid_capstyle='round',
+            color=style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot],
+            alpha=0.45,
+        )
     for i, sole in enumerate(pose.soles):
         axis.plot(sole[:, across], sole[:, 2], color=style.FOOT_COLOURS[i], linewidth=4.0)
     halo = [withStroke(linewidth=3.2, foreground='white')]
     for i, (foot, tip) in pose.arrows.items():
-        axis.annotate('', (tip[across], tip[2]), (foot[across], foot[2]),
-                      zorder=6, arrowprops={'arrowstyle': '-|>', 'color': style.FOOT_COLOURS[i],
-                                            'linewidth': 2.0, 'mutation_scale': 15,
-                                            'shrinkA': 0, 'shrinkB': 0, 'path_effects': halo})
-    axis.plot([pose.com[across], pose.plumb[across]], [pose.com[2], pose.plumb[2]], color='black',
-              linewidth=1.0, linestyle='--', zorder=5)
+        axis.annotate(
+            '',
+            (tip[across], tip[2]),
+            (foot[across], foot[2]),
+            zorder=6,
+            arrowprops={
+                'arrowstyle': '-|>',
+                'color': style.FOOT_COLOURS[i],
+                'linewidth': 2.0,
+                'mutation_scale': 15,
+                'shrinkA': 0,
+                'shrinkB': 0,
+                'path_effects': halo,
+            },
+        )
+    axis.plot(
+        [pose.com[across], pose.plumb[across]],
+        [pose.com[2], pose.plumb[2]],
+        color='black',
+        linewidth=1.0,
+        linestyle='--',
+        zorder=5,
+    )
     axis.plot(pose.com[across], pose.com[2], marker='X', markersize=9, color='black', zorder=6)
     middle = np.mean([sole.mean(axis=0) for sole in pose.soles], axis=0)[across]
     reach = 0.42 * scene.height
@@ -210,6 +276,12 @@ def _name_forces(axis: style.Axes, scene: Scene, pose: Pose, forces: Any) -> Non
     for i, sole in enumerate(pose.soles):
         outside = sole[:, 1].mean() > middle
         edge = (sole[:, 1].max() if outside else sole[:, 1].min(), 0.06 * scene.height)
-        axis.annotate(f'{forces[i, 2]:.0f} N', edge, color=style.FOOT_COLOURS[i], fontsize=10,
-                      ha='left' if outside else 'right',
-                      xytext=(5 if outside else -5, 0), textcoords='offset points')
+        axis.annotate(
+            f'{forces[i, 2]:.0f} N',
+            edge,
+            color=style.FOOT_COLOURS[i],
+            fontsize=10,
+            ha='left' if outside else 'right',
+            xytext=(5 if outside else -5, 0),
+            textcoords='offset points',
+        )

@@ -10,18 +10,27 @@ from walking_control.models.robot import in_words, Robot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure as Figure
-else:   # matplotlib is imported by who draws
+else:  # matplotlib is imported by who draws
     Axes = Figure = Any
 
 FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
 NEUTRAL = '#4D4D4D'
-COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)   # of as many lines
+COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)  # of as many lines
 FAINT = '#B0B0B0'
-MARK = '#A4134C'   # where something happens to the walker
-_STYLE = {'font.size': 11,
-          'axes.labelsize': 11, 'axes.spines.top': False, 'axes.spines.right': False,
-          'axes.grid': True, 'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
-          'lines.linewidth': 1.8, 'legend.frameon': False, 'savefig.dpi': 130}
+MARK = '#A4134C'  # where something happens to the walker
+_STYLE = {
+    'font.size': 11,
+    'axes.labelsize': 11,
+    'axes.spines.top': False,
+    'axes.spines.right': False,
+    'axes.grid': True,
+    'grid.color': '#E4E4E4',
+    'grid.linewidth': 0.7,
+    'axes.axisbelow': True,
+    'lines.linewidth': 1.8,
+    'legend.frameon': False,
+    'savefig.dpi': 130,
+}
 
 
 def import_matplotlib() -> Any:
@@ -30,13 +39,20 @@ def import_matplotlib() -> Any:
     return import_optional('matplotlib', 'drawing plots')
 
 
-def new_figure(rows: int, width: float = 9.0, height: float = 2.1, columns: Any = 1,
-               polar: Sequence[int] = (), **options: Any) -> tuple[Figure, list[Axes]]:
+def new_figure(
+    rows: int,
+    width: float = 9.0,
+    height: float = 2.1,
+    columns: Any = 1,
+    polar: Sequence[int] = (),
+    **options: Any,
+) -> tuple[Figure, list[Axes]]:
     """Return a figure (inches, a row high) and flat axes; pyplot's state stays untouched."""
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):
-        figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows),
-                                          layout='constrained')
+        figure = matplotlib.figure.Figure(
+            figsize=(width, 0.6 + height * rows), layout='constrained'
+        )
         axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
         for i in polar:
             place = axes[i].get_subplotspec()
@@ -51,15 +67,22 @@ def save(figure: Figure, target: Any) -> None:
         figure.savefig(target, format='png')
 
 
-def add_foot_legend(figure: Figure, robot: Robot, role: str = '',
-                    extra: tuple[str, str] | None = None) -> None:
+def add_foot_legend(
+    figure: Figure, robot: Robot, role: str = '', extra: tuple[str, str] | None = None
+) -> None:
     """Name the colours of the feet, or of what they mark, above a figure, and one more."""
     from matplotlib.lines import Line2D
+
     entries = [(f'{in_words(foot)} {role}', FOOT_COLOURS[i]) for i, foot in enumerate(robot.feet)]
     entries += [extra] if extra else []
-    figure.legend([Line2D([], [], color=colour, linewidth=3) for _, colour in entries],
-                  [name for name, _ in entries], loc='outside upper right', ncols=len(entries),
-                  frameon=False, fontsize=10.5)
+    figure.legend(
+        [Line2D([], [], color=colour, linewidth=3) for _, colour in entries],
+        [name for name, _ in entries],
+        loc='outside upper right',
+        ncols=len(entries),
+        frameon=False,
+        fontsize=10.5,
+    )
 
 
 def label(axis: Axes, title: str, ylabel: str) -> None:

@@ -10,15 +10,20 @@ from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.reports.plots import style
 from walking_control.models.robot import in_words
 
-MAPS = {'speed': 'speed (m/s)', 'foot_clearance': 'foot clearance (m)',
-        'cost_of_transport': 'cost of transport, mechanical (1)'}
+MAPS = {
+    'speed': 'speed (m/s)',
+    'foot_clearance': 'foot clearance (m)',
+    'cost_of_transport': 'cost of transport, mechanical (1)',
+}
 _RETURNED, _LOST = style.FOOT_COLOURS[0], style.MARK
 
 
 def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, style.Figure]:
     """Return name -> figure of a sweep, from its `pyarrow.Table` and what `run_sweep` says."""
-    columns = {name: np.array(table[name].to_pylist(), dtype=float)
-               for name in (*(axis.name for axis in task.axes), 'stable', *MAPS)}
+    columns = {
+        name: np.array(table[name].to_pylist(), dtype=float)
+        for name in (*(axis.name for axis in task.axes), 'stable', *MAPS)
+    }
     axes = [axis for axis in task.axes if axis.high != axis.low]
     if not axes:
         return {}
@@ -61,9 +66,17 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> st
         texts.append(f'{in_words(axis.name)} {nearest:.4g}')
     figure, panels = style.new_figure(2, columns=2, height=2.9, sharex=True, sharey=True)
     at = f' at {", ".join(texts)}' if texts else ''
-    _draw(figure, panels[0], x, y, columns, 'stable', slice(None),
-          '(a) share that lasts' + (f' over {", ".join(in_words(a.name) for a in others)}'
-                                    if others else ''))
+    _draw(
+        figure,
+        panels[0],
+        x,
+        y,
+        columns,
+        'stable',
+        slice(None),
+        '(a) share that lasts'
+        + (f' over {", ".join(in_words(a.name) for a in others)}' if others else ''),
+    )
     if others:
         # where walks last at the other axes' chosen values
         xs, ys, cells = _cells(x, y, columns, columns['stable'], here)
@@ -75,8 +88,9 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> st
     for panel in panels:
         panel.grid(False)
         if chosen:
-            panel.plot(chosen[x.name], chosen[y.name], 'o', color='black', markersize=5,
-                       clip_on=False)
+            panel.plot(
+                chosen[x.name], chosen[y.name], 'o', color='black', markersize=5, clip_on=False
+            )
     for panel in panels[2:]:
         panel.set_xlabel(in_words(x.name))
     for panel in panels[::2]:
@@ -85,18 +99,33 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> st
     return figure
 
 
-def _draw(figure: style.Figure, panel: style.Axes, x: Axis, y: Axis, columns: Any, name: str,
-          rows: slice | np.ndarray, title: str) -> None:
+def _draw(
+    figure: style.Figure,
+    panel: style.Axes,
+    x: Axis,
+    y: Axis,
+    columns: Any,
+    name: str,
+    rows: slice | np.ndarray,
+    title: str,
+) -> None:
     """Draw the mean of a column in each cell of two axes."""
     xs, ys, cells = _cells(x, y, columns, columns[name], rows)
-    mesh = panel.pcolormesh(xs, ys, cells, shading='nearest', cmap='viridis',
-                            **({'vmin': 0.0, 'vmax': 1.0} if name == 'stable' else {}))
+    mesh = panel.pcolormesh(
+        xs,
+        ys,
+        cells,
+        shading='nearest',
+        cmap='viridis',
+        **({'vmin': 0.0, 'vmax': 1.0} if name == 'stable' else {}),
+    )
     figure.colorbar(mesh, ax=panel)
     panel.set_title(title, loc='left', fontsize=9.5)
 
 
-def _cells(x: Axis, y: Axis, columns: Any, values: Any,
-           rows: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _cells(
+    x: Axis, y: Axis, columns: Any, values: Any, rows: slice | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the values of two axes and the mean of others in their cells, NaN where none is."""
     xs, i = np.unique(columns[x.name][rows], return_inverse=True)
     ys, j = np.unique(columns[y.name][rows], return_inverse=True)
@@ -108,8 +137,10 @@ def _cells(x: Axis, y: Axis, columns: Any, values: Any,
 
 
 def _title(result: dict[str, Any]) -> str:
-    text = (f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
-            f'{result["stable"]} of {result["runs"]} walks last')
+    text = (
+        f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
+        f'{result["stable"]} of {result["runs"]} walks last'
+    )
     if result['margin'] is not None:
         text += f'; margin of the point {result["margin"]:.3g} widths of the axes'
     return text
@@ -121,18 +152,28 @@ def plot_pareto(result: dict[str, Any]) -> style.Figure:
     worst, cost = np.array(result['points'], dtype=float).T
     axis.plot(worst, cost, '.', color=style.FAINT, label='tried')
     front = [(share, price) for share, price, _ in result['pareto']]
-    axis.step(*zip(*front, strict=True), where='pre', color=style.FOOT_COLOURS[0], marker='o',
-              markersize=4, label='none beats these in both')
+    axis.step(
+        *zip(*front, strict=True),
+        where='pre',
+        color=style.FOOT_COLOURS[0],
+        marker='o',
+        markersize=4,
+        label='none beats these in both',
+    )
     axis.axvline(1.0, color=style.MARK, linewidth=1.2, label='margins asked for')
     if result['cost_before'] is not None:
         axis.plot(worst[0], result['cost_before'], 's', color=style.FOOT_COLOURS[1], label='before')
-    chosen = min((entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9),
-                 key=lambda entry: entry[1])
+    chosen = min(
+        (entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9), key=lambda entry: entry[1]
+    )
     axis.plot(*chosen, '*', color='black', markersize=13, label='chosen')
     axis.set_xlabel('least of: margin kept / margin asked for')
-    style.label(axis,
-                f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
-                f'{result["trials"]} points tried', in_words(result['cost_name']))
+    style.label(
+        axis,
+        f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
+        f'{result["trials"]} points tried',
+        in_words(result['cost_name']),
+    )
     axis.legend(fontsize=9)
     return figure
 
@@ -157,13 +198,20 @@ def plot_responses(result: dict[str, Any]) -> style.Figure:
         values = np.array(result['responses'][kind][name])
         axis.bar(np.arange(1, len(values) + 1), values, color=style.FOOT_COLOURS[0])
         axis.axhline(0.0, color=style.FAINT, linewidth=1.0)
-        style.label(axis,
-                    f'{words[kind]}: norm {result["sensitivity"][kind][name]:.3g} {units[name]}',
-                    f'{in_words(name)} (change, {units[name]})')
+        style.label(
+            axis,
+            f'{words[kind]}: norm {result["sensitivity"][kind][name]:.3g} {units[name]}',
+            f'{in_words(name)} (change, {units[name]})',
+        )
     for axis in axes[2:]:
         axis.set_xlabel('step')
-    figure.suptitle(f'{_name(result)}: gait sensitivity norm {result["gait_sensitivity_norm"]:.4g} '
-                    '(step time over floor height, without units)', x=0.01, ha='left', fontsize=11)
+    figure.suptitle(
+        f'{_name(result)}: gait sensitivity norm {result["gait_sensitivity_norm"]:.4g} '
+        '(step time over floor height, without units)',
+        x=0.01,
+        ha='left',
+        fontsize=11,
+    )
     return figure
 
 
@@ -172,21 +220,32 @@ def plot_attraction(result: dict[str, Any]) -> style.Figure:
     rows = np.array(result['attraction_samples'], dtype=float)
     states, back = rows[:, :3], rows[:, 4] > 0.5
     centre = states.mean(axis=0)
-    half = 0.25 * np.abs(states - centre).max(axis=0)   # of a slice
+    half = 0.25 * np.abs(states - centre).max(axis=0)  # of a slice
     names = ['stance angle (rad)', 'its rate (rad/s)', 'rate of the hip (rad/s)']
     figure, axes = style.new_figure(1, columns=3, height=3.4)
     for axis, (i, j, k) in zip(axes, ((0, 1, 2), (0, 2, 1), (1, 2, 0)), strict=True):
         near = np.abs(states[:, k] - centre[k]) < half[k]
         for chosen, colour, text in ((back, _RETURNED, 'returns'), (~back, _LOST, 'does not')):
-            axis.plot(states[near & chosen, i], states[near & chosen, j], '.', color=colour,
-                      markersize=4, label=text)
+            axis.plot(
+                states[near & chosen, i],
+                states[near & chosen, j],
+                '.',
+                color=colour,
+                markersize=4,
+                label=text,
+            )
         axis.set_xlabel(names[i])
         style.label(axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j])
     axes[0].legend(loc='best', fontsize=9)
     low, high = result['attraction_share_interval']
-    figure.suptitle(f'{_name(result)}: {100 * result["attraction_share"]:.3g} % '
-                    f'({100 * low:.3g} to {100 * high:.3g}) of the ball of radius '
-                    f'{result["attraction_radius"]:g} returns', x=0.01, ha='left', fontsize=11)
+    figure.suptitle(
+        f'{_name(result)}: {100 * result["attraction_share"]:.3g} % '
+        f'({100 * low:.3g} to {100 * high:.3g}) of the ball of radius '
+        f'{result["attraction_radius"]:g} returns',
+        x=0.01,
+        ha='left',
+        fontsize=11,
+    )
     return figure
 
 

@@ -17,9 +17,13 @@ from walking_control.runs.run import Run
 _FORCE_FRAME = 2.5
 ESTIMATE_CAPTION = (
     'Estimate less truth of the base in the axes of the floor, and three standard deviations as '
-    'the estimator gave them: an honest one holds 99.7 % of the errors.')
-_ROWS = (('turn about', 'degrees', np.degrees(1.0)), ('velocity along', 'm/s', 1.0),
-         ('place along', 'm', 1.0))
+    'the estimator gave them: an honest one holds 99.7 % of the errors.'
+)
+_ROWS = (
+    ('turn about', 'degrees', np.degrees(1.0)),
+    ('velocity along', 'm/s', 1.0),
+    ('place along', 'm', 1.0),
+)
 
 
 def last_steps(run: Run, count: int = 6) -> slice:
@@ -37,17 +41,21 @@ def plot_joint_angles(run: Run) -> style.Figure:
     """
     rows = last_steps(run)
     robot, time = run.robot, run.time[rows]
-    angles = run.q[rows, robot.base.nq - len(robot.base.angles):]
+    angles = run.q[rows, robot.base.nq - len(robot.base.angles) :]
     groups = _mirror_groups(robot)
     figure, axes = style.new_figure(1 + len(groups), height=1.75, sharex=True)
     for i, foot in enumerate(robot.feet):
         leg = angles @ robot.supports[foot][0]
         stands = run.support[rows] == i
         axes[0].plot(time, leg, color=style.FOOT_COLOURS[i], linewidth=1.0)
-        axes[0].plot(time, np.where(stands, leg, np.nan), color=style.FOOT_COLOURS[i],
-                     linewidth=2.6)
-    style.label(axes[0], f'{robot.coordinates[0]} of each leg from the floor normal, '
-                'thick while it stands', 'angle (rad)')
+        axes[0].plot(
+            time, np.where(stands, leg, np.nan), color=style.FOOT_COLOURS[i], linewidth=2.6
+        )
+    style.label(
+        axes[0],
+        f'{robot.coordinates[0]} of each leg from the floor normal, thick while it stands',
+        'angle (rad)',
+    )
     colours = _joint_colours(robot)
     for axis, joints in zip(axes[1:], groups, strict=True):
         for joint in joints:
@@ -67,7 +75,7 @@ def phase_planes(run: Run) -> tuple[style.Figure, list[style.Axes], np.ndarray]:
     for axis, i in zip(axes, moving, strict=False):
         axis.set_xlabel(f'{names[i]} (rad)')
         axis.set_ylabel(f'rate of {names[i]} (rad/s)')
-    for axis in axes[len(moving):]:
+    for axis in axes[len(moving) :]:
         axis.set_visible(False)
     figure.get_layout_engine().set(wspace=0.08)
     return figure, axes, moving
@@ -102,8 +110,11 @@ def plot_actuators(run: Run) -> style.Figure | None:
         drawn, limit = run.effort[rows, i], motor.effort_limit
         if i in modelled:
             drawn, limit = motor.current(drawn), motor.current_limit
-        colour = style.NEUTRAL if len(robot.actuators) == 1 \
+        colour = (
+            style.NEUTRAL
+            if len(robot.actuators) == 1
             else style.FOOT_COLOURS[i % len(style.FOOT_COLOURS)]
+        )
         axes[0].step(time, drawn, where='post', color=colour, label=in_words(joint))
         if i in modelled:
             for bound in (-limit, limit):
@@ -147,8 +158,9 @@ def plot_ground_forces(run: Run) -> style.Figure:
     friction = run.world.friction
     axes[2].axhline(friction, color='black', linestyle='--', linewidth=1.0)
     axes[2].set_ylim(0.0, 1.1 * friction)
-    style.label(axes[2], 'friction used, |along| / normal; dashed: coefficient of friction',
-                'ratio (1)')
+    style.label(
+        axes[2], 'friction used, |along| / normal; dashed: coefficient of friction', 'ratio (1)'
+    )
     _finish(figure, axes, run, rows)
     return figure
 
@@ -160,8 +172,11 @@ def plot_steps(run: Run) -> style.Figure | None:
         return None
     figure, axes = style.new_figure(1, width=10.0, height=2.8, columns=3)
     number = np.arange(1, len(table['row']) + 1)
-    panels = (('speed', 'speed', 'speed (m/s)'), ('length', 'step length', 'length (m)'),
-              ('clearance', 'foot clearance', 'height (m)'))
+    panels = (
+        ('speed', 'speed', 'speed (m/s)'),
+        ('length', 'step length', 'length (m)'),
+        ('clearance', 'foot clearance', 'height (m)'),
+    )
     for axis, (name, title, ylabel) in zip(axes, panels, strict=True):
         axis.plot(number, table[name], color=style.FAINT, linewidth=1.0)
         for i in range(len(run.robot.feet)):
@@ -185,12 +200,15 @@ def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
     skeleton = kinematics.Skeleton(Dynamics(run.robot))
     figure, axes = style.new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
     for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):
-        points = np.array([skeleton.points(q)[:, ::2] for q in run.q[begin:end + 1]])
+        points = np.array([skeleton.points(q)[:, ::2] for q in run.q[begin : end + 1]])
         points = kinematics.tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
         _draw_poses(axis, skeleton, points, poses)
         foot = in_words(run.robot.feet[run.support[begin]])
-        axis.set_title(f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
-                       loc='left', fontsize=11)
+        axis.set_title(
+            f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
+            loc='left',
+            fontsize=11,
+        )
         stance = np.median(points[:, skeleton.feet[run.support[begin]]], axis=0)
         slope = run.world.slope + floor_tilt(run, run.steps[begin])
         axis.axline(stance, slope=-np.tan(slope), color='black', linewidth=1.2)
@@ -211,16 +229,22 @@ def _fit_height(figure: style.Figure, axes: list[style.Axes]) -> None:
     figure.set_figheight(1.1 + 0.92 * panel * shape)
 
 
-def _draw_poses(axis: style.Axes, skeleton: kinematics.Skeleton, points: np.ndarray,
-                poses: int) -> None:
+def _draw_poses(
+    axis: style.Axes, skeleton: kinematics.Skeleton, points: np.ndarray, poses: int
+) -> None:
     for point in (skeleton.base, *skeleton.feet):
         axis.plot(*points[:, point].T, color=style.NEUTRAL, linewidth=1.0, linestyle=':')
     chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
     for k, row in enumerate(chosen):
         strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
         for segment in skeleton.segments:
-            axis.plot(*points[row, [segment.start, segment.end]].T, alpha=strength, linewidth=2.6,
-                      color=segment_colour(segment), solid_capstyle='round')
+            axis.plot(
+                *points[row, [segment.start, segment.end]].T,
+                alpha=strength,
+                linewidth=2.6,
+                color=segment_colour(segment),
+                solid_capstyle='round',
+            )
 
 
 def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
@@ -252,8 +276,13 @@ def shade_stance(axis: style.Axes, run: Run, rows: slice | None) -> None:
     time, support = run.time[rows], run.support[rows]
     changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
     for begin, end in zip(changes[:-1], changes[1:], strict=True):
-        axis.axvspan(time[begin], time[end], color=style.FOOT_COLOURS[support[begin]], alpha=0.09,
-                     linewidth=0)
+        axis.axvspan(
+            time[begin],
+            time[end],
+            color=style.FOOT_COLOURS[support[begin]],
+            alpha=0.09,
+            linewidth=0,
+        )
 
 
 def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice | None) -> None:
@@ -277,8 +306,8 @@ def plot_estimate(run: Run) -> style.Figure | None:
     width = max(map(len, lines))
     figure, axes = style.new_figure(3, width=11.0, height=1.9, columns=width, sharex=True)
     for line, (words, unit, factor) in enumerate(_ROWS):
-        for k, axis in enumerate(axes[width * line:width * (line + 1)]):
-            if k >= len(lines[line]):   # the robot cannot
+        for k, axis in enumerate(axes[width * line : width * (line + 1)]):
+            if k >= len(lines[line]):  # the robot cannot
                 axis.set_axis_off()
                 continue
             i = lines[line][k]
@@ -305,7 +334,12 @@ def plot_columns(columns: Any) -> style.Figure:
         for name, column in zip(labels, values.T):
             axis.plot(columns.time, column, linewidth=1.0, label=in_words(name))
         axis.set_ylabel(f'{title}, {unit}' if title != unit else unit)
-        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7,
-                    ncols=1 + len(labels) // 8)
+        axis.legend(
+            loc='center left',
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+            fontsize=7,
+            ncols=1 + len(labels) // 8,
+        )
     axes[-1].set_xlabel('time, s')
     return figure

@@ -21,11 +21,18 @@ from walking_control.runs.run import Run
 from walking_control.simulation.simulate import simulate
 
 FIT: tuple[tuple[str, Any], ...] = (
-    ('switching', 'printed'), ('reduction', 95.0), ('compliant.stiffness', 350000.0),
-    ('compliant.damping', 430.0), ('compliant.sliding_stiffness', 180000.0),
-    ('compliant.sliding_damping', 320.0), ('compliant.timestep', 0.002),
-    ('estimator.contact_on', 4.0), ('estimator.contact_off', 2.0),
-    ('estimator.contact_noise', 0.0), ('estimator.contact_hold', 0.0))
+    ('switching', 'printed'),
+    ('reduction', 95.0),
+    ('compliant.stiffness', 350000.0),
+    ('compliant.damping', 430.0),
+    ('compliant.sliding_stiffness', 180000.0),
+    ('compliant.sliding_damping', 320.0),
+    ('compliant.timestep', 0.002),
+    ('estimator.contact_on', 4.0),
+    ('estimator.contact_off', 2.0),
+    ('estimator.contact_noise', 0.0),
+    ('estimator.contact_hold', 0.0),
+)
 FIT_DURATION = 16.0
 ASYMMETRY = 'shorter steps on the inner foot, whose knee bends less'
 MOTIONS = 'goes down, moves and saturates, relaxes by rolling'
@@ -56,8 +63,10 @@ def asymmetry() -> tuple[float, float]:
         lengths[foot].append(float(table['length'][i]))
         # hip, outer and inner knee follow the base's three coordinates
         flexions[1 - foot].append(-float(run.q[rows, 5 - foot].min()))
-    return (float(np.mean(lengths[0]) - np.mean(lengths[1])),
-            float(np.mean(flexions[0]) - np.mean(flexions[1])))
+    return (
+        float(np.mean(lengths[0]) - np.mean(lengths[1])),
+        float(np.mean(flexions[0]) - np.mean(flexions[1])),
+    )
 
 
 def shorter() -> str:
@@ -69,8 +78,11 @@ def shorter() -> str:
 def ball_on_plane() -> list[np.ndarray]:
     """Return the deformation (turn, x, y, z) after penetrating, sliding and rolling."""
     state, after = undeformed(), []
-    for twist, duration in (((0, 0, 0, 0, 0, -0.01), 0.1), ((0, 0, 0, 0.05, 0, 0), 0.2),
-                            ((0, 2.0, 0, 0, 0, 0), 0.5)):
+    for twist, duration in (
+        ((0, 0, 0, 0, 0, -0.01), 0.1),
+        ((0, 0, 0, 0.05, 0, 0), 0.2),
+        ((0, 2.0, 0, 0, 0, 0), 0.5),
+    ):
         for _ in range(100):
             state = deform(BALL, state, np.array(twist, float), duration / 100)
         after.append(state.total)
@@ -80,8 +92,13 @@ def ball_on_plane() -> list[np.ndarray]:
 def motions() -> str:
     """Return the words on `ball_on_plane`."""
     down, slid, rolled = ball_on_plane()
-    fits = down[3] < 0.0 and not down[1] and 0.99 < slid[1] / BALL.most_slide <= 1.0 \
-        and 0.0 < rolled[1] < 0.05 * slid[1] and down[3] == slid[3] == rolled[3]
+    fits = (
+        down[3] < 0.0
+        and not down[1]
+        and 0.99 < slid[1] / BALL.most_slide <= 1.0
+        and 0.0 < rolled[1] < 0.05 * slid[1]
+        and down[3] == slid[3] == rolled[3]
+    )
     return MOTIONS if fits else 'does something else'
 
 
@@ -101,6 +118,9 @@ def closet() -> str:
     goes_on = []
     for h in (0.99, 1.01):
         left, right = (np.array([[1.0, 0.0], [0.0, 1.0], [h, w]]) for w in (-1.0, 1.0))
-        goes_on.append(impact_of_second_foot(np.diag([1.0, 1.0, 1e-6]), left, right,
-                                             np.array([h, -1.0, -1.0]))[1])
+        goes_on.append(
+            impact_of_second_foot(
+                np.diag([1.0, 1.0, 1e-6]), left, right, np.array([h, -1.0, -1.0])
+            )[1]
+        )
     return 'a tall one goes on, a wide one stops' if goes_on == [False, True] else 'others'

@@ -25,18 +25,30 @@ such as masses, are no rows.
 """
 
 
-def reproduce(only: Sequence[str] = (), quick: bool = False,
-              progress: Callable[[float], None] | None = None) -> list[dict[str, Any]]:
+def reproduce(
+    only: Sequence[str] = (), quick: bool = False, progress: Callable[[float], None] | None = None
+) -> list[dict[str, Any]]:
     """Return what `judge` says of each row asked for; `quick`: of a second at most."""
     for name in only:
         if not any(row.id.startswith(name) for row in ROWS):
-            raise InvalidInput('only', value=name, limit='no row begins with that',
-                               remedy='ids stand in doc/reproduction.md')
-    rows = [row for row in ROWS if (row.quick or not quick)
-            and (not only or any(row.id.startswith(name) for name in only))]
+            raise InvalidInput(
+                'only',
+                value=name,
+                limit='no row begins with that',
+                remedy='ids stand in doc/reproduction.md',
+            )
+    rows = [
+        row
+        for row in ROWS
+        if (row.quick or not quick) and (not only or any(row.id.startswith(name) for name in only))
+    ]
     if not rows:
-        raise InvalidInput('only', value=', '.join(only), limit='takes longer than --quick allows',
-                           remedy='leave out --quick')
+        raise InvalidInput(
+            'only',
+            value=', '.join(only),
+            limit='takes longer than --quick allows',
+            remedy='leave out --quick',
+        )
     judged = []
     for row in rows:
         judged.append(judge(row))
@@ -47,8 +59,17 @@ def reproduce(only: Sequence[str] = (), quick: bool = False,
 
 def page_line(row: dict[str, Any]) -> str:
     """Return a row as a line of the page."""
-    cells = (row['id'], f'[{row["source"]}] {row["place"]}', row['what'], row['unit'],
-             row['published'], row['ours'], row['status'], row['note'], f'`{row["command"]}`')
+    cells = (
+        row['id'],
+        f'[{row["source"]}] {row["place"]}',
+        row['what'],
+        row['unit'],
+        row['published'],
+        row['ours'],
+        row['status'],
+        row['note'],
+        f'`{row["command"]}`',
+    )
     return '| ' + ' | '.join(str(cell) for cell in cells) + ' |'
 
 
@@ -56,5 +77,6 @@ def write_page(rows: Sequence[dict[str, Any]]) -> str:
     """Return the page of all rows."""
     counts = {status: sum(row['status'] == status for row in rows) for status in STATUSES}
     words = ', '.join(f'{count} {status}' for status, count in counts.items() if count)
-    return _HEAD.format(counts=f'{len(rows)} numbers: {words}.') \
-        + ''.join(f'{page_line(row)}\n' for row in rows)
+    return _HEAD.format(counts=f'{len(rows)} numbers: {words}.') + ''.join(
+        f'{page_line(row)}\n' for row in rows
+    )

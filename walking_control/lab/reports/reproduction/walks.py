@@ -21,7 +21,7 @@ from walking_control.models.robot_file import World
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.simulate import simulate
 
-TINY = 1e-9   # rad: a slope on which expansions in the slope show their first terms
+TINY = 1e-9  # rad: a slope on which expansions in the slope show their first terms
 
 
 GUESSES = {'long': (0.299, -1.07, 0.709), 'short': (0.2796, -1.1654, 0.5702)}
@@ -45,11 +45,17 @@ def shares_meet() -> str:
 def follows(name: str) -> float:
     """Return a number that follows from others that are printed."""
     mass = float(Dynamics(load_robot('dribbel').robot).mass)
-    powers = 11.2 + 3.74 * (2.0 + 2.0 * 0.6)   # W: standby, two stance knees, two swing knees
-    return {'mass': mass, 'energy': 1.78 / share(1), 'electronics': powers,
-            'drop': 7.0 * 9.81 * 2.0 * math.sin(0.25) * math.sin(math.radians(3.0)),
-            'mechanical': 30.0 - powers, 'cost': 6.8 / (mass * 9.81 * 0.32),
-            'least': 0.90 / (8.0 * 9.81 * 0.5), 'largest': 1.82 / (8.0 * 9.81 * 0.5)}[name]
+    powers = 11.2 + 3.74 * (2.0 + 2.0 * 0.6)  # W: standby, two stance knees, two swing knees
+    return {
+        'mass': mass,
+        'energy': 1.78 / share(1),
+        'electronics': powers,
+        'drop': 7.0 * 9.81 * 2.0 * math.sin(0.25) * math.sin(math.radians(3.0)),
+        'mechanical': 30.0 - powers,
+        'cost': 6.8 / (mass * 9.81 * 0.32),
+        'least': 0.90 / (8.0 * 9.81 * 0.5),
+        'largest': 1.82 / (8.0 * 9.81 * 0.5),
+    }[name]
 
 
 def kinetic_error(efficiency: float) -> float:
@@ -70,8 +76,11 @@ def _cycle(guess: tuple[float, ...], *settings: tuple[str, float]) -> Any:
 def cycle(gait: str, name: str) -> float | str:
     """Return the speed of a passive gait on 3 degrees, or words on its eigenvalue."""
     found = _cycle(GUESSES[gait])
-    return float(found.speed) if name == 'speed' else \
-        f'unstable, eigenvalue {found.eigenvalues[0].real:.2f}'
+    return (
+        float(found.speed)
+        if name == 'speed'
+        else f'unstable, eigenvalue {found.eigenvalues[0].real:.2f}'
+    )
 
 
 def simplest(name: str) -> float:
@@ -84,8 +93,16 @@ def _simplest_eigenvalue(slope: float) -> float:
 
 
 def _goswami_eigenvalue(degrees: float) -> float:
-    return float(_cycle((0.3, -1.07, 0.72), ('leg_mass', 5.0), ('hip_mass', 10.0),
-                        ('slope', math.radians(degrees))).eigenvalues[0].real)
+    return float(
+        _cycle(
+            (0.3, -1.07, 0.72),
+            ('leg_mass', 5.0),
+            ('hip_mass', 10.0),
+            ('slope', math.radians(degrees)),
+        )
+        .eigenvalues[0]
+        .real
+    )
 
 
 def doubling(walker: str, low: float, high: float) -> float:
@@ -111,8 +128,12 @@ def trends() -> str:
     """Return how cost, speed and clearance change with both gains about the chosen ones."""
     costs = {}
     for kp, kd in ((10.0, 0.0), (8.0, 0.0), (10.0, 0.2)):
-        task = SweepTask('dribbel', (Axis('proportional_gain', kp, kp), Axis(
-            'derivative_gain', kd, kd)), plant='rigid', duration=10.0)
+        task = SweepTask(
+            'dribbel',
+            (Axis('proportional_gain', kp, kp), Axis('derivative_gain', kd, kd)),
+            plant='rigid',
+            duration=10.0,
+        )
         row = walk_rows(task, [0])[0]
         costs[kp, kd] = [row[name] for name in ('cost_of_transport', 'speed', 'foot_clearance')]
     rises = all(a > b for a, b in zip(costs[10.0, 0.0], costs[8.0, 0.0], strict=True))
@@ -132,13 +153,17 @@ def gear_edge() -> float:
 def last_step_down(name: str) -> float:
     """Return the last size before the first failing step down, m."""
     from walking_control.lab.experiments.variants import read_variants, variants_path
+
     if name == 'none':
         found = find_first_failure(load_robot('compass'), 'step_down', largest=0.03)
     else:
-        variant = next(found for found in read_variants(variants_path('compass'))
-                       if found.name == name)
-        robot_file = load_robot('compass', [(f'{variant.controller}.{key}', value)
-                                            for key, value in variant.settings.items()])
+        variant = next(
+            found for found in read_variants(variants_path('compass')) if found.name == name
+        )
+        robot_file = load_robot(
+            'compass',
+            [(f'{variant.controller}.{key}', value) for key, value in variant.settings.items()],
+        )
         found = find_first_failure(robot_file, 'step_down', variant.controller, largest=0.13)
     first = found.first_failure
     return (found.largest_tried if first is None else first) - (0.001 if first else 0.0)
@@ -147,13 +172,20 @@ def last_step_down(name: str) -> float:
 def first_term(long: bool, what: str) -> float:
     """Return the first term of an expansion in the slope."""
     cycle = find_simplest_cycle(TINY, long)
-    return float({'angle': cycle.angle / TINY ** (1.0 / 3.0), 'rate': cycle.rate / cycle.angle,
-                  'time': cycle.period}[what])
+    return float(
+        {
+            'angle': cycle.angle / TINY ** (1.0 / 3.0),
+            'rate': cycle.rate / cycle.angle,
+            'time': cycle.period,
+        }[what]
+    )
 
 
 def second_term() -> float:
     """Return that of angle = a slope^(1/3) + b slope, from two slopes."""
     third = 1.0 / 3.0
-    (x, a), (y, b) = ((slope ** (2.0 * third), find_simplest_cycle(slope).angle / slope ** third)
-                      for slope in (1e-4, 2e-4))
+    (x, a), (y, b) = (
+        (slope ** (2.0 * third), find_simplest_cycle(slope).angle / slope**third)
+        for slope in (1e-4, 2e-4)
+    )
     return float((b - a) / (y - x))
