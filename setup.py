@@ -44,6 +44,7 @@ setup(
         (f'{share}/config/noise', glob('config/noise/*.yaml')),
         (f'{share}/config/logs', glob('config/logs/*.yaml')),
         (f'{share}/config/gaits', glob('config/gaits/*.yaml')),
+        (f'{share}/config/policies', glob('config/policies/*.yaml')),
         (f'{share}/config/routes', glob('config/routes/*.yaml')),
         (f'{share}/config/teleop', glob('config/teleop/*.yaml')),
         (f'{share}/config/rviz', glob('config/rviz/*.rviz')),
@@ -74,6 +75,8 @@ setup(
         'logs': ['h5py', 'rosbags'],
         # the WebSocket of Foxglove and Lichtblick, by its makers; rosbags describes the messages
         'monitor': ['foxglove-sdk', 'rosbags'],
+        # controller policy: learned policies in ONNX
+        'policy': ['onnxruntime'],
         # verb tune, examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
@@ -95,6 +98,8 @@ setup(
             'nbclient',
             'ipykernel',
             'build',
+            # writes the networks that controller policy is tested with
+            'onnx',
         ],
         # the site of the pages and notebooks, `make site`
         'docs': ['furo', 'latex2mathml', 'myst-nb', 'myst-parser', 'sphinx'],

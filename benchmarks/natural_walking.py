@@ -1,18 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Natural walking beside squatting: what both cost at each speed, and the film of the README.
+"""Natural walking beside squatting, and on floors: what it costs, how long it is on its gait.
 
-Run as ``python benchmarks/natural_walking.py [OUT.gif]``; walker3d in MuJoCo, a minute of walking.
+    python benchmarks/natural_walking.py                    # both laws over speed, a minute
+    python benchmarks/natural_walking.py --film OUT.gif     # the film of the README
+    python benchmarks/natural_walking.py --floors ramp=8 tiles=0.02 [--speeds 0.5 0.8]
+        [--noise none|lab|told] [--seeds 5] [--duration 8] [--set NAME=VALUE ...]
+
+Walker3d in MuJoCo. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on), cross=DEGREES
+(under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT (m), or
+friction=COULOMB (N m of every joint, and a tenth of it in N m s/rad, known to the law). Noise
+`told` is the laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s
+on, the first steps on the floor included: the share on the gait, and the cost at the supply and of
+each motor alone, less height over distance. Each seed is another floor and other errors of the
+sensors.
 """
 
-import sys
+import argparse
+from contextlib import nullcontext
+import math
+from unittest.mock import patch
 
+import numpy as np
+
+from walking_control.cli.verb import setting
 from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.loading import load_robot
+from walking_control.runs.quantities import each_joint_energy
+from walking_control.simulation.mujoco.engine import MujocoEngine
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
 LAWS = 'natural_walking', 'stepping'
+BEGIN = 3.0  # s
+DELAY = 0.01  # s
+JOINTS = 'hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll'
+
+
+def leaning(lean):
+    """Return how MuJoCo's floor follows the feet, leaning across by an angle in rad."""
+    follow, half = MujocoEngine._follow_feet, 0.5 * lean
+    turned = math.cos(half), math.sin(half), 0.0, 0.0
+
+    def follow_feet(engine):
+        trip, under = follow(engine), engine.data.mocap_quat
+        for i, height in enumerate(engine._foot_heights()):
+            place = engine.data.xpos[engine._foot_body[i], 0]
+            if i in engine.leant or height > 0.008 and place > 0.5:
+                engine.leant.add(i)
+                under[engine._mocaps[i]] = turned
+        return trip
+
+    MujocoEngine.leant = set()
+    return patch.object(MujocoEngine, '_follow_feet', follow_feet)
 
 
 def walk(law, speed, duration, noise=None):
@@ -21,11 +61,99 @@ def walk(law, speed, duration, noise=None):
     return simulate(load_robot('walker3d', [*overrides, ('controller', law)]), duration=duration)
 
 
+def edges(kind, height, seed):
+    """Return words for a floor of tiles of 0.3 m, or of strips of 0.1 to 0.3 m."""
+    if kind == 'tiles':
+        heights = height * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
+        heights[0] = 0.0
+        rises = np.diff(heights)
+        return [f'step_up={rise:.6f}@{0.5 + 0.3 * i:.6g}m' for i, rise in enumerate(rises)]
+    rng, place, words = np.random.default_rng((seed, 8)), 0.8, []
+    for _ in range(20):
+        wide = rng.uniform(0.1, 0.3)
+        words += [f'step_up={height}@{place:.4g}m', f'step_up={-height}@{place + wide:.4g}m']
+        place += wide + rng.uniform(0.4, 0.8)
+    return words
+
+
+def walk_floor(floor, speed, noise, seed, duration, more):
+    """Return the fault or None, share on the gait, cost at the supply and of each motor alone."""
+    kind, _, value = floor.partition('=')
+    size = float(value or 0.0)
+    sets = [('natural_walking.speed', speed), ('sensors.seed', seed), *more]
+    if noise != 'none':
+        sets += noise_overrides('lab')
+    if noise == 'told':
+        sets += [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)]
+    lean, words = 0.0, []
+    if kind == 'ramp':
+        words = [f'slope_change={-math.radians(size):.6f}@0.6m']
+    elif kind == 'cross':
+        lean, words = math.radians(size), ['step_up=0.0000001@1']
+    elif kind in ('tiles', 'strips'):
+        words = edges(kind, size, seed)
+    elif kind == 'friction':
+        sets += [
+            (f'robot.friction.{side}_{joint}.{name}', amount)
+            for side in ('left', 'right')
+            for joint in JOINTS
+            for name, amount in (('coulomb', size), ('viscous', 0.1 * size))
+        ]
+    robot_file = load_robot('walker3d', sets, controller='natural_walking')
+    with leaning(lean) if lean else nullcontext():
+        run = simulate(robot_file, duration=duration, disturb=words)
+    first, last = int(np.searchsorted(run.time, BEGIN)), len(run.time) - 1
+    if run.fault is not None or first >= last:
+        return str(run.fault), math.nan, math.nan, math.nan
+    way = run.base.position[last] - run.base.position[first]
+    weight, length = 10.0 * 9.81, math.hypot(*way[:2])
+    supply = run.electrical_energy[last] - run.electrical_energy[first]
+    costs = [energy / weight - way[2] for energy in (supply, each_joint_energy(run, first, last))]
+    on_gait = float(run.telemetry['on_gait'][first:].mean())
+    return None, on_gait, *(cost / length for cost in costs)
+
+
+def print_floors(options):
+    """Print a row for each floor and speed."""
+    print('| floor | m/s | walked | on the gait | cost less height | each motor alone |')
+    print('|---|---|---|---|---|---|')
+    for floor in options.floors:
+        for speed in options.speeds:
+            rows = [
+                walk_floor(floor, speed, options.noise, seed, options.duration, options.set)
+                for seed in range(1, options.seeds + 1)
+            ]
+            walked = [row[1:] for row in rows if row[0] is None]
+            means = np.mean(walked, axis=0) if walked else [math.nan] * 3
+            print(
+                f'| {floor} | {speed:g} | {len(walked)} of {len(rows)} | {means[0]:.2f} | '
+                f'{means[1]:.3f} | {means[2]:.3f} |',
+                flush=True,
+            )
+            for row in rows:
+                if row[0] is not None:
+                    print(f'  {row[0]}', flush=True)
+
+
 def main():
     """Print a table; write the film where a path is given."""
-    if len(sys.argv) > 1:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--film', metavar='OUT.gif')
+    parser.add_argument('--floors', nargs='*', default=[])
+    parser.add_argument('--speeds', nargs='*', type=float, default=[0.5, 0.8])
+    parser.add_argument('--noise', choices=('none', 'lab', 'told'), default='none')
+    parser.add_argument('--seeds', type=int, default=1)
+    parser.add_argument('--duration', type=float, default=8.0, help='s')
+    parser.add_argument('--set', action='append', default=[], type=setting, metavar='NAME=VALUE')
+    options = parser.parse_args()
+    if options.film:
         natural, squat = (walk(law, 0.8, 5.0) for law in LAWS)
-        write_space_film(natural, sys.argv[1], squat)
+        write_space_film(natural, options.film, squat)
+        return
+    if options.floors:
+        print_floors(options)
         return
     print('law              noise  m/s   speed  electrical cost')
     for law in LAWS:

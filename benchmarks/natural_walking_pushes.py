@@ -3,9 +3,9 @@
 
 Run as ``python benchmarks/natural_walking_pushes.py SIZE SPEED [lab] [NAME=VALUE ...]``; SIZE in
 N s/kg, ``lab`` adds the noise of a laboratory and 10 ms of delay that the law knows. 12 directions,
-8 parts of a step, walker3d in MuJoCo. A cell counts as survived when the robot walks 20 s
-afterwards, or for ``--settled`` seconds (5) on its gait without leaving it; with ``--whole`` all
-walk 20 s.
+8 parts of a step, walker3d, or ``--robot FILE`` such as bring-up writes, in MuJoCo. A cell counts
+as survived when the robot walks 20 s afterwards, or for ``--settled`` seconds (5) on its gait
+without leaving it; with ``--whole`` all walk 20 s.
 """
 
 import argparse
@@ -32,23 +32,26 @@ class _Pushed(_Trial):
     whole, spell = False, SETTLED
 
     def attempt(self, trial):
-        """Return why it fell or None, and when it was on the gait for good, s after the push."""
+        """Return why it fell or None, when it was on its gait for good, s, and if it had left."""
         walk, law = self._walk, self._loop.controller
         before = walk.plant.time
         plan_disturbances(walk.plant, [self.disturbance(trial.cell, trial.size)])
-        self._since = before
+        self._since, left = before, []
 
         def settled():
             now = walk.plant.time
+            if not law.on_gait:
+                left.append(now)
             if not law.on_gait or now < before + 1.5 * self._step_time:
                 self._since = now
             return not self.whole and now - self._since > self.spell
 
         walk.go(self._ticks(self.duration - before), until=settled)
         if walk.fault is not None:
-            return str(walk.fault), walk.plant.time - before
+            return str(walk.fault), walk.plant.time - before, True
         stood = walk.plant.time - self._touchdowns.last
-        return 'stands still' if stood > 4.0 * self._step_time else None, self._since - before
+        reason = 'stands still' if stood > 4.0 * self._step_time else None
+        return reason, self._since - before, bool(left)
 
 
 def _parse():
@@ -57,6 +60,7 @@ def _parse():
     parser.add_argument('size', type=float)
     parser.add_argument('speed', type=float)
     parser.add_argument('sets', nargs='*', metavar='NAME=VALUE')
+    parser.add_argument('--robot', default='walker3d', help='robot file, or name of one')
     parser.add_argument('--whole', action='store_true')
     parser.add_argument('--settled', type=float, default=SETTLED, help='s on the gait')
     parser.add_argument('--directions', type=int, default=12)
@@ -77,7 +81,7 @@ def main():
     ]
     delay = [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)] if lab else []
     robot_file = load_robot(
-        'walker3d',
+        given.robot,
         [
             ('controller', 'natural_walking'),
             ('natural_walking.speed', given.speed),
@@ -91,7 +95,7 @@ def main():
     begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
     trial.whole, trial.spell = given.whole, given.settled
     print(
-        {name: round(value, 4) for name, value in trial.settle().items()},
+        {name: value and round(value, 4) for name, value in trial.settle().items()},
         'on the gait:',
         trial._loop.controller.on_gait,
         flush=True,
@@ -104,14 +108,15 @@ def main():
         ]
     first, every = map(int, given.part.split('/'))
     cells = cells[first::every]
-    failed, waiting, times = [], iter(cells), []
+    failed, waiting, times, stayed = [], iter(cells), [], 0
     with Branches(given.processes) as branches:
         while True:
             while branches.has_room and (cell := next(waiting, None)) is not None:
                 branches.begin(cell, partial(trial.attempt, Trial(cell, given.size, True)))
             if branches.are_idle:
                 break
-            for cell, (reason, took) in branches.collect():
+            for cell, (reason, took, left) in branches.collect():
+                stayed += not left
                 name = f'{cell.summary()["direction_deg"]:.0f}/{cell.phase:g}'
                 if reason is None:
                     times.append((took, name))
@@ -120,7 +125,8 @@ def main():
                     print(f'{name}: {reason}', flush=True)
     print(
         f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
-        f'{len(cells) - len(failed)} of {len(cells)}; back on the gait within '
+        f'{len(cells) - len(failed)} of {len(cells)}, {stayed} without leaving the '
+        f'gait; back on it within '
         f'{max(times, default=(0.0, ""))[0]:.1f} s ({max(times, default=(0, ""))[1]}); '
         f'{time.time() - begun:.0f} s',
         flush=True,

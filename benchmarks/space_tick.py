@@ -59,8 +59,8 @@ def walk(law, compiled, seconds):
     loop.reset()
     terms = Clock(pin.computeAllTerms)
     body.pin.computeAllTerms, original = terms, pin.computeAllTerms
-    program = Clock(loop.controller._program._solve)
-    loop.controller._program._solve = program
+    program = Clock(loop.controller.engine.program.solver)
+    loop.controller.engine.program.solver = program
     measurement, rows = wc.Measurement(robot_file.robot), []
     try:
         for _ in range(round(seconds / loop.period)):

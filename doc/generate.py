@@ -9,13 +9,16 @@ from pathlib import Path
 import walking_control
 from walking_control.loading import load_robot, sections
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
+from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
+from walking_control.models.own_signals import SignalParameters
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import World
 from walking_control.models.robot_section import PushOffLimit, ServoParameters
 from walking_control.models.scale import RULES, Scale
+from walking_control.models.signals import STATE
 from walking_control.models.yaml_text import read_yaml
 from walking_control.ros.ros2_control.security import accesses
-from walking_control.safety.faults import KINDS
+from walking_control.safety.faults import BEST, KINDS
 from walking_control.safety.machine import (
     Event,
     LATCHED,
@@ -59,6 +62,7 @@ def parameters_page():
         JointFriction: 'robot.friction.<joint>',
         ServoParameters: 'robot.servos.<joint>',
         PushOffLimit: 'robot.push_off',
+        SignalParameters: 'robot.signals.<name>',
     }
     for kind in (World, *sections(), *places):
         section = places.get(kind, kind.section)
@@ -70,7 +74,32 @@ def parameters_page():
         ]
         lines += [_row(parameter) for parameter in kind.rows.values()]
         lines.append('')
-    return '\n'.join([*lines, *_growing(), ''])
+    return '\n'.join([*lines, *_kinds(), *_growing(), ''])
+
+
+def _kinds():
+    """Return the lines on kinds of signals."""
+    lines = [
+        '## Kinds of signals',
+        '',
+        'What a row of `robot.signals` begins with ([robot files](robot_file.md#signals)); a simulated '
+        'one without a measure of its own says `at_rest`.',
+        '',
+        '| kind | of | unit | message | field | bounds | simulated | meaning |',
+        '|---|---|---|---|---|---|---|---|',
+    ]
+    for name, kind in KINDS_OF_SIGNALS.items():
+        of = 'joints' if kind.message == STATE else 'a link'
+        bounds = (
+            'to be written' if kind.upper != kind.upper else f'{kind.lower:g} to {kind.upper:g}'
+        )
+        bounds = 'of the motor' if name == 'effort' else bounds
+        field = kind.field + (f'.{kind.axes}' if kind.axes else '')
+        lines.append(
+            f'| `{name}` | {of} | {kind.unit} | {kind.message} | `{field}` | {bounds} '
+            f'| {"measured" if kind.sense else "at_rest"} | {kind.meaning} |'
+        )
+    return [*lines, '']
 
 
 def _growing():
@@ -131,10 +160,15 @@ A fault latches: whatever the sensors say next, only safe commands are sent unti
 without a fault it changes nothing. A cause that lasts latches again at the next tick; where the last
 column says "once", the call itself is refused while the cause lasts.
 
-Where a code is given, the reaction shown is the default; `safety.on_<code>` chooses another for a
-robot ([parameters](parameters.md)): `damping` damps the actuated joints for `damping_time` and then
+The column "ends" says how the robot ends with a law that can stand (`stepping` and `natural_walking` on
+soles), after an error or NaN of the law with a standby law; with any other it falls, by the reaction shown. [What a fault leaves](#what-a-fault-leaves)
+says why. Where a code is given, the reaction is the default; `safety.on_<code>` chooses another for a
+robot ([parameters](parameters.md)): `stand` lets the law bring the robot to a stand and hold it there
+(category 2 of a stop, in the words of IEC 60204-1), `lower` lets it lower the robot then, and takes the
+power (category 1; "kneels" in the table). The others take it at once (category 0):
+`damping` damps the actuated joints for `damping_time` and then
 sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero at once. A second fault
-can only make the reaction stronger (fade, damping, zero); the first one stays the one that is shown,
+can only make the reaction stronger (stop, fade, damping, zero); the first one stays the one that is shown,
 the others follow in the log and in `/diagnostics`.
 
 What a sensor cannot say is refused. The last good values stand in for it, positions and orientation
@@ -152,8 +186,8 @@ is not guaranteed: [safety.md](safety.md). What happens next in each state:
 [a page to click through](fault_stepper.html), to be opened in a browser. What led to a fault in real time
 is saved: [recording.md](recording.md).
 
-| fault | code | detected | reaction | last message | cleared by |
-|---|---|---|---|---|---|
+| fault | code | detected | reaction | ends | last message | cleared by |
+|---|---|---|---|---|---|---|
 """
 
 FAULT_TESTS = (
@@ -165,6 +199,18 @@ FAULT_TESTS = (
     'test_cmd_vel.py',
 )
 
+LEAVES_HEADER = """
+## What a fault leaves
+
+Default category of the stop after each fault, and why: what is still known. A law that stands needs joints, the attitude
+of the base and the floor. Category 2 is chosen where the robot can stand for as long as somebody needs to come, category 1
+where the power shall go, or where nobody could take it later. `safety.emergency_stop_category` is that of the
+emergency stop; a category that the law cannot do is refused at configure.
+
+| code | what is still known | category | `safety.on_<code>` |
+|---|---|---|---|
+"""
+
 STATES_HEADER = """
 ## States
 
@@ -175,7 +221,8 @@ STATES_HEADER = """
 ROWS_HEADER = """
 What leads where. An event that is not listed has no effect; a transition of the lifecycle that is
 not listed is refused, and the controller goes on. `fade`, `damp` and `zero` are faults with that
-reaction, `sensors` a complete set of measurements, `over` the end of the reaction's time.
+reaction, `stop` one whose reaction is stand or lower, `stood` that the robot has stood still for `stand_time`, `lower`
+that its power shall go, `sensors` a complete set of measurements, `over` the end of the reaction's time.
 
 | state | event | next state |
 |---|---|---|
@@ -200,6 +247,9 @@ def faults_page():
         (
             FAULTS_HEADER,
             '\n'.join(rows),
+            '\n',
+            LEAVES_HEADER,
+            '\n'.join(map(_leaves_row, KINDS.values())),
             '\n',
             STATES_HEADER,
             '\n'.join(states),
@@ -270,10 +320,17 @@ def _fault_row(mark):
     title = ast.literal_eval(mark.args[0])
     row = {keyword.arg: ast.literal_eval(keyword.value) for keyword in mark.keywords}
     code = f'`{row["code"]}`' if row['code'] else ''
+    ends = 'falls' if row['last'].startswith('zero') else row.get('ends', 'walks on')
+    ends = KINDS[row['code']].ends if row['code'] else ends
     return (
-        f'| {title} | {code} | {row["detected"]} | {row["reaction"]} | {row["last"]} '
-        f'| {row["clears"]} |'
+        f'| {title} | {code} | {row["detected"]} | {row["reaction"]} | {ends} '
+        f'| {row["last"]} | {row["clears"]} |'
     )
+
+
+def _leaves_row(kind):
+    choices = ', '.join(f'`{choice}`' for choice in kind.choices)
+    return f'| `{kind.code}` | {kind.known} | {kind.category} | {choices} |'
 
 
 EVENT_WORDS = {
@@ -288,6 +345,9 @@ EVENT_WORDS = {
     Event.ZERO: 'a fault that ends in zero at once',
     Event.OVER: 'the time of the reaction has passed',
     Event.CLEAR: '~/clear_fault is called',
+    Event.STOP: 'a fault after which the robot stands',
+    Event.STOOD: 'the robot has come to a stand',
+    Event.LOWER: 'it stands, and its power shall go',
 }
 
 
@@ -303,13 +363,13 @@ def stepper_data():
         },
         'events': {event.name: EVENT_WORDS[event] for event in Event},
         'lifecycle': [event.name for event in LIFECYCLE_EVENTS],
-        'reactions': [event.name for event in REACTION_EVENTS.values()],
+        'reactions': [event.name for event in dict.fromkeys(REACTION_EVENTS.values())],
         'next': following,
         'kinds': {
             kind.code: {
                 'meaning': kind.meaning,
-                'reaction': kind.reaction,
-                'event': REACTION_EVENTS[kind.reaction].name,
+                'reaction': kind.react(BEST, True),
+                'event': REACTION_EVENTS[kind.react(BEST, True)].name,
             }
             for kind in KINDS.values()
         },
@@ -337,8 +397,8 @@ def stub():
         ),
         key=str.lower,
     )
-    names = ',\n           '.join(map(repr, (*places, '__version__')))
-    return '\n'.join((STUB, *lines, '', f'__all__ = [{names}]', '', '__version__: str', ''))
+    names = [f'    {name!r},' for name in (*places, '__version__')]
+    return '\n'.join((STUB, *lines, '', '__all__ = [', *names, ']', '', '__version__: str', ''))
 
 
 PAIRS = (

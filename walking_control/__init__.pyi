@@ -4,6 +4,8 @@
 from walking_control.control_loop import ControlLoop as ControlLoop
 from walking_control.controllers.controller import ArrayLaw as ArrayLaw
 from walking_control.controllers.controller import Controller as Controller
+from walking_control.controllers.hip_switching import find_hip as find_hip
+from walking_control.controllers.knee_locks import KneeLocks as KneeLocks
 from walking_control.controllers.parameters import LawParameters as LawParameters
 from walking_control.controllers.registry import fitting_controllers as find_controllers
 from walking_control.controllers.registry import make_controller as make_controller
@@ -21,6 +23,7 @@ from walking_control.lab.experiments.robustness import find_first_failure as fin
 from walking_control.lab.reports.report import plot_run as plot_run
 from walking_control.lab.reports.report import write_report as write_report
 from walking_control.loading import load_robot as load_robot
+from walking_control.models.array_functions import array_function as array_function
 from walking_control.models.dynamics import bare_robot as bare_robot
 from walking_control.models.dynamics import Dynamics as Dynamics
 from walking_control.models.parameters import parameter as parameter
@@ -62,6 +65,9 @@ __all__ = [
     'make_controller',
     'find_controllers',
     'LawParameters',
+    'find_hip',
+    'KneeLocks',
+    'array_function',
     'ControlLoop',
     'Plant',
     'Engine',

@@ -12,11 +12,13 @@ import numpy as np
 from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import ParameterError
+from walking_control.models.drives import Drives
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Measurement, Reference, WalkerState
-from walking_control.safety.faults import Fault
+from walking_control.safety.faults import Fault, INTERNAL
 from walking_control.safety.latch import Latch
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.supervisor import Supervisor
@@ -46,13 +48,22 @@ class ControlLoop:
         self.robot = robot
         self.estimator = make_estimator(robot_file)
         self.controller = make_controller(robot_file, controller)
+        # the law that brings the robot to a stand when the controller gives nothing
+        self.standby = (
+            make_controller(robot_file, robot_file.standby) if robot_file.standby else None
+        )
+        self.law = self.controller  # the one in command
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SafetyParameters)
         gravity = robot_file.values(World).gravity
         self._weight = robot_file.scale.mass * gravity  # counts as contact on any robot
-        self._safety = safety, gravity
+        soles = robot_file.values(EstimatorParameters).sole_spin > 0.0
+        self._safety = safety, gravity, soles
         self.supervisor = self._supervise(latch)
+        self._lead_by_controller()
+        safety.require(self.controller.name, self.supervisor.stands, self.supervisor.standby)
         self.command = Command(robot)
+        self.drives = Drives(robot, self.period)
         self._offset = np.zeros(len(robot.efforts))
         if safety.state_timeout < 1.5 * self.period:
             raise ParameterError(
@@ -64,20 +75,23 @@ class ControlLoop:
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
+        self._stop = Reference(0.0, np.zeros(3), stop=True)
         self._start, self._support = robot_file.start, robot_file.start.support
         self._retuned: LawParameters | None = None
         self.reset(clear_fault=False)
         self.rehearse()
 
     def _supervise(self, latch: Latch | None) -> Supervisor:
-        safety, gravity = self._safety
-        return Supervisor(self.robot, safety, latch, self.period, gravity)
+        safety, gravity, soles = self._safety
+        return Supervisor(self.robot, safety, latch, self.period, gravity, soles)
 
     def rehearse(self, then: Callable[[], None] = lambda: None) -> None:
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
 
-        The robot stands as it starts, upright and at rest; what comes out does not matter. `then`:
-        what follows a tick, see `walking_control.ros.nodes.telemetry.Output.rehearse`.
+        The robot stands as it starts, upright and at rest; what comes out does not matter.
+
+        Args:
+            then: What follows a tick, see `walking_control.ros.nodes.telemetry.Output.rehearse`.
         """
         robot, start, measurement = self.robot, self._start, Measurement(self.robot)
         # what the rehearsal latches and counts is nobody's
@@ -91,7 +105,8 @@ class ControlLoop:
         for _ in range(2):
             self.tick(measurement)
             # a fault would have kept the law from its part
-            self.controller.update(self.state, self.reference, self.period, self.command)
+            for law in filter(None, (self.controller, self.standby)):
+                law.update(self.state, self.reference, self.period, self.command)
             self.supervisor.limit(self.command, self.period, measurement.stamp)
         then()
         self.stop('internal', 'rehearsal', measurement)
@@ -111,7 +126,8 @@ class ControlLoop:
     def reset(self, clear_fault: bool = True) -> None:
         """Begin anew: the start's stance foot stands, parameters are as last set.
 
-        `clear_fault`: whether a latched fault is forgotten.
+        Args:
+            clear_fault: Whether a latched fault is forgotten.
         """
         if self._retuned is not None:
             self.controller.values = self._retuned
@@ -119,8 +135,10 @@ class ControlLoop:
             self.supervisor.fault_latch.clear()
         self.estimator.reset(self._support)
         self.supervisor.forget()
+        self._lead_by_controller()
         self.controller.reset(self.state)
-        self.command.effort[:] = 0.0
+        self.command.clear()
+        self.drives.expected[:] = 0.0
         self.command.lock[:] = True
         self._last_update = -math.inf
         self._retuned = None
@@ -130,24 +148,28 @@ class ControlLoop:
     def retune(self, values: LawParameters) -> None:
         """Change parameters while walking; the effort follows at `safety.retune_rate`.
 
-        `values`: validated values of the controller's table.
+        Args:
+            values: Validated values of the controller's table.
         """
         self._retuned = values
 
     def tick(self, measurement: Measurement, now: float | None = None) -> Command:
         """Return the `Command` that answers a `Measurement`; the same object every time.
 
-        `now`: steady clock, s; None where only stamps count, in scripts and in lockstep.
+        Args:
+            now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command
         told = supervisor.check_measurement(measurement, now)
-        if supervisor.fault is None:
-            state = self.estimator.update(told, command.effort)
+        if supervisor.led:
+            plain = self.drives.are_plain
+            effort = command.effort if plain else self.drives.expected
+            state, self._told = self.estimator.update(told, effort), told
             supervisor.check_state(state)
-            if supervisor.fault is None and self._due(measurement.stamp):
+            if supervisor.led and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)
-        if supervisor.fault is not None:
-            supervisor.react(measurement, command)
+        if not supervisor.led:
+            self.react(measurement)
         return command
 
     def stop(
@@ -162,15 +184,30 @@ class ControlLoop:
         self.supervisor.latch(code, message, measurement.stamp)
         return self.react(measurement, now, live)
 
+    def give_up(self, message: str, measurement: Measurement, now: float | None = None) -> Command:
+        """Latch that an answer broke where no standby law could help; return the safe `Command`.
+
+        Args:
+            message: What broke, one sentence.
+            measurement: The last `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+        """
+        self.supervisor.latch(INTERNAL, message, measurement.stamp, stands=False)
+        return self.react(measurement, now)
+
     def react(
         self, measurement: Measurement, now: float | None = None, live: bool = True
     ) -> Command:
         """Return the safe `Command` of a latched fault, between two measurements.
 
-        `measurement`: the last `Measurement`. `now`: steady clock, s; None where only stamps count.
-        `live`: whether it says how the joints move now; if not, nothing is damped.
+        Args:
+            measurement: The last `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether it says how the joints move now; if not, nothing is damped.
         """
         self.supervisor.react(measurement, self.command, now, live)
+        if not self.supervisor.led:
+            self.drives.rest(self.command, measurement.position, measurement.velocity)
         return self.command
 
     def _due(self, stamp: float) -> bool:
@@ -181,23 +218,58 @@ class ControlLoop:
         dt = min(stamp - self._last_update, 2.0 * self.period)
         self._last_update = stamp
         command, reference = self.command, self.reference
-        if self.controller.standstill is not None and self.supervisor.must_stand(stamp):
+        supervisor, law = self.supervisor, self.law
+        if supervisor.fault is not None:
+            reference = self._stop
+            reference.lower = supervisor.lowering
+        elif law.standstill is not None and supervisor.must_stand(stamp):
             reference = STILL
-        self.controller.update(state, reference, dt, command)
-        if self._retuned is not None:
-            self._blend(state, self._retuned)
+        command.stiffness[:] = command.damping[:] = 0.0  # unless the law says otherwise
+        try:
+            law.update(state, reference, dt, command)
+        except Exception as error:
+            if not supervisor.lose_law(INTERNAL, f'{type(error).__name__}: {error}', stamp):
+                raise
+            self._catch(state, dt)
+        if self._retuned is not None and self.law is self.controller:
+            self._blend(state, reference, self._retuned)
         if self._blending:
             step = self._retune_rate * dt
             self._offset -= np.clip(self._offset, -step, step)
             self._blending = bool(self._offset.any())
             command.effort += self._offset
-        self.supervisor.limit(command, dt, stamp)
+        if supervisor.limit(command, dt, stamp):
+            self._catch(state, dt)
+            supervisor.limit(command, dt, stamp)
+        if not self.drives.are_plain or command.stiffness.any() or command.damping.any():
+            self.drives.follow(command, self._told.position, self._told.velocity)
 
-    def _blend(self, state: WalkerState, values: LawParameters) -> None:
+    def _catch(self, state: WalkerState, dt: float) -> None:
+        """Let the standby law answer in place of the one that gave nothing, from this tick on."""
+        assert self.standby is not None
+        self.law = self.standby
+        self.supervisor.lead(self.law.standstill, None)
+        self.law.take_over(state)
+        self.command.clear()
+        self._offset[:], self._blending = 0.0, False
+        self.law.update(state, self._stop, dt, self.command)
+
+    def resume(self) -> None:
+        """Give the lead back to the controller: the robot stands, and nothing is latched."""
+        if self.law is not self.controller:
+            self._lead_by_controller()
+            self.controller.reset(self.state)
+
+    def _lead_by_controller(self) -> None:
+        self.law = self.controller
+        standby = None if self.standby is None else self.standby.standstill
+        self.supervisor.lead(self.law.standstill, standby)
+
+    def _blend(self, state: WalkerState, reference: Reference, values: LawParameters) -> None:
         """Take new parameters over; what the effort would jump by becomes a fading offset."""
         command = self.command
         self._offset += command.effort
         self.controller.values, self._retuned = values, None
-        self.controller.update(state, self.reference, 0.0, command)
+        self.controller.update(state, reference, 0.0, command)
         self._offset -= command.effort
         self._blending = True

@@ -11,8 +11,11 @@ from typing import Any
 class WalkingControlError(Exception):
     """Something the caller can act on.
 
-    `what`: the thing that is wrong, e.g. ``'parameter hip_switching.set_point'``. `value`: its
-    offending value. `limit`: the rule it breaks, in words. `remedy`: what to do about it.
+    Args:
+        what: The thing that is wrong, e.g. ``'parameter hip_switching.set_point'``.
+        value: Its offending value.
+        limit: The rule it breaks, in words.
+        remedy: What to do about it.
     """
 
     exit_status = 2
@@ -115,7 +118,8 @@ class MeasurementError(WalkingControlError):
 class Interrupted(KeyboardInterrupt):
     """Somebody stopped a long piece of work; what there was until then is not lost.
 
-    `result`: what the work would have returned, as far as it got.
+    Args:
+        result: What the work would have returned, as far as it got.
     """
 
     def __init__(self, result: Any) -> None:
@@ -132,8 +136,13 @@ class NotAchieved(WalkingControlError):
 def import_optional(module: str, what: str, package: str | None = None) -> Any:
     """Return a module of a package that not everybody has.
 
-    `module`: its dotted name. `what`: what needs it, for the message. `package`: what to install;
-    None takes the first part of the name. Raises `MissingDependency`: it is not installed.
+    Args:
+        module: Its dotted name.
+        what: What needs it, for the message.
+        package: What to install; None takes the first part of the name.
+
+    Raises:
+        MissingDependency: It is not installed.
     """
     package = package or module.partition('.')[0]
     try:
@@ -148,7 +157,8 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
 def writing_to(directory: Path) -> Iterator[None]:
     """Make a directory to write files to.
 
-    Raises `InvalidInput`: it, or a file written within, cannot be written.
+    Raises:
+        InvalidInput: It, or a file written within, cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -32,12 +32,15 @@ def load_robot(
 ) -> RobotFile:
     """Return the `RobotFile` of a robot; every section of it is validated.
 
-    `name_or_path`: name of a shipped robot or path of a robot file. `overrides`: pairs (name,
-    value) of parameters of robot, world, controller, plant, ...; the name is a dotted path or its
-    end. A controller or plant is a name, ``module:Class``, a class, or a class with parameters such
-    as ``HipSpring(stiffness=8.0)``. `**parameters`: overrides by the end of their names, such as
-    ``set_point=0.35``. Raises `InvalidInput`: the file, its URDF or an override is unusable;
-    carries all that was found.
+    Args:
+        name_or_path: Name of a shipped robot or path of a robot file.
+        overrides: Pairs (name, value) of parameters of robot, world, controller, plant, ...; the
+            name is a dotted path or its end. A controller or plant is a name, ``module:Class``, a
+            class, or a class with parameters such as ``HipSpring(stiffness=8.0)``.
+        **parameters: Overrides by the end of their names, such as ``set_point=0.35``.
+
+    Raises:
+        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     pairs = []
     for name, value in (*overrides, *parameters.items()):
@@ -51,8 +54,9 @@ def load_robot(
 def sections(names: Mapping[str, list[Any]] = MappingProxyType({})) -> list[type[Parameters]]:
     """Return every section a robot file may have beside its robot and world.
 
-    `names`: those in it of each ``controller``, ``plant`` and ``section``: what comes from outside
-    has its section only where it is named.
+    Args:
+        names: Those in it of each ``controller``, ``plant`` and ``section``: what comes from
+            outside has its section only where it is named.
     """
     own: list[type[Parameters]] = [
         EstimatorParameters,

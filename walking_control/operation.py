@@ -16,7 +16,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import CONTACT, IMU, Measurement, sensors_of
+from walking_control.models.signals import CONTACT, IMU, LOCKS, Measurement, sensors_of
 from walking_control.safety.arrivals import Arrivals
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
@@ -28,14 +28,22 @@ LOOK = 0.1  # s between two looks at the clock while waiting for sensors
 
 @dataclass(frozen=True)
 class Patience:
-    """How long an operation waits."""
+    """How long an operation waits.
+
+    Args:
+        lockstep: Whether a tick starts when all stamps are equal, or with every joint state.
+        tick: In lockstep, longest wait for the next tick, s.
+        sensors: Longest wait for the first complete set of sensors, s.
+        speed: How long a commanded velocity holds, s; 0 for ever.
+        deceleration: How fast it is taken back then, m/s^2; turning in rad/s^2.
+    """
 
     # whether a tick starts when all stamps are equal, or with every joint state
     lockstep: bool = True
-    tick: float = 2.0  # in lockstep, longest wait for the next tick, s
-    sensors: float = 30.0  # longest wait for the first complete set of sensors, s
-    speed: float = 0.5  # how long a commanded velocity holds, s; 0 for ever
-    deceleration: float = 0.5  # how fast it is taken back then, m/s^2; turning in rad/s^2
+    tick: float = 2.0
+    sensors: float = 30.0
+    speed: float = 0.5
+    deceleration: float = 0.5
 
 
 class Operation:
@@ -45,8 +53,10 @@ class Operation:
     it outlives the operation and carries the lifecycle. `send`: called with the tick number when
     `loop.command` is to be sent; 0 answers no tick. `names`: sensor -> what messages call it, e.g.
     its topic. `obstacle`: callable that returns why the effort must stay zero, e.g. that no
-    watchdog listens, or ``''``. Raises `InvalidInput`: the loop cannot be built from the robot
-    file.
+    watchdog listens, or ``''``.
+
+    Raises:
+        InvalidInput: The loop cannot be built from the robot file.
     """
 
     def __init__(
@@ -103,7 +113,7 @@ class Operation:
     def deactivate(self, event: Event = Event.DEACTIVATE) -> None:
         """Send zero effort as the last command and stop answering."""
         if self.active:
-            self.loop.command.effort[:] = 0.0
+            self.loop.command.clear()
             self.loop.command.lock[:] = True
             self._send_command(0)
         self._latch.handle(event)
@@ -118,9 +128,14 @@ class Operation:
     def arrived(self, sensor: str, stamp: float, tick: int, now: float) -> bool:
         """Note a sensor that has been read into `measurement`; answer it if it completes a set.
 
-        `sensor`: its name in the table of `sensors_of`. `stamp`: its stamp, s. `tick`: its tick
-        number. `now`: steady clock, s. Returns whether a set was answered that had not been
-        answered before.
+        Args:
+            sensor: Its name in the table of `sensors_of`.
+            stamp: Its stamp, s.
+            tick: Its tick number.
+            now: Steady clock, s.
+
+        Returns:
+            bool: Whether a set was answered that had not been answered before.
         """
         waiting = self._latch.state is State.WAITING
         if waiting:
@@ -161,7 +176,7 @@ class Operation:
             self._judge_set(stamp)
             loop.tick(measurement, steady)
         except Exception as error:  # whatever breaks, the robot must get a safe command
-            loop.stop('internal', f'{type(error).__name__}: {error}', measurement, steady)
+            loop.give_up(f'{type(error).__name__}: {error}', measurement, steady)
 
     def _judge_set(self, stamp: float) -> None:
         supervisor = self.loop.supervisor
@@ -171,6 +186,8 @@ class Operation:
         if self._patience.lockstep:
             return
         for sensor, kind, lag in self.arrivals.lags():
+            if sensor == LOCKS:  # late ones say where the knees were
+                supervisor.hear_locks(stamp - lag)
             if not abs(lag) <= self._limit:
                 words = 'behind' if lag > 0.0 else 'ahead of'
                 supervisor.latch(
@@ -190,9 +207,12 @@ class Operation:
         """Judge how long the answer to a set took, from its arrival to the sending.
 
         In real time, too many late answers in a row are a fault. In lockstep the robot waits, and
-        its silence counts from the answer on. `start`: of the answer, steady clock, s. `end`: of
-        the answer. `pace`: of the robot's time: a simulator at half of it gives the law twice the
-        time.
+        its silence counts from the answer on.
+
+        Args:
+            start: Of the answer, steady clock, s.
+            end: Of the answer.
+            pace: Of the robot's time: a simulator at half of it gives the law twice the time.
         """
         if self._patience.lockstep:
             self.arrivals.excuse(end)
@@ -280,11 +300,18 @@ class Operation:
         """Clear a latched fault and begin anew; without one the sensors are trusted again.
 
         The effort of the reaction must not stand while new sensors are waited for: zero is sent.
-        Returns whether there was a fault.
+        A robot that a law still leads stands on until `start_walking`.
+
+        Returns:
+            bool: Whether there was a fault.
         """
         if not self._latch.clear():
             self.loop.estimator.trust()
             return False
+        if self._latch.state is State.WALKING:
+            self.loop.resume()
+            self.steering.stop(self._steering_time(now))
+            return True
         self._start(now)
         if self.active:
             self._send_command(0)
@@ -294,14 +321,17 @@ class Operation:
         """Take a velocity: ahead and to the left in m/s, turning to the left in rad/s.
 
         Laws that know forward speed alone take a negative one as: return to your parameters.
-        Returns in words what of it was not taken as it came, or None; see `Steering.command`.
+
+        Returns:
+            In words what of it was not taken as it came, or None; see `Steering.command`.
         """
         return self.steering.command(velocity, self._steering_time(now))
 
     def stop_walking(self, now: float) -> str:
         """Take the velocity back to zero until `start_walking`; return what the law does there.
 
-        Raises `InvalidInput`: the law cannot come to a stop and go on, or does not walk now.
+        Raises:
+            InvalidInput: The law cannot come to a stop and go on, or does not walk now.
         """
         law = self.loop.controller
         self._check_walking()
@@ -317,7 +347,8 @@ class Operation:
     def start_walking(self) -> str:
         """Obey velocities again; return who decides on them.
 
-        Raises `InvalidInput`: the law does not walk now.
+        Raises:
+            InvalidInput: The law does not walk now.
         """
         self._check_walking()
         self.steering.start()

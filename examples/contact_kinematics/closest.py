@@ -70,7 +70,7 @@ class ClosestPair:
         return distance
 
     def distance(self, pose: Pose) -> float:
-        """Return the distance along the fixed surface's normal, m, negative inside ([DS09] (3.15))."""
+        """Return the distance along the fixed surface's normal, m ([DS09] (3.15))."""
         return float(self.fixed.normal(self.u[:2]) @ self._gap(pose, self.u))
 
     def points(self, pose: Pose) -> tuple[np.ndarray, np.ndarray]:

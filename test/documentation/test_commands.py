@@ -27,7 +27,7 @@ PLACEHOLDER = r'\b[A-Z]+(_[A-Z]+)*\b(?!=)|<\w+>|\.\.\.'  # what the reader puts 
 
 # Commands that nothing here runs, each with the reason.
 ELSEWHERE = {
-    r'(.* && )?(ros2|colcon|rosdep|source|export|plotjuggler|cd)\b.*': 'needs an installed ROS 2; test_site and test_launch_tables read its launch arguments',
+    r'(.* && )?(ros2|colcon|rosdep|source|export|plotjuggler|cd)\b.*': 'needs a ROS 2',
     r'(sudo )?(apt|pip|pre-commit) .*': 'changes the machine; `make setup` installs the same',
     r'make (test|soak|setup)( .*)?': 'the tests themselves, and what they run in',
     r'make golden ARGS=--write': 'writes the records; test_golden does so elsewhere',
@@ -37,9 +37,9 @@ ELSEWHERE = {
     r'walking_control( [a-z-]+)?( check| adopt| cycle| identify| gallery| sweep)': "a verb's name",
     r'walking_control check .* --live .*': 'needs a running robot: test_beside_ros2_control',
     r'walking_control fault stale_imu': 'needs the demo of another shell: test_fault_injection',
-    r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*': 'needs a description that others publish: the gallery has what came of it',
+    r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*': 'needs a foreign model',
     r'(walking_control (adopt model.urdf|import walking.mat|estimate walking)|'
-    r'python examples/real_(compass|pendulum).py) .*': 'needs a log that others publish: see test_real_logs and test_inertias',
+    r'python examples/real_(compass|pendulum).py) .*': 'needs a foreign log',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (

@@ -6,9 +6,13 @@ a change that is meant, ``make golden ARGS=--write`` keeps the walks as they are
 message of the commit says which changed and why.
 
 Digits depend on the processor and on the libraries that compute. So there is one file for each
-machine, in this sense; on a machine without one the walks are compared by steps and distance alone,
-and the tool says so. ``--add`` keeps those of one more machine; it is for code whose walks are kept
-already, since nothing there is compared to the last digit.
+machine, in this sense. On a machine without one walks are compared as far as they are the same
+anywhere, and the tool says so: positions in the first second, then steps, distance and cost of the
+whole. A walk with noise may become another one there, where a sample of a sensor flips; gravity
+that differs in its last digits does the same. How far it then comes from itself is its spread, kept
+with it. Which walks flip is chance, so each is allowed what any of them showed. ``--add`` keeps the
+walks of one more machine; it is for code whose walks are kept already, since nothing there is
+compared to the last digit.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import hashlib
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 import json
+import os
 from pathlib import Path
 import platform
 import sys
@@ -42,7 +47,18 @@ COMPUTING = (
 NEEDS = {'mujoco': 'mujoco', 'dart': 'dartpy', 'ros': 'rclpy', 'compiled': 'numba'}
 BLOCKS = 16  # parts of a column that are told apart
 MEASURED = {'solve_time'}  # telemetry that is read from a clock
-NEAR = 1e-6  # m of distance walked, between machines
+EARLY = (0.25, 0.5, 0.75, 1.0)  # s: when positions are compared between machines
+ULPS = (
+    1,
+    -1,
+    2,
+    -2,
+)  # units in the last place by which gravity differs in walks that show a spread
+FACTOR = 5.0  # of the largest of these spreads: as far another machine may be
+# and at least, for a walk without noise: rad or m, m, and a share of the cost
+NEAR = {'early': 1e-7, 'distance': 1e-6, 'cost': 1e-5, 'steps': 0}
+# spread of walks with noise, of records that hold none: the largest of ten walks, four flips
+SPREAD = {'early': 0.05, 'distance': 0.019, 'cost': 0.08, 'steps': 1}
 
 
 def machine():
@@ -61,6 +77,8 @@ def machine():
             made_by[name] = version(name)
         except PackageNotFoundError:
             made_by[name] = None
+    if 'OPENBLAS_CORETYPE' in os.environ:  # else it is that of the processor
+        made_by['core of OpenBLAS'] = os.environ['OPENBLAS_CORETYPE']
     # tens of features, of which one stands for all
     made_by['processor'][2] = _digest(made_by['processor'][2].encode())
     return made_by
@@ -92,9 +110,10 @@ def summarize(run):
     """Return what is kept of a run.
 
     Returns:
-        ``steps`` and ``distance`` (m) at its end, ``ended`` (why, or None), ``rows``: two digits
-        for each row of the table, and for each column a ``digest``, one of each of its `BLOCKS` and
-        its values in the last row.
+        ``early``: positions at the times `EARLY`; ``steps``, ``distance`` (m) and ``cost`` (mean of
+        the squared efforts) at its end, ``ended`` (why, or None), ``rows``: two digits for each row
+        of the table, and for each column a ``digest``, one of each of its `BLOCKS` and its values
+        in the last row.
     """
     table = columns(run)
     length = len(run.time)
@@ -103,6 +122,8 @@ def summarize(run):
         for row, line in zip(rows, values, strict=True):
             row.update(line.tobytes())
     return {
+        'early': [run.q[run.time <= time + 1e-9][-1].tolist() for time in EARLY],
+        'cost': float(np.mean(np.square(run.effort))),
         'steps': int(run.steps[-1]),
         'distance': float(run.q[-1, 0]),
         'ended': None if run.fault is None else str(run.fault.code),
@@ -163,15 +184,48 @@ def difference(kept, now):
     )
 
 
-def loose_difference(kept, now):
+def apart(one, other):
+    """Return how far two summaries lie apart, name -> rad, m, a share of the cost, or steps."""
+    found = {
+        'distance': abs(one['distance'] - other['distance']),
+        'steps': abs(one['steps'] - other['steps']),
+    }
+    if 'early' in one and 'early' in other:  # not in older records
+        found['early'] = float(np.abs(np.subtract(one['early'], other['early'])).max())
+        found['cost'] = abs(one['cost'] - other['cost']) / max(1e-12, one['cost'])
+    return found
+
+
+def spread(walk, summary):
+    """Return how far a walk with noise comes from its summary; gravity differs in last digits."""
+    gravity, ulp = 9.81, float(np.spacing(9.81))
+    found = [apart(summary, summarize(walk.walk(world__gravity=gravity + n * ulp))) for n in ULPS]
+    return {name: max(each[name] for each in found) for name in found[0]}
+
+
+def allowed(name, walks):
+    """Return how far a walk may lie from what is kept of it on another machine."""
+    if not WALKS[name].noise:
+        return NEAR
+    spreads = [walks[other].get('spread', SPREAD) for other in walks if WALKS[other].noise]
+    most = {key: max(each[key] for each in spreads) for key in NEAR}
+    return {key: max(NEAR[key], FACTOR * most[key]) for key in NEAR} | {
+        'steps': max(1, most['steps'])
+    }
+
+
+def loose_difference(kept, now, limits):
     """Return in a line how a walk is another one than on another machine, or None."""
-    if (kept['steps'], kept['ended']) != (now['steps'], now['ended']):
-        return (
-            f'{now["steps"]} steps, ended by {now["ended"]}, instead of {kept["steps"]}, '
-            f'ended by {kept["ended"]}'
-        )
-    apart = abs(kept['distance'] - now['distance'])
-    return f'distance {now["distance"]!r} m is off by {apart:.3g} m' if apart > NEAR else None
+    if kept['ended'] != now['ended']:
+        return f'ended by {now["ended"]}, instead of {kept["ended"]}'
+    return next(
+        (
+            f'{name} is off by {found:.3g}, {limits[name]:.3g} at most'
+            for name, found in apart(kept, now).items()
+            if found > limits[name]
+        ),
+        None,
+    )
 
 
 @cache
@@ -212,8 +266,10 @@ def judge(name):
     walks, elsewhere = kept()
     if name not in walks:
         return 'is not kept yet: make golden ARGS=--write'
-    compare = difference if elsewhere is None else loose_difference
-    return compare(walks[name], summarize(WALKS[name].walk()))
+    now = summarize(WALKS[name].walk())
+    if elsewhere is None:
+        return difference(walks[name], now)
+    return loose_difference(walks[name], now, allowed(name, walks))
 
 
 def write(add=False):
@@ -225,6 +281,8 @@ def write(add=False):
         if lacks:
             raise MissingDependency(f'golden walk {name}', limit=lacks)
         walks[name] = summarize(walk.walk())
+        if walk.noise:
+            walks[name]['spread'] = spread(walk, walks[name])
     path = record_path(made_by)
     before = json.loads(path.read_text())['walks'] if path.exists() else {}
     if not add:
@@ -258,7 +316,7 @@ def main(arguments=None):
     if elsewhere is not None:
         print(
             'cannot compare digits: no walks are kept of a machine like this one. Compared are '
-            f'steps, end and distance (to {NEAR:g} m). Different: '
+            'positions in the first second, steps, distance and cost. Different: '
             + '; '.join(
                 f'{name} {there} there, {here} here' for name, (there, here) in elsewhere.items()
             )

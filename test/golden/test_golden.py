@@ -10,6 +10,8 @@ from walks import WALKS
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.simulation.registry import PLANTS
 
+NOISY = 'natural_walking_mujoco_lab'
+
 
 @pytest.mark.parametrize('name', WALKS)
 def test_walk_is_what_it_was(name):
@@ -23,7 +25,8 @@ def test_walk_is_what_it_was(name):
 
 def test_every_law_and_plant_walks():
     """A law or plant that no golden walk uses could change."""
-    assert {walk.controller for walk in WALKS.values()} == set(CONTROLLERS)
+    # a policy walks by a network that is not of this package: test_policy
+    assert {walk.controller for walk in WALKS.values()} == set(CONTROLLERS) - {'policy'}
     assert {walk.plant for walk in WALKS.values()} == set(PLANTS)
 
 
@@ -44,9 +47,20 @@ def test_a_gain_changed_in_its_twelfth_digit_is_found(short):
     changed = golden.summarize(short.walk(hip_switching__proportional_gain=gain * (1.0 + 1e-12)))
     found = golden.difference(kept, changed)
     assert found.startswith('first in row 0 of 51; in rows 0 to 3 columns ') and 'effort' in found
-    assert golden.loose_difference(kept, changed) is None
-    further = golden.summarize(short.walk(hip_switching__proportional_gain=1.1 * gain))
-    assert 'is off by' in golden.loose_difference(kept, further)
+    assert golden.loose_difference(kept, changed, golden.NEAR) is None
+    further = golden.summarize(short.walk(hip_switching__proportional_gain=(1.0 + 1e-4) * gain))
+    assert 'is off by' in golden.loose_difference(kept, further, golden.NEAR)
+
+
+def test_what_another_processor_may_make_of_a_walk():
+    """Noise made another walk of one on another processor, and the tests failed there."""
+    walks, _ = golden.kept()
+    noisy, calm = (golden.allowed(name, walks) for name in (NOISY, 'hip_switching_rigid'))
+    there = {**walks[NOISY], 'distance': walks[NOISY]['distance'] + 0.000779}  # as it was seen
+    assert golden.loose_difference(walks[NOISY], there, noisy) is None
+    assert 'distance is off by' in golden.loose_difference(walks[NOISY], there, calm)
+    lame = {**walks[NOISY], 'steps': walks[NOISY]['steps'] - 2}
+    assert 'steps is off by 2' in golden.loose_difference(walks[NOISY], lame, noisy)
 
 
 def test_a_walk_that_ends_early_is_found(short):

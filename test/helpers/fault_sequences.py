@@ -19,11 +19,13 @@ import numpy as np
 
 from walking_control.loading import load_robot
 from walking_control.operation import Operation, Patience, sensor_kinds
+from walking_control.safety.faults import STANDS
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import (
     ACTIVE,
     Event,
     LATCHED,
+    LED,
     LIFECYCLE_EVENTS,
     NEXT,
     REACTION_EVENTS,
@@ -68,7 +70,9 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
     state = np.zeros(sequences, dtype=np.int8)
     age = np.zeros(sequences, dtype=np.int32)  # ticks of the present reaction
     active_age = np.zeros(sequences, dtype=np.int32)  # ticks active with a fault
-    broken = dict.fromkeys(('left by request only', 'zero in time', 'never weaker'), 0)
+    led = np.isin(np.arange(len(State)), [*LED])
+    names = 'left by request only', 'zero in time', 'never weaker', 'no law again'
+    broken = dict.fromkeys(names, 0)
     for _ in range(length):
         event = rng.integers(0, 2 * n_events, sequences, dtype=np.int8)
         tick = event >= n_events
@@ -82,6 +86,7 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
         broken['left by request only'] += int((latched[state] & ~latched[after] & ~request).sum())
         both = (strength[state] > 0) & (strength[after] > 0)
         broken['never weaker'] += int((both & (strength[after] < strength[state])).sum())
+        broken['no law again'] += int(((strength[state] > 0) & led[after]).sum())
         age = np.where(after != state, 0, age)
         state = after
         late = (active_age > fade + damping) & (strength[state] > 0) & (state != State.RESTING)
@@ -116,7 +121,7 @@ class SequenceResult:
 class _Driver:
     """One operation, a clock of its own and everything that can happen to it."""
 
-    def __init__(self, robot_file, lockstep, rng, result):
+    def __init__(self, robot_file, lockstep, rng, result, stands):
         self.rng, self.result, self.lockstep = rng, result, lockstep
         self.latch = Latch(State.UNCONFIGURED)
         self.operation = Operation(
@@ -128,6 +133,8 @@ class _Driver:
         )
         self.loop, self.values = self.operation.loop, robot_file.values(SafetyParameters)
         self.loop.controller.update = self.law
+        self.loop.controller.standstill = STANDS if stands else None
+        self.loop.reset()
         self.sensors = list(sensor_kinds(robot_file.robot))
         self.limits = np.array(self.loop.supervisor.effort_limits)
         slack = 3.0 * self.loop.period
@@ -135,6 +142,8 @@ class _Driver:
             State.FADING: float(self.limits.max()) / self.values.fade_rate + slack,
             State.DAMPING: self.values.damping_time + slack,
             State.RESTING: slack,
+            State.STOPPING: self.values.stop_time + slack,
+            State.LOWERING: self.values.lower_time + slack,
         }
         self.stimuli = [
             self.walk,
@@ -192,7 +201,7 @@ class _Driver:
             fault is had or had is None or what in ('clear', 'change_lifecycle'),
             f'{what} changed the fault',
         )
-        if after is not State.WALKING and after not in (State.FADING, State.DAMPING):
+        if after not in LED | {State.WALKING, State.FADING, State.DAMPING}:
             self.expect(not self.last.any(), f'{self.last} stands in {after.name} after {what}')
         if after in self.bounds:
             late = self.now - self.since
@@ -326,12 +335,20 @@ class _Driver:
         """Somebody stops the robot, in any state."""
         before = self.latch.state
         code = self.rng.choice(
-            ['emergency_stop', 'second_publisher', 'watchdog', 'watchdog', 'clock_stopped']
+            [
+                'emergency_stop',
+                'power_off',
+                'second_publisher',
+                'watchdog',
+                'watchdog',
+                'clock_stopped',
+            ]
         )
         self.operation.stop(str(code), 'stop', self.now)
         self.due_soon()
-        event = REACTION_EVENTS[getattr(self.values, f'on_{code}')]
-        return reach(step(before, event), {Event.OVER})
+        stands = self.loop.supervisor.stands
+        event = REACTION_EVENTS[self.values.reaction(code, stands)]
+        return reach(step(before, event), {Event.OVER, Event.STOOD, Event.LOWER})
 
     def clear(self):
         """Somebody calls ~/clear_fault."""
@@ -380,7 +397,18 @@ class _Driver:
             self.due = min(self.due, self.now + self.loop.period)
 
 
-SENSED = frozenset({Event.SENSORS, Event.FADE, Event.DAMP, Event.ZERO, Event.OVER})
+SENSED = frozenset(
+    {
+        Event.SENSORS,
+        Event.STOP,
+        Event.STOOD,
+        Event.LOWER,
+        Event.FADE,
+        Event.DAMP,
+        Event.ZERO,
+        Event.OVER,
+    }
+)
 
 
 def reach(state, events):
@@ -392,7 +420,7 @@ def reach(state, events):
     return found
 
 
-def try_sequences(robot_file, sequences, length=40, seed=0, progress=None):
+def try_sequences(robot_file, sequences, length=40, seed=0, progress=None, stands=False):
     """Drive an operation with random sequences of events, in real time and in lockstep in turn.
 
     Args:
@@ -401,12 +429,13 @@ def try_sequences(robot_file, sequences, length=40, seed=0, progress=None):
         length: Events of each.
         seed: Seed of the events.
         progress: Called with the number of sequences now and then.
+        stands: Whether the law says that it can stand.
 
     Returns:
         The `SequenceResult`.
     """
     result, rng = SequenceResult(), np.random.default_rng(seed)
-    drivers = [_Driver(robot_file, lockstep, rng, result) for lockstep in (False, True)]
+    drivers = [_Driver(robot_file, lockstep, rng, result, stands) for lockstep in (False, True)]
     for number in range(sequences):
         drivers[number % 2].run(length)
         result.sequences += 1

@@ -30,9 +30,12 @@ class Program:
         given['env'] = {**given.get('env', os.environ), 'PYTHONFAULTHANDLER': '1'}
         self._process = subprocess.Popen(
             self.command,
-            **{'stdin': subprocess.DEVNULL, **given},
-            stdout=self._files[0],
-            stderr=self._files[1],
+            **{
+                'stdin': subprocess.DEVNULL,
+                'stdout': self._files[0],
+                'stderr': self._files[1],
+                **given,
+            },
             start_new_session=True,
         )
         self.pid, self.stdin = self._process.pid, self._process.stdin

@@ -12,6 +12,7 @@ import contextlib
 from dataclasses import dataclass, field
 import heapq
 import itertools
+import math
 from pathlib import Path
 import random
 import signal
@@ -131,6 +132,9 @@ class OutsideRobot:
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = HELD['pitch_half']
         imu.orientation.w = (1.0 - HELD['pitch_half'] ** 2) ** 0.5
+        lean = 2.0 * math.asin(HELD['pitch_half'])
+        felt = imu.linear_acceleration
+        felt.x, felt.z = -9.81 * math.sin(lean), 9.81 * math.cos(lean)
         locks.name, locks.position = ['outer_knee', 'inner_knee'], [1.0, 1.0]
         joints.name = list(self.joints)
         joints.position, joints.velocity = list(HELD['position']), list(HELD['velocity'])
@@ -176,8 +180,16 @@ LIMIT = 74 * 0.0302 * 8.0  # N m, largest effort of Dribbel's hip
 
 
 @contextlib.contextmanager
-def started(namespace='outside', watchdog=True, **parameters):
-    """Start a controller in real time and its watchdog; give the controller's process."""
+def started(namespace='outside', watchdog=True, terminal=None, **parameters):
+    """Start a controller in real time and its watchdog; give their processes.
+
+    Args:
+        namespace: Of both.
+        watchdog: Whether there is one.
+        terminal: File that both print to; None: nobody's business.
+        **parameters: Of the controller.
+    """
+    output = {} if terminal is None else {'stdout': terminal, 'stderr': terminal}
 
     def start(module, **values):
         arguments = [
@@ -194,6 +206,7 @@ def started(namespace='outside', watchdog=True, **parameters):
                 '-r',
                 f'__ns:=/{namespace}',
                 *arguments,
+                **output,
             )
         )
 
@@ -210,7 +223,7 @@ def started(namespace='outside', watchdog=True, **parameters):
         if watchdog:
             programs.append(start('watchdog_node'))
         try:
-            yield programs[0]
+            yield programs
         finally:
             for program in programs:  # asked, because ROS remembers for long what was killed
                 program.send_signal(signal.SIGINT)
@@ -272,7 +285,7 @@ def try_out(name, namespace='outside', patience=30.0):
     rate, network, parameters, act = TRIALS[name]
     robot = OutsideRobot(namespace, rate, Network(**network))
     try:
-        with started(namespace, **parameters) as process:
+        with started(namespace, **parameters) as (process, *_):
             begin = time.monotonic()
             robot.spin_until(lambda: robot.moving or any(robot.faults), patience)
             waited = time.monotonic() - begin

@@ -106,6 +106,7 @@ class Pilot:
     'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
     reaction='its foot counts as carrying what the others leave of the weight; the robot walks '
     'on for walk_on_time (3 s), then stops and stands',
+    ends='stands',
     last='what the law says',
     clears='~/clear_fault: the sensor is trusted again',
 )

@@ -343,7 +343,7 @@ def test_simulator_drops_bad_commands(bench):
 
     node = simulator(bench)
     for data in ([1.0, 2.0], [], [float('nan')]):
-        node._on_effort(Float64MultiArray(data=data))
+        node._on_driven('effort', [0], Float64MultiArray(data=data))
     assert node._command.effort[0] == 0.0
 
 

@@ -43,8 +43,8 @@ def test_order_may_change_between_messages():
             JointState(name=['a', 'b'], position=[1.0, 2.0], velocity=[0.0, 0.0]),
             'lacks the joint c',
         ),
-        (JointState(name=['a', 'b', 'c'], position=[1.0], velocity=[0.0]), 'positions is 1'),
-        (JointState(name=['a', 'b', 'c'], position=[1.0, 2.0, 3.0]), 'velocities is 0'),
+        (JointState(name=['a', 'b', 'c'], position=[1.0], velocity=[0.0]), 'position is 1'),
+        (JointState(name=['a', 'b', 'c'], position=[1.0, 2.0, 3.0]), 'velocity is 0'),
     ],
 )
 def test_incomplete_joint_state(message, words):

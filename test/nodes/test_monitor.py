@@ -21,9 +21,9 @@ from std_msgs.msg import Float64, String
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
-from walking_control.ros.nodes.controller_client import BUTTONS
 from walking_control.ros.nodes.robot_frames import RobotFrames
 from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.topics import BUTTONS
 
 pytest.importorskip('foxglove', reason='the monitor needs the package foxglove-sdk')
 client = pytest.importorskip('websockets.sync.client', reason='a viewer needs websockets')

@@ -222,6 +222,32 @@ def test_emergency_stop_is_heard_whatever_its_quality_of_service(
     assert node.fault.code == 'emergency_stop'
 
 
+@fault(
+    'Power off by service, or by a second emergency stop',
+    code='power_off',
+    detected='when it is called, or heard',
+    reaction='damping, then zero, at once',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+def test_a_second_emergency_stop_takes_the_power(bench, robot):
+    """If it failed, one press heard on two subscriptions would fell a robot, or two would not."""
+    node = bench.controller(activate=False)
+    publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.LATCHED)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 2, 40.0)
+    publisher.publish(Bool(data=True))
+    assert bench.spin_until(lambda: len(node._pressed) == 3, 40.0), 'heard by all subscriptions'
+    assert node.fault.code == 'emergency_stop' and node._latch.later == ()
+    publisher.publish(Bool(data=True))
+    assert bench.spin_until(lambda: node._latch.later == ('power_off',), 40.0)
+    client = robot.node.create_client(Trigger, f'{NODE}/power_off')
+    bench.spin_until(lambda: False, 0.5)  # the copies of the second press
+    node._latch.clear()
+    assert client.wait_for_service(40.0)
+    client.call_async(Trigger.Request())
+    assert bench.spin_until(lambda: node.fault is not None) and node.fault.code == 'power_off'
+
+
 def test_a_button_pressed_before_the_controller_came(bench, robot):
     """A latched stop is pressed before anybody walks: it must count."""
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.LATCHED)

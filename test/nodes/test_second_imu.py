@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sensor that is a row of the table alone: from the plant over its topic into recording and plot."""
+"""A sensor that is a row of the table alone: from plant and topic into recording and plot."""
 
 import numpy as np
 import pytest

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,6 +55,17 @@ def test_within_what_was_asked(found):
 
 
 @pytest.mark.long
+def test_a_slope_is_the_level_price_and_the_height():
+    """Power of the way down would be lost, or the search would walk on level floor for it."""
+    found = find_gaits(load_robot('walker3d'), [0.8], COARSE, slopes=[0.07, -0.07])
+    assert [member.summary['slope'] for member in found.members] == [-0.07, 0.07]
+    for member in found.members:
+        assert member.reason is None and abs(member.judgement.power_mismatch) < 1e-6
+    up, down = (member.judgement.cost_of_transport_electrical for member in found.members)
+    assert up - down == pytest.approx(2.0 * np.sin(0.07), rel=0.2)
+
+
+@pytest.mark.long
 def test_joints_are_no_faster_than_they_may_be(found):
     """A gait would ask for rates that stop the robot by a fault on its first step."""
     (slow,) = find_gaits(load_robot('walker3d'), [0.8], COARSE, {'rate_share': 0.25}).members
@@ -65,7 +77,7 @@ def test_joints_are_no_faster_than_they_may_be(found):
 
 
 def test_a_trunk_that_leans_to_one_side_is_unequal():
-    """A gait of a robot with one arm held aside would be refused as inexact, its legs being alike."""
+    """A gait of a robot with one arm held aside would be refused as inexact."""
     robot = load_robot('walker3d').robot
     assert asymmetry(robot) < 1e-9
     aside = robot.urdf.replace(
@@ -81,12 +93,20 @@ def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
     (member,) = found.members
     missed = replace(member.result, attempt=replace(member.result.attempt, converged=False))
     for result, status, lines in ((member.result, 0, 0), (missed, 1, 1)):
-        monkeypatch.setattr(SpaceSearch, 'find', lambda *given, result=result: result)
+        monkeypatch.setattr(SpaceSearch, 'find', lambda *given, result=result, **more: result)
         assert main(['gait', 'search', 'walker3d', '--speed', '0.8', '--json', '--quiet']) == status
         captured = capsys.readouterr()
         (row,) = json.loads(captured.out)['members']
         assert row['converged'] is (status == 0) and 0.05 < row['cost_of_transport_electrical']
         assert len(captured.err.splitlines()) == lines
+
+
+def test_heat_that_is_assumed_is_said(found):
+    """A cost without heat would be taken for the one that was minimised."""
+    assert found.assumed is None
+    cold = SimpleNamespace(actuators={'knee': SimpleNamespace(resistance=0.0)})
+    told = replace(found, robot_file=SimpleNamespace(robot=cold)).assumed
+    assert 'no motor tells its resistance' in told and '0.8 m g sqrt(g L)' in told
 
 
 @pytest.mark.parametrize(
@@ -96,6 +116,9 @@ def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
         (['compass', '--width', '0.1'], 'has no effect on robots other than'),
         (['walker3d', '--speeds', '0.6,0.8', '--optimise', 'spring'], 'a family is of one robot'),
         (['walker3d', '--speed', '-1'], 'must be above 0 m/s'),
+        (['walker3d', '--speed', '0.8', '--slopes-deg=-8:8:3'], 'needs --speeds'),
+        (['walker3d', '--speeds', '0.8,1', '--slopes-deg', '0,40'], 'must be within 0.3 rad'),
+        (['compass', '--slopes-deg', '0:4:2'], 'has no effect on robots other than'),
         (['walker3d_points'], 'needs two legs of six joints'),
         (['humanoid', '--speed', '0.4'], 'needs two legs of six joints'),
     ],
@@ -129,6 +152,10 @@ def test_shipped_families(name, overrides, speeds, most):
     for speed, judgement in zip(speeds, family.judgements, strict=True):
         assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6
         assert judgement.cost_of_transport_electrical < most * max(1.0, 0.35 / speed)
+    for slope in family.slopes:
+        assert family.at(0.8, slope).costs['cost_of_transport_electrical'] == pytest.approx(
+            family.at(0.8).costs['cost_of_transport_electrical'] - np.sin(slope), abs=0.08
+        )
     for speed in np.arange(speeds[0] + 0.05, speeds[-1], 0.1):  # the step must go on closing
         gait = family.at(speed)
         partners, signs = gait.mirror

@@ -250,7 +250,7 @@ def test_rougher_floors_fell_sooner(compass):
 
 
 def test_attraction_shrinks_with_distance(compass):
-    """If it failed, the cycle would not attract its neighbours, or distance would be no distance."""
+    """The cycle would not attract its neighbours, or distance would be no distance."""
     near, far = (find_attraction(compass, radius, 200) for radius in (0.02, 0.5))
     assert near['attraction_share'] == 1.0 and near['attraction_core'] is None
     assert far['attraction_share'] < 0.3 and 0.05 < far['attraction_core'] < 0.5

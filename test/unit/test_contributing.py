@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """CONTRIBUTING's steps, taken: its toy controller runs wherever a controller can."""
 
+from pathlib import Path
+import re
+
 import numpy as np
 import pytest
 
@@ -38,3 +41,11 @@ def test_a_wrong_parameter_of_it_is_refused(toy):
     """A new law's parameters would be taken unchecked."""
     with pytest.raises(wc.InvalidInput, match='hip_spring.stiffness'):
         wc.load_robot('dribbel', [('controller', toy), ('hip_spring.stiffness', -1.0)])
+
+
+def test_it_imports_what_is_stable(toy):
+    """The first law somebody writes would break with the next release."""
+    page = (Path(__file__).parents[2] / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+    (module,) = re.findall(r'```python\n(.*?)```', page, re.S)
+    assert 'from walking_control' not in module
+    assert set(re.findall(r'wc\.(\w+)', module)) <= set(wc.__all__)

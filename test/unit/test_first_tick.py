@@ -80,4 +80,5 @@ def test_rehearsal_leaves_no_trace(robot, controller, monkeypatch):
 def test_every_controller_is_among_them():
     """Otherwise a new controller could be slow at its first tick unseen."""
     assert LAWS == {robot: tuple(fitting_controllers(load_robot(robot))) for robot in LAWS}
-    assert {controller for _, controller in FITTING} == set(CONTROLLERS)
+    # a policy fits nothing before somebody names its network
+    assert {controller for _, controller in FITTING} == set(CONTROLLERS) - {'policy'}

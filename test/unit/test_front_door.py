@@ -2,6 +2,7 @@
 """The front door: what a user imports has its types, its names, and what a run can do."""
 
 from pathlib import Path
+import pydoc
 import re
 import shutil
 import subprocess
@@ -27,6 +28,23 @@ reveal_type(wc.StaticTorque)
 reveal_type(run.summary().steps)
 reveal_type(robot.values(wc.Parameters))
 reveal_type(StiffHip.parameters(stiffness=9.0).stiffness)
+class Still(wc.Controller):
+    name = 'still'
+    parameters = wc.LawParameters
+
+    def __init__(self, robot_file: wc.RobotFile, values: wc.LawParameters) -> None:
+        self.values = values
+
+    def reset(self, state: wc.WalkerState) -> None:
+        pass
+
+    def update(
+        self, state: wc.WalkerState, reference: wc.Reference, dt: float, command: wc.Command
+    ) -> None:
+        command.effort[:] = 0.0
+
+Still(robot, robot.values(wc.LawParameters))
+wc.simulate(robot, wc.choose(Still, rate=200.0), duration=0.1)
 wc.simulate(robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95), duration=0.1)
 wc.choose(StiffHip, stifness=9.0)
 wc.choose(Moon, share='much')
@@ -43,6 +61,15 @@ def test_an_old_name_says_its_new_one():
     """If it failed, a script of the last release would break without a word."""
     with pytest.warns(DeprecationWarning, match='is now find_first_failure'):
         assert wc.robustness is wc.find_first_failure
+
+
+@pytest.mark.parametrize('record', [wc.WalkerState, wc.Measurement, wc.Command])
+def test_help_says_what_each_number_is(record):
+    """Whoever writes a law would read bare names, without meaning, unit or shape."""
+    said = pydoc.plain(pydoc.render_doc(record))
+    for name in record.__slots__:
+        assert f' |  {name}\n |      ' in said, name
+    assert re.search(r', N, ``|N m or N, ``|rad or m, ``', said)
 
 
 @pytest.mark.long

@@ -17,8 +17,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from walking_control.cli.parser import make_parser  # slow: Ctrl-C may come meanwhile
 
-        options = make_parser().parse_args(arguments)
-        options.command = list(sys.argv[1:] if arguments is None else arguments)
+        parser, typed = make_parser(), list(sys.argv[1:] if arguments is None else arguments)
+        if not typed:
+            parser.print_help()
+            return 0
+        options = parser.parse_args(typed)
+        options.command = typed
         status = options.run(options)
         sys.stdout.flush()
         return int(status)

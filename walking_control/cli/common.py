@@ -75,6 +75,12 @@ class Moved(OnFloor):
         lambda: ', '.join(CONTROLLERS) + " (default: the robot file's)", 'C'
     )
     plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
+    policy: Path | None = option('ONNX file of a learned policy, for controller policy', 'FILE')
+    policy_config: Path | None = option(
+        'YAML that says what the policy takes and gives, or name of a shipped one (default: the '
+        'one beside it, else its metadata)',
+        'FILE',
+    )
 
 
 class Timed(Moved):
@@ -207,6 +213,8 @@ def requested_robot(options: OnFloor) -> RobotFile:
         if (chosen := getattr(options, name, None)) is not None
     ]
     overrides += settings_of(options)
+    if isinstance(options, Moved):
+        overrides += _policy_settings(options)
     robot_file = load_robot(options.robot, overrides)
     _check_seed(options, robot_file)
     if not isinstance(options, Following):
@@ -217,6 +225,18 @@ def requested_robot(options: OnFloor) -> RobotFile:
     if options.on_gait:
         robot_file = load_robot(options.robot, [*overrides, *_start_on_gait(options, robot_file)])
     return robot_file
+
+
+def _policy_settings(options: Moved) -> list[tuple[str, Any]]:
+    """Return the overrides that --policy and --policy-config stand for."""
+    from walking_control.models.resources import policy_path
+
+    if options.policy is None:
+        return []
+    config = options.policy_config and policy_path(options.policy_config)
+    chosen = [] if options.controller else [('controller', 'policy')]
+    files = [('policy.file', options.policy), ('policy.config', config)]
+    return [*chosen, *((name, str(path.resolve())) for name, path in files if path is not None)]
 
 
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+import math
 from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
@@ -15,7 +16,7 @@ from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.models.robot_file import RobotFile
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
-SPACE = ('width', 'step_time')
+SPACE = ('width', 'step_time', 'slopes_deg')
 SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class _Search(common.Seeded, common.OnFloor):
     )
     clearances: Sequence[float] | None = option(
         'with --speeds: at each of N clearances in m', 'LO:HI:N', number_range
+    )
+    slopes_deg: Sequence[float] | None = option(
+        'of bipeds on soles, with --speeds: on each of N slopes in degrees, downhill positive',
+        'LO:HI:N',
+        number_range,
     )
     degree: int | None = option('degree of the polynomials', 'K')
     nodes: int | None = option('intervals of the quadrature', 'N')
@@ -59,6 +65,7 @@ class _Search(common.Seeded, common.OnFloor):
 @verb(
     'walking_control gait search compass --speed 0.8 --out out/gait',
     'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits',
+    'walking_control gait search walker3d --speeds 0.4,0.6,0.8 --slopes-deg=-8:8:5 --out out/gaits',
 )
 def search(options: _Search) -> int:
     """Find the gait that takes the least torque."""
@@ -110,6 +117,7 @@ def _search_space(
     show: Callable[[str], None] | None,
 ) -> int:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
+    from walking_control.gaits.gait import on_slope
     from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
 
     space = {
@@ -118,11 +126,15 @@ def _search_space(
         if getattr(options, name) is not None
     }
     speeds = options.speeds or [options.speed or middle_speed(robot_file)]
-    found = find_gaits(robot_file, speeds, task, space, options.optimise, show)
+    if options.slopes_deg is not None and options.speeds is None:
+        raise InvalidInput('option --slopes-deg', limit='needs --speeds')
+    slopes = None if options.slopes_deg is None else [math.radians(d) for d in options.slopes_deg]
+    found = find_gaits(robot_file, speeds, task, space, options.optimise, show, slopes)
     result: dict[str, Any] = {
         'robot': robot_file.robot.name,
         'members': [row.summary for row in found.members],
         'parameters': found.parameters,
+        'assumed': found.assumed,
         'file': None,
         'files': [],
     }
@@ -133,10 +145,13 @@ def _search_space(
     def say(result: dict[str, Any]) -> None:
         for row in result['members']:
             print(
-                '{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
+                '{speed:.3g} m/s{on}: cost of transport {cost_of_transport_electrical:.4f} at the '
                 'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
-                '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row)
+                '{step_length:.3f} m long, {step_width:.3f} m wide; minimised '
+                '{cost_on_nodes:.4f}'.format(on=on_slope(row['slope']), **row)
             )
+        if result['assumed']:
+            print(f'  {result["assumed"]}')
         output.print_files(result)
 
     output.tell(options, result, say)

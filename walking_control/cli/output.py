@@ -30,9 +30,12 @@ def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
 
     summary = {**summarize(run), **extra, 'files': []}
     if run.route is not None:
-        from walking_control.runs.space import judge_route
+        from walking_control.runs.space import judge_route, name_natural_part
 
         summary['route'] = judge_route(run)
+        keys = ('name', 'kept', 'speed', 'cost_of_transport_electrical', 'on_gait')
+        summary['segments'] = [{key: each.get(key) for key in keys} for each in summary['route']]
+        summary['natural_gait'] = name_natural_part(summary['route'])
     if options.out is not None:
         from walking_control.lab.reports.report import write_report
 
@@ -103,7 +106,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows = [
         (name, value)
         for name, value in summary.items()
-        if name not in ('files', 'route') and not isinstance(value, dict)
+        if name not in ('files', 'route', 'segments') and not isinstance(value, dict)
     ]
     for group, values in summary.items():
         if isinstance(values, dict):
@@ -111,7 +114,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows += [
         (f'route {verdict["name"]}', _verdict(verdict)) for verdict in summary.get('route', ())
     ]
-    rows += [('wrote', file) for file in summary['files']]
+    rows += [('wrote', file) for file in summary.get('files', ())]
     for name, value in rows:
         if value is not None:
             print(f'{name.replace("_", " "):>36}: {_text(value)}')
@@ -121,8 +124,17 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
     """Return how a segment of a route was kept, in one line."""
     figures = ', '.join(
         f'{name.replace("_", " ")} {_text(verdict[name])}'
-        for name in ('speed', 'sideways', 'turn', 'heading_error', 'push', 'steps')
-        if name in verdict
+        for name in (
+            'speed',
+            'sideways',
+            'turn',
+            'heading_error',
+            'push',
+            'steps',
+            'cost_of_transport_electrical',
+            'on_gait',
+        )
+        if verdict.get(name) is not None
     )
     said = {True: 'kept', False: f'missed: {verdict["reason"]}', None: verdict['reason']}[
         verdict['kept']

@@ -44,7 +44,13 @@ def make_parser() -> Parser:
     parser = Parser(
         prog='walking_control',
         description='Make a walking robot walk.',
-        epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input; '
+        epilog='What to do first:\n'
+        '  walking_control demo                     a robot walks over ROS 2 topics\n'
+        '  walking_control simulate walker3d        the same without ROS 2\n'
+        '  walking_control adopt FILE --out mine    a robot file of your URDF, MJCF or SDF\n'
+        '  walking_control bring-up mine/NAME.yaml --out mine/up   from there to a walk\n'
+        'walking_control VERB --help says what a verb takes, with an example.\n\n'
+        'Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input; '
         '130 interrupted.',
     )
     parser.add_argument('--version', action='version', version=__version__)

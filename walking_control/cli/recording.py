@@ -232,7 +232,11 @@ def _cell(value: float | None) -> str:
 
 
 def _walker(options: _Identify) -> RobotFile:
-    """Return the `RobotFile` of the robot that walked, on the floor it walked on."""
+    """Return the `RobotFile` of the robot that walked, on the floor it walked on.
+
+    Raises:
+        InvalidInput: Nobody says which, or it is another one.
+    """
     from walking_control.loading import load_robot
     from walking_control.models.dynamics import Dynamics
     from walking_control.runs.tables import read_summary

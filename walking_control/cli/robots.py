@@ -212,7 +212,7 @@ def _write_ros2_control(site: 'Site') -> 'Outcome':
 
 def _print_steps(result: dict[str, Any]) -> None:
     for step in result['steps']:
-        print(f'{step["name"]:>16}: {"passed" if step["ok"] else "not passed"}: {sentence(step)}')
+        print(f'{step["name"]:>16}: {step["verdict"]}: {sentence(step)}')
     print_files(result)
     files = [step['robot_file'] for step in result['steps'] if step['ok'] and step['robot_file']]
     if result['ok'] and files:
@@ -220,7 +220,11 @@ def _print_steps(result: dict[str, Any]) -> None:
         for verb, more in (('simulate', ''), ('demo', ''), ('simulate', ' --disturb push=0.3@8')):
             print(f'  walking_control {verb} {files[-1]}{more}')
         for step in result['steps']:
-            print(*(f'faster: {x}\n' for x in step['files'] if x.endswith('_fast.yaml')), end='')
+            for file in step['files']:
+                if file.endswith('_fast.yaml'):
+                    print(f'faster: {file}')
+                elif file.endswith('_natural.yaml') and step['verdict'] == 'passed':
+                    print(f'on gaits of its own: {file}')
 
 
 def sentence(step: dict[str, object]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from difflib import get_close_matches
 import math
 from pathlib import Path
 import re
@@ -134,13 +135,21 @@ READERS = {Path: Path, int: int, float: finite}  # of annotations; other texts s
 
 
 class Field(NamedTuple):
-    """An option or a word of a verb."""
+    """An option or a word of a verb.
 
-    words: Words  # its help, or what tells it when it is asked for, as installed laws do
-    more: dict[str, Any]  # for argparse, in place of what follows from its annotation
-    flag: str | None = None  # its name, if not that of the field; '' of a word without a name
-    apart: str = ''  # fields of which one alone may be given share this
-    group: tuple[str, str] | None = None  # title and description under which help lists it
+    Attributes:
+        words: Its help, or what tells it when it is asked for, as installed laws do.
+        more: For argparse, in place of what follows from its annotation.
+        flag: Its name, if not that of the field; '' of a word without a name.
+        apart: Fields of which one alone may be given share this.
+        group: Title and description under which help lists it.
+    """
+
+    words: Words
+    more: dict[str, Any]
+    flag: str | None = None
+    apart: str = ''
+    group: tuple[str, str] | None = None
 
     def keywords(self, hint: Any) -> dict[str, Any]:
         """Return what argparse is told of a field of this type."""
@@ -163,7 +172,16 @@ def option(
     apart: str = '',
     **more: Any,
 ) -> Any:
-    """Return a `Field` typed as ``--its-name``; its annotation says how its text is read."""
+    """Return a field that is typed as ``--its-name``; see `Field`.
+
+    Args:
+        words: Its help; None: what it may be says enough.
+        metavar: What stands for its value there.
+        read: From text to value; None takes what its annotation says.
+        flag: Its name, if another one.
+        apart: See `Field`.
+        **more: For argparse.
+    """
     given = {name: value for name, value in (('metavar', metavar), ('type', read)) if value}
     return Field(words, {**given, **more}, flag, apart)
 
@@ -237,7 +255,13 @@ class Verb(NamedTuple):
 def verb(
     *examples: str, name: str | None = None, before: str = ''
 ) -> Callable[[Callable[[Any], int]], Verb]:
-    """Return a decorator that makes a `Verb` of a function; its help ends with examples."""
+    """Return a decorator that makes a `Verb` of a function, whose ``options`` say by their type.
+
+    Args:
+        *examples: Lines that its help ends with.
+        name: Its name, if not that of the function.
+        before: What stands before them.
+    """
     epilog = before + 'Example:\n  ' + '\n  '.join(examples)
     return lambda run: Verb(run, get_type_hints(run)['options'], name or run.__name__, epilog)
 
@@ -249,6 +273,14 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
         # a list that begins with a negative number is a value, not an option
         self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        near = get_close_matches(str(value), map(str, action.choices or ()), 3, 0.5)
+        if near and value not in (action.choices or ()):
+            raise argparse.ArgumentError(
+                action, f'{value!r} is unknown; did you mean {" or ".join(near)}?'
+            )
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one line."""

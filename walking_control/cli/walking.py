@@ -194,15 +194,32 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
     speed: float | None = option(
         'of robots in space, m/s (default: 0.5 where the robot file says 0)', 'V'
     )
+    stop: bool = option(
+        'stop a robot in space at many parts of a step, at five speeds up to --speed: how many '
+        'come to a stand, how fast and how far',
+        apart='of',
+    )
+    cause: str = option(
+        'of --stop: code of the fault that stops it (default: emergency_stop)',
+        'CODE',
+        default='emergency_stop',
+    )
+    category: int | None = option(
+        "of --stop: of the stop, 0, 1 or 2, see doc/safety.md (default: the robot file's)", 'N'
+    )
+    starts: int = option('of --stop: how many stops (default: 48)', 'N', default=48)
 
 
 @verb(
     'walking_control robustness compass --controller curve_tracking --disturbance step_down',
     'walking_control robustness dribbel --margin delay --noise lab --json',
     'walking_control robustness walker3d --quick --out out/envelope',
+    'walking_control robustness walker3d --stop --category 2 --noise lab --starts 10',
 )
 def robustness(options: _Robustness) -> int:
     """Find the first disturbance or lasting error that fells the walker, or measure stability."""
+    if options.stop:
+        return _try_stops(options)
     if options.metric is not None:
         settings = {
             'roughness': options.roughness,
@@ -225,6 +242,26 @@ def robustness(options: _Robustness) -> int:
             result['files'].append(output.write_json(result, options.out / 'robustness.json'))
     output.tell(options, result, _print_failure)
     return status
+
+
+def _try_stops(options: _Robustness) -> int:
+    """Print how many stops ended on two feet; exit status 1 if one did not."""
+    from walking_control.lab.experiments.stops import try_stops
+
+    result = try_stops(
+        common.walking_robot(options, options.speed),
+        options.cause,
+        options.category,
+        options.starts,
+        options.controller,
+        options.plant,
+        0.5 if options.speed is None else options.speed,
+        output.show_share('tried'),
+    )
+    if options.out is not None:
+        result['files'] = [output.write_json(result, options.out / 'stops.json')]
+    output.tell(options, result)
+    return 1 if result['fell'] and result['category'] else 0
 
 
 def _print_failure(result: dict[str, Any]) -> None:

@@ -75,11 +75,22 @@ class Controller(Protocol):
     def reset(self, state: WalkerState) -> None:
         """Begin anew from a state; what was remembered is forgotten."""
 
+    def take_over(self, state: WalkerState) -> None:
+        """Begin anew in the middle of another law's walk; from rest, unless the law can do more.
+
+        Args:
+            state: What is known.
+        """
+        self.reset(state)
+
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        `state`: what is known. `reference`: what is wanted. `dt`: time since the last tick, s.
-        `command`: filled: every effort, every lock.
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
         """
 
     def velocity_limits(self) -> tuple[float, float, float]:
@@ -96,6 +107,7 @@ class Controller(Protocol):
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Fill an array with the values of `telemetry_fields` in the last tick."""
+        return  # a body: without one it would be abstract to type checkers
 
     def array_law(self) -> ArrayLaw | None:
         """Return the law as an array function, for compiled walks; None where it has no such form.
@@ -110,9 +122,13 @@ class PostureHolder(Protocol):
     """What a controller offers besides that holds a posture by forces on its feet.
 
     Over ROS 2 it is told `Reference.posture` and `Reference.support`, and what it relies on is
-    published. `dynamics`: of the robot, for its weight. `contacts`: foot -> `Contact` it counts on.
-    `distributor`: the `StaticTorque` that shares the weight, for the margins. `solution`: the
-    `StaticSolution` it relies on; None without one.
+    published.
+
+    Attributes:
+        dynamics: Of the robot, for its weight.
+        contacts: foot -> `Contact` it counts on.
+        distributor: The `StaticTorque` that shares the weight, for the margins.
+        solution: The `StaticSolution` it relies on; None without one.
     """
 
     dynamics: Any
@@ -122,15 +138,38 @@ class PostureHolder(Protocol):
 
 
 class FootPlan(NamedTuple):
-    """What a law that steps does with its feet: places from the base's origin, floor axes."""
+    """What a law that steps does with its feet: places from the base's origin, floor axes.
 
-    feet: np.ndarray  # where the feet are, m, ``(n_feet, 3)``
-    yaws: np.ndarray  # how the feet are turned about the floor normal, rad, ``(n_feet,)``
-    swing: int | None  # index of the foot that swings; None while all stand
-    foothold: np.ndarray | None  # where it shall land, m, ``(3,)``; None while all stand
-    capture: np.ndarray  # where the fall would end, on the floor, m, ``(3,)``
-    heading: float  # where the robot shall look, rad
-    sole: tuple[float, float]  # length and width of the soles relied on, m; zeros of points
+    Attributes:
+        feet: Where the feet are, m, ``(n_feet, 3)``.
+        yaws: How the feet are turned about the floor normal, rad, ``(n_feet,)``.
+        swing: Index of the foot that swings; None while all stand.
+        foothold: Where it shall land, m, ``(3,)``; None while all stand.
+        capture: Where the fall would end, on the floor, m, ``(3,)``.
+        heading: Where the robot shall look, rad.
+        sole: Length and width of the soles relied on, m; zeros of points.
+    """
+
+    feet: np.ndarray
+    yaws: np.ndarray
+    swing: int | None
+    foothold: np.ndarray | None
+    capture: np.ndarray
+    heading: float
+    sole: tuple[float, float]
+
+
+class Stoppable(NamedTuple):
+    """Whether a robot that walks can still be brought to a stand, as its law's step plan has it.
+
+    Args:
+        steps: Until nothing is left to catch; 0 of one that stands, -1 if it cannot be stopped.
+        margin: How much farther the fall might end at the last of them, m; below zero: by how much
+            a step too many misses it.
+    """
+
+    steps: int
+    margin: float
 
 
 @runtime_checkable
@@ -139,6 +178,14 @@ class FootPlanner(Protocol):
 
     def foot_plan(self) -> FootPlan:
         """Return the `FootPlan` of the last tick."""
+
+
+@runtime_checkable
+class StopJudge(Protocol):
+    """What a controller offers besides that knows whether the robot could be stopped."""
+
+    def stoppable(self) -> Stoppable:
+        """Return the `Stoppable` of the last tick."""
 
 
 def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
@@ -152,8 +199,9 @@ def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
 def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
     """Refuse a robot whose posture a law could not hold; some laws are of bipeds alone.
 
-    Raises `IncompatibleController`: its base is not free, its feet are more or fewer, or a joint
-    has no motor, or one without torque.
+    Raises:
+        IncompatibleController: Its base is not free, its feet are more or fewer, or a joint has no
+            motor, or one without torque.
     """
     what = f'controller {law} on {robot.name}'
     if not robot.is_free or biped and len(robot.feet) != 2:

@@ -33,15 +33,24 @@ NOTHING = np.zeros(1)  # the law remembers nothing
 
 
 class AnkleData(NamedTuple):
-    """What the law knows besides the hip where foot or ankle count, as plain arrays and numbers."""
+    """What the law knows besides the hip where foot or ankle count, as plain arrays and numbers.
+
+    Attributes:
+        hip: `HipData`.
+        limits: `Limits`.
+        parameters: Of the support terms; gravity along x and z first.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
+        gain: Torque of the ankle per energy the walker lacks, N m/J.
+        energy: Aimed at, J.
+    """
 
     hip: HipData
     limits: Limits
     parameters: np.ndarray  # of the support terms; gravity along x and z first
     # rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``
     spin: np.ndarray
-    gain: float  # torque of the ankle per energy the walker lacks, N m/J
-    energy: float  # aimed at, J
+    gain: float
+    energy: float
 
 
 @array_function

@@ -30,24 +30,39 @@ def clamped_pd(
 ) -> float:
     """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 
-    `q5`: hip angle seen from the stance leg, rad. `dq5`: its rate, rad/s. `set_point`: q5 aimed at,
-    rad. `proportional_gain`: kp, A/rad or N m/rad. `derivative_gain`: kd, A s/rad or N m s/rad.
-    `limit`: largest current, A, or torque, N m. Returns current or torque, positive towards larger
-    q5.
+    Args:
+        q5: Hip angle seen from the stance leg, rad.
+        dq5: Its rate, rad/s.
+        set_point: q5 aimed at, rad.
+        proportional_gain: Kp, A/rad or N m/rad.
+        derivative_gain: Kd, A s/rad or N m s/rad.
+        limit: Largest current, A, or torque, N m.
+
+    Returns:
+        Current or torque, positive towards larger q5.
     """
     command = proportional_gain * (set_point - q5) - derivative_gain * dq5
     return min(max(command, -limit), limit)
 
 
 class HipData(NamedTuple):
-    """What a PD law of the hip knows, as plain numbers."""
+    """What a PD law of the hip knows, as plain numbers.
 
-    coordinate: int  # index of the hip angle among the minimal coordinates
-    set_point: float  # hip angle aimed at, rad
-    proportional_gain: float  # A/rad or N m/rad
-    derivative_gain: float  # A s/rad or N m s/rad
-    limit: float  # largest current, A, or torque, N m
-    effort: np.ndarray  # effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``
+    Attributes:
+        coordinate: Index of the hip angle among the minimal coordinates.
+        set_point: Hip angle aimed at, rad.
+        proportional_gain: A/rad or N m/rad.
+        derivative_gain: A s/rad or N m s/rad.
+        limit: Largest current, A, or torque, N m.
+        effort: Effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``.
+    """
+
+    coordinate: int
+    set_point: float
+    proportional_gain: float
+    derivative_gain: float
+    limit: float
+    effort: np.ndarray
 
 
 @array_function
@@ -133,9 +148,11 @@ class HipSwitching(Controller):
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        `reference`: the `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
-        slowest walk of the table. `dt`: control period, s; the law has no memory of time and does
-        not use it. `command`: the `Command` to fill.
+        Args:
+            reference: The `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
+                slowest walk of the table.
+            dt: Control period, s; the law has no memory of time and does not use it.
+            command: The `Command` to fill.
         """
         values = self.values
         set_point = self.set_point = self._set_point(state, reference)
@@ -174,7 +191,11 @@ class HipSwitching(Controller):
 
 
 def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
-    """Return (joint, coordinate) of the one driven hip, or raise `IncompatibleController`."""
+    """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
+
+    Raises:
+        IncompatibleController: There is no such hip.
+    """
     if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}',

@@ -18,10 +18,15 @@ def next_lock_phase(
     """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
 
     The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
-    and is armed again, for the rest of the swing, once the knee has flexed and extends. `phase`:
-    STANCE, RELEASED, FLEXED or ARMED. `is_stance`: whether the leg is the stance leg. `in_contact`:
-    whether its foot touches the floor. `angle`: knee angle from the locked position, rad; flexion
-    is negative. `rate`: its rate, rad/s. `flexed`: flexion that counts as flexed, rad.
+    and is armed again, for the rest of the swing, once the knee has flexed and extends.
+
+    Args:
+        phase: STANCE, RELEASED, FLEXED or ARMED.
+        is_stance: Whether the leg is the stance leg.
+        in_contact: Whether its foot touches the floor.
+        angle: Knee angle from the locked position, rad; flexion is negative.
+        rate: Its rate, rad/s.
+        flexed: Flexion that counts as flexed, rad.
     """
     if is_stance:
         return STANCE
@@ -38,9 +43,12 @@ def next_lock_phase(
 def holds(phase: int, is_stance: bool, engaged: bool) -> bool:
     """Return whether a lock holds a knee from now on: engaged, and not about to open.
 
-    At touchdown the lock of the leg that begins to swing is still engaged. `phase`: as
-    `next_lock_phase` returns it. `is_stance`: whether the leg is the stance leg. `engaged`: whether
-    the lock holds at this instant.
+    At touchdown the lock of the leg that begins to swing is still engaged.
+
+    Args:
+        phase: As `next_lock_phase` returns it.
+        is_stance: Whether the leg is the stance leg.
+        engaged: Whether the lock holds at this instant.
     """
     return engaged and (is_stance or phase == ARMED)
 
@@ -48,8 +56,11 @@ def holds(phase: int, is_stance: bool, engaged: bool) -> bool:
 class KneeLocks:
     """The phases of all knee locks of a robot, for any control law.
 
-    `flexed`: flexion that counts as flexed, rad. `held`: which knees are held from now on, see
-    `holds`.
+    Args:
+        flexed: Flexion that counts as flexed, rad.
+
+    Attributes:
+        held: Which knees are held from now on, see `holds`.
     """
 
     def __init__(self, robot: Robot, flexed: float) -> None:

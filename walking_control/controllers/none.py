@@ -28,7 +28,12 @@ def no_law(
 
 
 class NoControl(Controller):
-    """Zero effort on every actuator."""
+    """Zero effort on every actuator.
+
+    Args:
+        robot_file: The `RobotFile`.
+        values: `NoControlParameters`.
+    """
 
     name = 'none'
     parameters = NoControlParameters

@@ -17,6 +17,7 @@ from walking_control.controllers.parameters import (
     NoControlParameters,
     TimePdParameters,
 )
+from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
@@ -37,6 +38,7 @@ CONTROLLERS = Registry(
         'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
         'natural_walking': f'{_ROOM}.natural_walking.controller:NaturalWalking',
         'none': f'{_ROOM}.none:NoControl',
+        'policy': f'{_ROOM}.policy.controller:Policy',
         'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
         'stepping': f'{_ROOM}.stepping.controller:Stepping',
         'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
@@ -56,6 +58,7 @@ SECTIONS: dict[str, type[Parameters]] = {
         HipSwitchingParameters,
         NaturalWalkingParameters,
         NoControlParameters,
+        PolicyParameters,
         PushOffParameters,
         StaticTorqueParameters,
         SteppingParameters,
@@ -67,8 +70,9 @@ SECTIONS: dict[str, type[Parameters]] = {
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
     """Return a controller, built for a robot file.
 
-    Raises `InvalidInput`: unknown controller or a bad parameter. `IncompatibleController`: it does
-    not fit the robot; says which do.
+    Raises:
+        InvalidInput: Unknown controller or a bad parameter.
+        IncompatibleController: It does not fit the robot; says which do.
     """
     robot_file, name = robot_file.choose(CONTROLLERS, name)
     law: type[Controller] = CONTROLLERS.find(name or robot_file.controller)

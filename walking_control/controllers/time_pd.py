@@ -40,13 +40,22 @@ from walking_control.models.support.dynamics import SupportDynamics, terms_place
 
 
 class Playback(NamedTuple):
-    """What the law knows, as plain arrays and numbers."""
+    """What the law knows, as plain arrays and numbers.
 
-    curve: Curve  # `Curve` of the gait over time
+    Attributes:
+        curve: `Curve` of the gait over time.
+        limits: `Limits`.
+        parameters: Of the support terms.
+        stiffness: N m/rad.
+        damping: N m s/rad.
+        losses: `Compensation`.
+    """
+
+    curve: Curve
     limits: Limits
-    parameters: np.ndarray  # of the support terms
-    stiffness: float  # N m/rad
-    damping: float  # N m s/rad
+    parameters: np.ndarray
+    stiffness: float
+    damping: float
     losses: Compensation
 
 
@@ -110,10 +119,15 @@ def play(
 
 
 class TimedPlayback(NamedTuple):
-    """What the law knows in a compiled walk."""
+    """What the law knows in a compiled walk.
+
+    Attributes:
+        playback: `Playback`.
+        period: Control period, s.
+    """
 
     playback: Playback
-    period: float  # control period, s
+    period: float
 
 
 @array_function
@@ -136,9 +150,12 @@ def time_law(
 class TimePd(Controller):
     """PD to a gait played back in time.
 
-    `robot_file`: the `RobotFile`; the law counts on the slope and gravity of its world. Raises
-    `IncompatibleController`: not a planar walker on two feet with something to drive.
-    `InvalidInput`: the gait does not fit.
+    Args:
+        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+        InvalidInput: The gait does not fit.
     """
 
     name = 'time_pd'

@@ -27,14 +27,25 @@ ROTORS = ('armature', 'coupled')
 class Limb:
     """The joints between the base and a frame, in a posture, with their transmission.
 
-    All other joints are held, as if their bodies were part of the base or of the limb. `axes` are
-    directions of the world that count, such as ``'xz'``; None takes those along which the limb can
-    move its end. Rotors are ``'armature'`` or ``'coupled'``; these sit on `carriers`, joint ->
-    link, or on the link before the joint. ``jacobian`` is of the end along the axes, ``(d, n)``:
-    base, then limb; ``links`` the inertia without rotors' spin, ``(n, n)``.
+    All other joints are held, as if their bodies were part of the base or of the limb.
 
-    InvalidInput: the frame is not behind any joint, the transmission is of other joints, the axes
-    cannot be read, or the limb cannot move its end along one of them.
+    Args:
+        frame: Name of the frame at the limb's end.
+        transmission: The `Transmission` of its joints.
+        axes: Directions of the world that count, such as ``'xz'``; None takes those along which
+            the limb can move its end.
+        rotors: ``'armature'`` or ``'coupled'``.
+        carriers: joint -> link on which its motor sits, for coupled rotors; None: on the link
+            before the joint.
+
+    Attributes:
+        axes: The directions, as text.
+        jacobian: Of the end along them, ``(d, n)``: base, then limb.
+        links: Inertia without rotors' spin, ``(n, n)``.
+
+    Raises:
+        InvalidInput: The frame is not behind any joint, the transmission is of other joints, the
+            axes cannot be read, or the limb cannot move its end along one of them.
     """
 
     def __init__(
@@ -97,9 +108,11 @@ class Limb:
         return np.asarray(self.rotor_model.coupling()[self.columns])
 
     def inertia(self, shares: np.ndarray, symmetric: bool = False) -> np.ndarray:
-        """Return ``H = K^T E M K``, ``(n, n)``, of finite shares, the diagonal of E, one a motor.
+        """Return ``H = K^T E M K`` of finite shares, ``(n, n)``.
 
-        The symmetric one has ``E^1/2 M E^1/2`` in place of E M ([SR20], appendix).
+        Args:
+            shares: Diagonal of E, one a motor.
+            symmetric: Take ``E^1/2 M E^1/2`` in place of E M ([SR20], appendix).
         """
         spin = np.zeros((self.m, len(self.columns)))
         spin[:, self.n_base :] = self.transmission.to_rotors
@@ -146,8 +159,13 @@ class RotorModel:
     """A robot whose rotors are bodies of their own, each on its carrier about its joint's axis.
 
     The mass of a rotor and its inertia while it does not spin against its carrier are part of the
-    links, as in a URDF; so only what its spin adds is taken from here. `carriers` is joint -> link;
-    None: the one before the joint. InvalidInput: a joint does not turn, or a carrier is unknown.
+    links, as in a URDF; so only what its spin adds is taken from here.
+
+    Args:
+        carriers: joint -> link that carries its motor; None: the one before the joint.
+
+    Raises:
+        InvalidInput: A joint does not turn, or a carrier is unknown.
     """
 
     def __init__(

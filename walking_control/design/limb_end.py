@@ -27,11 +27,17 @@ _REST = 1e-9  # share of the fastest motor's rate below which a motor rests
 
 @dataclass(frozen=True)
 class ForcePolytope:
-    """Forces f with ``-low <= A f <= high``."""
+    """Forces f with ``-low <= A f <= high``.
 
-    map: np.ndarray  # A, torques behind the gears per force, ``(m, d)``
-    low: np.ndarray  # limits against the positive direction, N m, ``(m,)``
-    high: np.ndarray  # limits along it, N m
+    Args:
+        map: A, torques behind the gears per force, ``(m, d)``.
+        low: Limits against the positive direction, N m, ``(m,)``.
+        high: Limits along it, N m.
+    """
+
+    map: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
     def reach(self, direction: np.ndarray) -> float:
         """Return the largest force along a unit direction, N; infinite where nothing limits it."""
@@ -76,16 +82,26 @@ class ForcePolytope:
 
 
 def force_capability(limb: Limb, kind: str = 'FC') -> ForcePolytope:
-    """Return the forces of a limb, its motors all in one mode, ``'FC'``, ``'FFC'`` or ``'BFC'``."""
+    """Return the forces of a limb with all its motors in one mode.
+
+    Args:
+        kind: ``'FC'``, ``'FFC'`` or ``'BFC'``.
+    """
     limits = limb.transmission.shares(CAPABILITIES[kind]) * limb.transmission.torque
     return ForcePolytope(_torque_map(limb), limits, limits)
 
 
 def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
-    """Return the forces on the surroundings in a slow motion of the end, ``(d,)`` (AFC).
+    """Return the forces on the surroundings during a slow motion of the end (AFC).
 
     A motor that turns with its torque drives, one that turns against it is driven, one that rests
-    holds as if it were driven. Of a redundant limb the joints move least. InvalidInput: no motion.
+    holds as if it were driven. Of a redundant limb the joints move least.
+
+    Args:
+        velocity: Of the end along the limb's axes, any size but zero, ``(d,)``.
+
+    Raises:
+        InvalidInput: The velocity is zero.
     """
     if not np.any(velocity) or not np.isfinite(velocity).all():
         raise InvalidInput(
@@ -113,14 +129,22 @@ def _torque_map(limb: Limb) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TaskInertia:
-    """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg."""
+    """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg.
+
+    Args:
+        lossless: GIE, gears without losses.
+        forward: FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies
+            differ.
+        backward: BGIE: force on the end per acceleration. None where a gear lets nothing back.
+        forward_symmetric: The symmetric approximation of FGIE.
+    """
 
     lossless: np.ndarray  # GIE, gears without losses
     # FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies differ
     forward: np.ndarray
     # BGIE: force on the end per acceleration. None where a gear lets nothing back
     backward: np.ndarray | None
-    forward_symmetric: np.ndarray  # the symmetric approximation of FGIE
+    forward_symmetric: np.ndarray
 
 
 def task_inertia(limb: Limb) -> TaskInertia:
@@ -174,22 +198,36 @@ def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class ImpactMitigation:
-    """Three definitions of the share of an impact that moving joints take away, 0 (stiff) to 1."""
+    """What share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
+
+    Three definitions that differ, apart by name.
+
+    Args:
+        factor: ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17].
+        effective: 1 minus the ratio of effective masses along the direction.
+        diagonal: 1 minus the ratio of diagonal masses.
+    """
 
     # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
     factor: float
-    effective: float  # 1 minus the ratio of effective masses along the direction
-    diagonal: float  # 1 minus the ratio of diagonal masses
+    effective: float
+    diagonal: float
 
 
 def impact_mitigation(
     limb: Limb, direction: np.ndarray, shares: np.ndarray | None = None
 ) -> ImpactMitigation:
-    """Return how well a limb on a free base softens an impact at its end, along its axes, ``(d,)``.
+    """Return how well a limb on a free base softens an impact at its end.
 
-    ``L`` is the inertia with gears driven backwards (or with other shares, the diagonal of E),
-    ``L_locked`` that with all joints locked. InvalidInput: a held base would take any impact
-    without moving.
+    ``L`` is the inertia with gears driven backwards, ``L_locked`` that with all joints locked.
+
+    Args:
+        limb: The `Limb`, its base free.
+        direction: Of the impact, along the limb's axes, ``(d,)``.
+        shares: Diagonal of E; None: those of gears driven backwards.
+
+    Raises:
+        InvalidInput: The base is held: locked, it would take any impact without moving.
     """
     if limb.n_base == 0:
         raise InvalidInput(
@@ -235,7 +273,15 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SymmetricError:
-    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix)."""
+    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix).
+
+    Args:
+        worst: Largest relative error of the kinetic energy over all velocities.
+        of_coupled: Error relative to the coupled part of the energy alone at that velocity; None
+            where that part is zero.
+        estimate: What the appendix gives as bound: of equal efficiencies it is the error of the
+            coupled part exactly, of others it is no bound.
+    """
 
     worst: float  # largest relative error of the kinetic energy over all velocities
     # error relative to the coupled part of the energy alone at that velocity; None where that part

@@ -25,13 +25,23 @@ _URDF = ('.urdf', '.xacro')
 
 
 class Mechanism:
-    """A robot in a posture of generalised coordinates q, ``(nq,)``.
+    """A robot in a posture.
 
-    Velocities are those of the base (none if it is `held`), then of all joints, ``n`` in all. Rotor
-    inertia, where the robot file knows it, is part of the inertia. ``moving`` are places of our
-    velocities among those of the `Dynamics`, the first ``n_base`` the base's; ``mass`` is that of
-    all that moves, kg; `standing` are the feet on the floor, `assumptions` what was assumed, in
-    words.
+    Velocities are those of the base (none if it is held), then of all joints, ``n`` in all.
+    Rotor inertia, where the robot file knows it, is part of the inertia.
+
+    Args:
+        dynamics: The `Dynamics` of the robot.
+        q: Its generalised coordinates, ``(nq,)``.
+        held: Whether the base is held in place.
+        assumptions: What was assumed, in words.
+        standing: Feet on the floor in this posture.
+
+    Attributes:
+        name: Of the robot.
+        moving: Places of our velocities among those of the `Dynamics`.
+        n_base: How many of them are the base's.
+        mass: Of all that moves, kg.
     """
 
     def __init__(
@@ -111,7 +121,11 @@ class Mechanism:
         return np.asarray(center / self.mass)
 
     def frame(self, name: str) -> int:
-        """Return the id of a frame; InvalidInput: there is no such frame."""
+        """Return the id of a frame.
+
+        Raises:
+            InvalidInput: There is no such frame.
+        """
         return self.dynamics.frame(name)
 
     def point_jacobian(self, frame: int) -> np.ndarray:
@@ -217,7 +231,11 @@ def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
 
 
 def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return a direction of length 1; InvalidInput: it is zero or not finite."""
+    """Return a direction of length 1.
+
+    Raises:
+        InvalidInput: It is zero or not finite.
+    """
     vector = np.asarray(direction, float)
     largest = np.abs(vector).max(initial=0.0)  # NaN stays
     if vector.shape != (3,) or not 0.0 < largest < np.inf:

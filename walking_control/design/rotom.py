@@ -24,7 +24,13 @@ _POSTURES = 20  # random ones, to find in which directions a centre of mass can 
 
 @dataclass(frozen=True)
 class Transmissibility:
-    """How a posture passes forces on the centre of mass into its motion."""
+    """How a posture passes forces on the centre of mass into its motion.
+
+    Args:
+        matrix: T, ``(3, 3)``.
+        space: Orthonormal directions in which the centre of mass can move in some posture, columns
+            ``(3, k)``: a planar robot has two.
+    """
 
     matrix: np.ndarray  # T, ``(3, 3)``
     # orthonormal directions in which the centre of mass can move in some posture, columns ``(3,
@@ -59,10 +65,15 @@ class Transmissibility:
 
 @dataclass(frozen=True)
 class Contacts:
-    """What holds a robot to its surroundings."""
+    """What holds a robot to its surroundings.
 
-    frames: tuple[str, ...] = ()  # names of the frames that stay where they are
-    kind: str = SOLE  # ``'point'``: they may turn; ``'sole'``: they may not
+    Args:
+        frames: Names of the frames that stay where they are.
+        kind: ``'point'``: they may turn; ``'sole'``: they may not.
+    """
+
+    frames: tuple[str, ...] = ()
+    kind: str = SOLE
 
     def jacobian(self, mechanism: Mechanism) -> np.ndarray:
         """Return the velocities that must stay zero, ``(c, n)`` per velocity."""
@@ -81,7 +92,12 @@ NO_CONTACTS = Contacts()
 def transmissibility(
     mechanism: Mechanism, contacts: Contacts = NO_CONTACTS, space: np.ndarray | None = None
 ) -> Transmissibility:
-    """Return the transmissibility of a posture with contacts kept; None takes `motion_space`."""
+    """Return the transmissibility of a posture.
+
+    Args:
+        contacts: The `Contacts` that are kept.
+        space: As `Transmissibility`'s; None takes `motion_space`.
+    """
     momentum = mechanism.momentum_map()
     P = constrained_mobility(
         require_inertia(mechanism.inertia(), mechanism.name), contacts.jacobian(mechanism)
@@ -150,6 +166,9 @@ def descending_torque(
 
     On a held base minus the gradient, per unit of force and mass. Of a robot on contacts, the least
     torques that do the same work on every motion the contacts allow.
+
+    Args:
+        contacts: The `Contacts` that are kept.
     """
     gradient = rotom_gradient(mechanism, direction, contacts)
     if mechanism.n_base == 0 and not contacts.frames:
@@ -168,11 +187,15 @@ def rotom_zeros(
 ) -> list[np.ndarray]:
     """Return postures whose RoToM along a direction is zero ([Mor17] (16)), within joint limits.
 
-    The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n
-    equations in n joint positions. Along gravity these are the postures that need no torque. They
-    are sought from random starts; of a continuum of zeros the result is a sample, each
-    ``(n_joints,)``, the ones found more often first. InvalidInput: the base is free, or the centre
-    of mass cannot move along the direction.
+    The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``:
+    n equations in n joint positions. Along gravity these are the postures that need no torque. They
+    are sought from random starts; of a continuum of zeros the result is a sample.
+
+    Returns:
+        Joint positions, each ``(n_joints,)``, the ones found more often first, without doubles.
+
+    Raises:
+        InvalidInput: The base is free, or the centre of mass cannot move along the direction.
     """
     from scipy.optimize import least_squares
 
@@ -225,7 +248,13 @@ def _ranges(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 def index_over_joint(
     mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS, points: int = 181
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of a joint within limits and the index there, NaN where no mass moves."""
+    """Return positions of a joint, within its limits, and the index there with contacts kept.
+
+    It is NaN where some motion moves no mass.
+
+    Raises:
+        InvalidInput: There is no such joint.
+    """
     if joint not in mechanism.joints:
         raise InvalidInput(
             f'joint {joint}',

@@ -16,7 +16,11 @@ EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
 
 
 def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return a world direction along a limb's axes, of length 1; InvalidInput: it is zero."""
+    """Return a direction of the world along the axes of a limb, of length 1.
+
+    Raises:
+        InvalidInput: It is zero, or across all of them.
+    """
     unit = unit_direction(direction)[limb.rows]
     size = np.linalg.norm(unit)
     if size < 1e-9:
@@ -31,8 +35,10 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
 def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:
     """Return how heavy, strong and soft a limb's end is along a direction of the world, ``(3,)``.
 
-    ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg), ``forces`` and ``corners``
-    (N); ``impact_mitigation`` is None of a held base.
+    Returns:
+        dict: ``motors``, ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg),
+        ``forces`` (N), ``corners`` (N), ``impact_mitigation`` (None of a held base),
+        ``symmetric_error``, ``over_efficiency``, and what was asked for.
     """
     u, gears = along_axes(limb, direction), limb.transmission
     inertia = limb_end.task_inertia(limb)
@@ -108,8 +114,10 @@ def over_efficiency(
 ) -> dict[str, list[float]]:
     """Return forces and impact mitigation along u, with the same forward efficiency in all gears.
 
-    ``back_efficiency`` is that of the first gear, ``FFC`` and ``BFC`` are shares of FC; ``factor``,
-    ``effective`` and ``diagonal`` are of impact mitigation, empty of a held base.
+    Returns:
+        dict: ``efficiency``, ``back_efficiency`` (of the first gear), ``FFC`` and ``BFC`` as shares
+        of FC, ``factor``, ``effective`` and ``diagonal`` (of impact mitigation; empty of a held
+        base).
     """
     found: dict[str, list[float]] = {
         name: []

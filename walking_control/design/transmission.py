@@ -28,11 +28,17 @@ MOST = 1e9  # of rotor inertia, kg m^2, and torque, N m; beyond, numbers overflo
 
 
 def backward_efficiency(forward: float, reduction: float) -> float:
-    """Return the backward efficiency of a gear with a forward one ([SR20] (15)), both in (0, 1].
+    """Return the backward efficiency of a gear with a forward one ([SR20] (15)).
 
     0 means that nothing at the output turns the motor. It is never above the forward efficiency,
-    for the difference has the sign of ``(1 - G^2) (1 - eta_f)^2``; G in (0, 1] is the reduction.
-    InvalidInput: a number is outside its range.
+    for the difference has the sign of ``(1 - G^2) (1 - eta_f)^2``.
+
+    Args:
+        forward: Forward efficiency, in (0, 1].
+        reduction: Turns of the output per turn of the rotor, G in (0, 1].
+
+    Raises:
+        InvalidInput: A number is outside its range.
     """
     _check_share('efficiency', forward)
     _check_reduction('', reduction)
@@ -67,7 +73,11 @@ def _check_reduction(joint: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Transmission:
-    """Motors and gears of a limb, a number each; InvalidInput: out of range, singular topology."""
+    """Motors and gears of a limb, one number a motor each.
+
+    Raises:
+        InvalidInput: A number is outside its range, or the topology cannot be inverted.
+    """
 
     joints: tuple[str, ...]  # of the limb, from the base outwards
     reduction: np.ndarray  # turns of the output per turn of the rotor, G, in (0, 1]
@@ -147,7 +157,11 @@ class Transmission:
         return np.linalg.inv(self.topology * self.reduction)
 
     def shares(self, mode: str) -> np.ndarray:
-        """Return the diagonal of E in a mode, ``(m,)``; infinite where a gear lets nothing back."""
+        """Return the diagonal of E, ``(m,)``; infinite where a gear lets nothing back.
+
+        Args:
+            mode: ``'forward'``, ``'backward'`` or ``'lossless'``.
+        """
         if mode == FORWARD:
             return self.efficiency
         if mode == LOSSLESS:

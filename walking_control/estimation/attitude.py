@@ -70,7 +70,8 @@ class Attitude:
 def floor_rotation(slope: float) -> np.ndarray:
     """Return the rotation from the level world to the floor frame, ``(3, 3)``.
 
-    `slope`: inclination of the floor, rad, downhill positive.
+    Args:
+        slope: Inclination of the floor, rad, downhill positive.
     """
     c, s = math.cos(slope), math.sin(slope)
     return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])

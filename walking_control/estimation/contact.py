@@ -27,9 +27,11 @@ class ContactEvidence:
 
     After a change the next must wait for the hold time.
 
-    `on_force`: load that makes contact when it lasts, N. `off_force`: load below which contact ends
-    when it lasts, N. `noise`: standard deviation of a measured load, N. `hold`: shortest time
-    between two changes, s.
+    Args:
+        on_force: Load that makes contact when it lasts, N.
+        off_force: Load below which contact ends when it lasts, N.
+        noise: Standard deviation of a measured load, N.
+        hold: Shortest time between two changes, s.
     """
 
     def __init__(self, on_force: float, off_force: float, noise: float, hold: float) -> None:
@@ -48,7 +50,9 @@ class ContactEvidence:
     def update(self, load: float, stamp: float) -> bool:
         """Return the contact.
 
-        `load`: measured, less what speaks against a contact, N; see `lift_load`. `stamp`: time, s.
+        Args:
+            load: Measured, less what speaks against a contact, N; see `lift_load`.
+            stamp: Time, s.
         """
         wanted = self._wanted(load)
         if stamp - self._second >= 1.0:
@@ -76,8 +80,10 @@ class PullEvidence:
     """Whether a floor seems to pull a foot down: no floor does, a sensor is wrong.
 
     The sum of `ContactEvidence`, for twice the noise that is declared. No single reading fills it.
-    `on_force`: load that makes contact when it lasts, N; half of it, pulling, counts. `noise`:
-    standard deviation of a measured load, N.
+
+    Args:
+        on_force: Load that makes contact when it lasts, N; half of it, pulling, counts.
+        noise: Standard deviation of a measured load, N.
     """
 
     def __init__(self, on_force: float, noise: float) -> None:
@@ -99,9 +105,12 @@ def lift_load(height: float, rise: float, horizon: float, lifted: float, load: f
 
     Soft evidence: the floor may be higher than known, and then the measured load wins.
 
-    `height`: over the floor through the stance foot, m. `rise`: its rate, m/s. `horizon`: how far
-    ahead the height counts, s. `lifted`: height from which on a foot counts as lifted, m. `load`:
-    what that is worth, N.
+    Args:
+        height: Over the floor through the stance foot, m.
+        rise: Its rate, m/s.
+        horizon: How far ahead the height counts, s.
+        lifted: Height from which on a foot counts as lifted, m.
+        load: What that is worth, N.
     """
     return load * min(max((height + horizon * rise) / lifted, 0.0), 1.0)
 
@@ -121,9 +130,12 @@ class LoadBalance:
     nothing; what is too much is said by a foot in the air. A sensor that was wrong for long enough
     is named, and from then on its foot carries what the others leave of the weight.
 
-    `weight`: of the robot, N. `most`: share of it by which the balance may be wrong. `on_force`:
-    load that makes contact, N. `lifted`: height over the lowest foot from which on a foot is in the
-    air, m. `lies`: written: which sensors have been found wrong, ``(n_feet,)``.
+    Args:
+        weight: Of the robot, N.
+        most: Share of it by which the balance may be wrong.
+        on_force: Load that makes contact, N.
+        lifted: Height over the lowest foot from which on a foot is in the air, m.
+        lies: Written: which sensors have been found wrong, ``(n_feet,)``.
     """
 
     def __init__(
@@ -150,9 +162,12 @@ class LoadBalance:
     ) -> list[int]:
         """Change loads in place to what they must be; return which feet were mistrusted.
 
-        `loads`: of every foot, N. `weighed`: mass times specific force along the floor's normal, N.
-        `heights`: of every foot over a plane along the floor, m. `support`: the stance foot.
-        `stamp`: s.
+        Args:
+            loads: Of every foot, N.
+            weighed: Mass times specific force along the floor's normal, N.
+            heights: Of every foot over a plane along the floor, m.
+            support: The stance foot.
+            stamp: s.
         """
         dt, self._stamp = max(stamp - self._stamp, 0.0), stamp
         self._error += min(dt / BALANCING, 1.0) * (weighed - sum(loads) - self._error)

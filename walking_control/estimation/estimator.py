@@ -40,8 +40,11 @@ class Estimator:
     contacts (of robots with coordinates) or load, the base's place from the legs. The stance foot
     is taken to rest on the floor; of kind ``filter``, any foot in contact that does not slip.
 
-    `robot`: the `Robot`. `values`: `EstimatorParameters`. `slope`: inclination of the floor, rad,
-    downhill positive. `gravity`: magnitude, m/s^2.
+    Args:
+        robot: The `Robot`.
+        values: `EstimatorParameters`.
+        slope: Inclination of the floor, rad, downhill positive.
+        gravity: Magnitude, m/s^2.
     """
 
     def __init__(
@@ -115,14 +118,17 @@ class Estimator:
     def update(self, measurement: Measurement, effort: np.ndarray | None = None) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.
 
-        `measurement`: the `Measurement`; finite. `effort`: efforts on the robot since the last one,
-        ``(n_efforts,)``; None: none.
+        Args:
+            measurement: The `Measurement`; finite.
+            effort: Efforts on the robot since the last one, ``(n_efforts,)``; None: none.
         """
         state, velocities = self.state, self._velocities
         state.stamp = measurement.stamp
         state.position[:] = measurement.position  # and with them generalised coordinates
         state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
+        for name, part in measurement.own.items():
+            state.signals[name][:] = part
         self._turn_base(measurement, state.base, self._q, self._v)
         support = state.support
         if velocities is not None:
@@ -139,12 +145,14 @@ class Estimator:
         loads = self._odometry.loads(
             forces if not self._values.force_time else self._average(measurement)
         )
+        told = list(loads)  # before anything is made of it
         if self._balance is not None and measurement.linear_acceleration.any():
             forces = self._correct(measurement, loads, places)
         for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
             # a floor does not pull, but an edge does that the foot rubs against
-            across = math.sqrt(max(float(forces[i] @ forces[i]) - loads[i] ** 2, 0.0))
-            state.pulled[i] = pull.update(loads[i] + across)
+            force = measurement.foot_force[i]
+            across = math.sqrt(max(float(force @ force) - told[i] ** 2, 0.0))
+            state.pulled[i] = pull.update(told[i] + across)
             loads[i] = max(loads[i], 0.0)
             state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
         state.flicker = max(contact.suppressed for contact in self._contacts)

@@ -55,8 +55,9 @@ class FloorSlope:
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Take a tick's contacts and feet.
 
-        `state`: the `WalkerState`: stamp, contacts and support. `places`: of the feet from the
-        base, floor axes, m.
+        Args:
+            state: The `WalkerState`: stamp, contacts and support.
+            places: Of the feet from the base, floor axes, m.
         """
         dt, self._stamp = state.stamp - self._stamp, state.stamp
         for i, touches in enumerate(state.contact):

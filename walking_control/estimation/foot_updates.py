@@ -31,32 +31,60 @@ _TINY = 1e-14  # m^2, (m/s)^2: a leg may not move in every direction
 
 
 class Noise(NamedTuple):
-    """Standard deviations of one sample, and what counts as a slip."""
+    """Standard deviations of one sample, and what counts as a slip.
 
-    gyro: float  # of the gyroscope, rad/s
-    accelerometer: float  # m/s^2
-    gyro_walk: float  # of the change of its bias in a second, rad/s
-    accelerometer_walk: float  # likewise, m/s^2
-    encoder: float  # of joint positions, rad (of sliding joints m)
-    velocity: float  # of joint velocities, rad/s
-    rest: float  # of the velocity of a foot at rest: rolling, sole and floor giving way, m/s
-    persistence: float  # how long such a motion goes on, s
-    floor: float  # of the height of a foothold against the floor's plane, m
-    tachometers: bool  # whether joint velocities are measured apart from positions
-    gate: float  # largest squared surprise of the place of a resting foot
-    gate_velocity: float  # likewise of its velocity
-    gate_both: float  # likewise of both
+    Attributes:
+        gyro: Of the gyroscope, rad/s.
+        accelerometer: m/s^2.
+        gyro_walk: Of the change of its bias in a second, rad/s.
+        accelerometer_walk: Likewise, m/s^2.
+        encoder: Of joint positions, rad (of sliding joints m).
+        velocity: Of joint velocities, rad/s.
+        rest: Of the velocity of a foot at rest: rolling, sole and floor giving way, m/s.
+        persistence: How long such a motion goes on, s.
+        floor: Of the height of a foothold against the floor's plane, m.
+        tachometers: Whether joint velocities are measured apart from positions.
+        gate: Largest squared surprise of the place of a resting foot.
+        gate_velocity: Likewise of its velocity.
+        gate_both: Likewise of both.
+    """
+
+    gyro: float
+    accelerometer: float
+    gyro_walk: float
+    accelerometer_walk: float
+    encoder: float
+    velocity: float
+    rest: float
+    persistence: float
+    floor: float
+    tachometers: bool
+    gate: float
+    gate_velocity: float
+    gate_both: float
 
 
 class Sample(NamedTuple):
-    """One set of measurements in body axes."""
+    """One set of measurements in body axes.
 
-    rate: np.ndarray  # angular velocity, rad/s
-    last_rate: np.ndarray  # the one before
-    force: np.ndarray  # specific force, mean since the last sample, in the axes halfway, m/s^2
-    places: np.ndarray  # of the feet from the body's origin, m, ``(n_feet, 3)``
-    speeds: np.ndarray  # of the feet by the joints alone, m/s, ``(n_feet, 3)``
-    grams: np.ndarray  # ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``
+    Attributes:
+        rate: Angular velocity, rad/s.
+        last_rate: The one before.
+        force: Specific force, mean since the last sample, in the axes halfway, m/s^2.
+        places: Of the feet from the body's origin, m, ``(n_feet, 3)``.
+        speeds: Of the feet by the joints alone, m/s, ``(n_feet, 3)``.
+        grams: ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``.
+        verdicts: Written: what became of each foot, ``(n_feet,)``.
+        floor: Rise of the floor over x and y, as the feet feel it, and height of its level part
+            that the robot walks on, m; the last is written, ``(3,)``.
+    """
+
+    rate: np.ndarray
+    last_rate: np.ndarray
+    force: np.ndarray
+    places: np.ndarray
+    speeds: np.ndarray
+    grams: np.ndarray
     verdicts: np.ndarray  # written: what became of each foot, ``(n_feet,)``
     # rise of the floor over x and y, as the feet feel it; height of its level part that the robot
     # walks on, m, which is written; rise that the newest foothold alone says, ``(5,)``
@@ -85,7 +113,9 @@ def predict(
 ) -> None:
     """Move state and covariance on by one sample of the IMU.
 
-    `gravity`: floor frame, m/s^2. `dt`: time since the last sample, s.
+    Args:
+        gravity: Floor frame, m/s^2.
+        dt: Time since the last sample, s.
     """
     rate, last_rate = sample.rate, sample.last_rate
     n, mean_rate, rate_noise = len(state.P), np.empty(3), np.empty((3, 3))
@@ -109,7 +139,9 @@ def take_feet(
 ) -> None:
     """Correct the state by the feet that touch the floor, forget the others.
 
-    `contact`: which feet touch the floor, ``(n_feet,)``. `dt`: time since the last sample, s.
+    Args:
+        contact: Which feet touch the floor, ``(n_feet,)``.
+        dt: Time since the last sample, s.
     """
     n, places, verdicts = len(state.P), sample.places, sample.verdicts
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
@@ -160,7 +192,10 @@ def fill_foot_rows(
 ) -> None:
     """Fill what a resting foot says: residuals of its place and of its velocity, and their rows.
 
-    `foot`: which one. `residual`: written, ``(6,)``, m and m/s. `H`: written, ``(6, n)``.
+    Args:
+        foot: Which one.
+        residual: Written, ``(6,)``, m and m/s.
+        H: Written, ``(6, n)``.
     """
     columns, place, own = state.columns, sample.places[foot], FEET + 3 * foot
     n, rate, swept, seen = len(state.P), np.empty(3), np.empty(3), np.empty(3)
@@ -189,8 +224,10 @@ def fill_foot_noise(
 ) -> None:
     """Fill the covariance of the residuals of `fill_foot_rows`, ``(6, 6)``.
 
-    `foot`: which one. `rest`: standard deviation of the velocity of a foot at rest, m/s. `N`:
-    written.
+    Args:
+        foot: Which one.
+        rest: Standard deviation of the velocity of a foot at rest, m/s.
+        N: Written.
     """
     place, rate = sample.places[foot], np.empty(3)
     body, turn, half = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -229,8 +266,10 @@ def _fill_congruence(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) -> None:
     """Put a foot where the leg says it is, and its covariance with it, as in [HJGE20].
 
-    `place`: of the foot from the body's origin, body axes, m. `N`: see `fill_foot_noise`. `foot`:
-    which one.
+    Args:
+        place: Of the foot from the body's origin, body axes, m.
+        N: See `fill_foot_noise`.
+        foot: Which one.
     """
     P, columns, own, arm = state.P, state.columns, FEET + 3 * foot, np.empty(3)
     multiply(state.rotation, place, arm)
@@ -274,8 +313,10 @@ def begin(
 ) -> None:
     """Begin on a foot that rests where the state has it: place and velocity follow from it.
 
-    `state`: the `FilterState`; orientation, biases and the foot's place are kept. `support`: the
-    foot. `initial`: standard deviations of orientation, gyroscope bias, accelerometer bias.
+    Args:
+        state: The `FilterState`; orientation, biases and the foot's place are kept.
+        support: The foot.
+        initial: Standard deviations of orientation, gyroscope bias, accelerometer bias.
     """
     P, columns, n = state.P, state.columns, len(state.P)
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
@@ -327,10 +368,14 @@ def write_base(
 ) -> None:
     """Write place and velocity of the base, and how well they are known.
 
-    `rate`: angular velocity as measured, body axes, rad/s. `imu`: origin of the body in base axes,
-    m. `gyro`: standard deviation of the gyroscope, rad/s. `position`: of the base's origin, floor
-    frame, m; written. `velocity`: likewise, m/s; written. `covariance`: of turn, velocity and
-    position of the base, estimate less truth in the floor frame, ``(9, 9)``; written.
+    Args:
+        rate: Angular velocity as measured, body axes, rad/s.
+        imu: Origin of the body in base axes, m.
+        gyro: Standard deviation of the gyroscope, rad/s.
+        position: Of the base's origin, floor frame, m; written.
+        velocity: Likewise, m/s; written.
+        covariance: Of turn, velocity and position of the base, estimate less truth in the floor
+            frame, ``(9, 9)``; written.
     """
     P, n = state.P, len(state.P)
     arm, sweep, swept, turning = np.empty(3), np.empty(3), np.empty(3), np.empty(3)

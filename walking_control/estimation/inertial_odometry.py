@@ -100,8 +100,9 @@ class InertialOdometry(LegOdometry):
     def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray) -> None:
         """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
 
-        `q`: generalised coordinates; the base's angles are written, now and by `update`. `v`:
-        generalised velocities; the base's rates are written.
+        Args:
+            q: Generalised coordinates; the base's angles are written, now and by `update`.
+            v: Generalised velocities; the base's rates are written.
         """
         self._read(measurement)
         self._elapsed = measurement.stamp - self._last

@@ -26,15 +26,24 @@ GYRO, ACCELEROMETER, BIASES = -6, -3, 6  # the biases come last
 
 
 class FilterState(NamedTuple):
-    """What the filter knows, changed in place."""
+    """What the filter knows, changed in place.
+
+    Attributes:
+        rotation: Body to floor frame, ``(3, 3)``.
+        columns: Velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``.
+        bias: Of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``.
+        P: Covariance of the error, ``(n, n)``.
+        free: Which entries of the error the robot has, 1 or 0, ``(n,)``.
+        standing: Which feet have a place in the state, ``(n_feet,)``.
+    """
 
     rotation: np.ndarray  # body to floor frame, ``(3, 3)``
     # velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``
     columns: np.ndarray
-    bias: np.ndarray  # of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``
-    P: np.ndarray  # covariance of the error, ``(n, n)``
-    free: np.ndarray  # which entries of the error the robot has, 1 or 0, ``(n,)``
-    standing: np.ndarray  # which feet have a place in the state, ``(n_feet,)``
+    bias: np.ndarray
+    P: np.ndarray
+    free: np.ndarray
+    standing: np.ndarray
 
 
 def make_filter_state(free: np.ndarray) -> FilterState:
@@ -62,10 +71,13 @@ def move(
 ) -> None:
     """Move the state on by one sample of the IMU.
 
-    `rate`: angular velocity as measured, mean over the sample, body axes, rad/s. `force`: specific
-    force as measured, mean over the sample, in the axes halfway, m/s^2. `gravity`: floor frame,
-    m/s^2. `dt`: length of the sample, s. `halfway`: written: the rotation in the middle of the
-    sample, ``(3, 3)``. `push`: written: the specific force in the floor frame, m/s^2.
+    Args:
+        rate: Angular velocity as measured, mean over the sample, body axes, rad/s.
+        force: Specific force as measured, mean over the sample, in the axes halfway, m/s^2.
+        gravity: Floor frame, m/s^2.
+        dt: Length of the sample, s.
+        halfway: Written: the rotation in the middle of the sample, ``(3, 3)``.
+        push: Written: the specific force in the floor frame, m/s^2.
     """
     rotation, columns, bias = state.rotation, state.columns, state.bias
     x, turn, along, start = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), rotation.copy()
@@ -96,10 +108,15 @@ def spread(
 ) -> None:
     """Carry the covariance along with `move` and add the noise of the sample.
 
-    `state`: the `FilterState` after `move`. `halfway`: see `move`. `push`: see `move`. `gravity`:
-    see `move`. `dt`: see `move`. `rate_noise`: covariance of the mean angular velocity, body axes,
-    ``(3, 3)``, rad^2/s^2. `force_noise`: variance of the mean specific force along each axis,
-    m^2/s^4. `walks`: variance that every entry of the error gains in this sample, ``(n,)``.
+    Args:
+        state: The `FilterState` after `move`.
+        halfway: See `move`.
+        push: See `move`.
+        gravity: See `move`.
+        dt: See `move`.
+        rate_noise: Covariance of the mean angular velocity, body axes, ``(3, 3)``, rad^2/s^2.
+        force_noise: Variance of the mean specific force along each axis, m^2/s^4.
+        walks: Variance that every entry of the error gains in this sample, ``(n,)``.
     """
     P, columns = state.P, state.columns
     n, known = len(P), len(P) - BIASES
@@ -207,8 +224,10 @@ def correct(
     covariance is updated in Joseph's form, whose every term is a covariance.
 
     `residual`: ``(m,)``, ``H xi`` plus noise. `H`: derivative of the residual by the error, ``(m,
-    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise. Returns
-    whether it was taken.
+    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise.
+
+    Returns:
+        Whether it was taken.
     """
     P = state.P
     n, m = len(P), len(residual)
@@ -278,7 +297,8 @@ def _balance(P: np.ndarray) -> None:
 def shift(state: FilterState, xi: np.ndarray) -> None:
     """Change the state by an error: ``X <- exp(xi) X``, biases by the difference.
 
-    `xi`: ``(n,)``.
+    Args:
+        xi: ``(n,)``.
     """
     n, columns = len(xi), state.columns
     turn, along, old = np.empty((3, 3)), np.empty((3, 3)), state.rotation.copy()

@@ -15,16 +15,25 @@ if TYPE_CHECKING:
 
 
 class LegChains(NamedTuple):
-    """The joints between base and feet; shorter legs are filled up with joints that are fixed."""
+    """The joints between base and feet; shorter legs are filled up with joints that are fixed.
+
+    Attributes:
+        joint: Place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``.
+        rotation: From each joint at zero to what carries it, ``(n_feet, length, 3, 3)``.
+        offset: Of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``.
+        turning: Axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides.
+        sliding: Axis along which it slides, likewise.
+        foot: Of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``.
+    """
 
     # place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``
     joint: np.ndarray
-    rotation: np.ndarray  # from each joint at zero to what carries it, ``(n_feet, length, 3, 3)``
+    rotation: np.ndarray
     offset: np.ndarray  # of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``
     # axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides
     turning: np.ndarray
-    sliding: np.ndarray  # axis along which it slides, likewise
-    foot: np.ndarray  # of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``
+    sliding: np.ndarray
+    foot: np.ndarray
 
 
 def find_leg_chains(dynamics: Dynamics) -> LegChains:
@@ -66,11 +75,13 @@ def follow_legs(
 ) -> None:
     """Compute where the feet are and how the joints move them.
 
-    `position`: of the joints, ``(n_joints,)``, rad (of sliding joints m). `velocity`: of the
-    joints, ``(n_joints,)``. `body`: the point from which they are seen, in base axes, m. `places`:
-    of the feet from there, base axes, m, ``(n_feet, 3)``; written. `speeds`: their velocities in
-    base axes, m/s, ``(n_feet, 3)``; written. `grams`: ``J J^T`` of their Jacobians by the joints,
-    ``(n_feet, 3, 3)``; written.
+    Args:
+        position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
+        velocity: Of the joints, ``(n_joints,)``.
+        body: The point from which they are seen, in base axes, m.
+        places: Of the feet from there, base axes, m, ``(n_feet, 3)``; written.
+        speeds: Their velocities in base axes, m/s, ``(n_feet, 3)``; written.
+        grams: ``J J^T`` of their Jacobians by the joints, ``(n_feet, 3, 3)``; written.
     """
     length = chains.joint.shape[1]
     at, lever, column = np.zeros((length, 3)), np.zeros(3), np.zeros(3)

@@ -36,8 +36,9 @@ class LegOdometry:
     def place_feet(self, q: np.ndarray, v: np.ndarray) -> list[list[float]]:
         """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
 
-        `q`: generalised coordinates with the base at the origin. `v`: generalised velocities with
-        the base's origin at rest.
+        Args:
+            q: Generalised coordinates with the base at the origin.
+            v: Generalised velocities with the base's origin at rest.
         """
         self._dynamics.move(q, v)
         return [self._dynamics.foot_position(foot) for foot in self._feet]
@@ -46,7 +47,9 @@ class LegOdometry:
         """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
 
         Many sensors have the one axis only. A magnitude would count sideways noise as load.
-        `forces`: in the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
+
+        Args:
+            forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
         rotations = [self._dynamics.foot_rotation(foot) for foot in self._feet]
         return [

@@ -27,27 +27,46 @@ SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest 
 
 
 class Soles(NamedTuple):
-    """How soles lie against the body, and what has happened since each came to rest."""
+    """How soles lie against the body, and what has happened since each came to rest.
 
-    frame: np.ndarray  # of each sole in the axes of its last joint, ``(n_feet, 3, 3)``
+    Attributes:
+        frame: Of each sole in the axes of its last joint, ``(n_feet, 3, 3)``.
+        turn: F, ``(n_feet, 3, 3)``; written by `follow_soles`.
+        gram: Sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise.
+        first: F when it came to rest.
+        last: F when it rested last.
+        sensed: G, by the gyroscope, until then.
+        bias: Of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``.
+        normal: n, likewise, ``(n_feet, 3)``.
+        variance: Of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``.
+        span: t, 0 of one that does not rest, s, ``(n_feet,)``.
+    """
+
+    frame: np.ndarray
     turn: np.ndarray  # F, ``(n_feet, 3, 3)``; written by `follow_soles`
     # sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise
     gram: np.ndarray
-    first: np.ndarray  # F when it came to rest
-    last: np.ndarray  # F when it rested last
-    sensed: np.ndarray  # G, by the gyroscope, until then
-    bias: np.ndarray  # of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``
-    normal: np.ndarray  # n, likewise, ``(n_feet, 3)``
-    variance: np.ndarray  # of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``
-    span: np.ndarray  # t, 0 of one that does not rest, s, ``(n_feet,)``
+    first: np.ndarray
+    last: np.ndarray
+    sensed: np.ndarray
+    bias: np.ndarray
+    normal: np.ndarray
+    variance: np.ndarray
+    span: np.ndarray
 
 
 class Grip(NamedTuple):
-    """What is counted on of a flat sole."""
+    """What is counted on of a flat sole.
 
-    spin: float  # standard deviation of how fast it turns on the floor, rad/s
-    tilt: float  # largest angle to the floor at which it is flat, rad
-    gate: float  # largest squared surprise
+    Attributes:
+        spin: Standard deviation of how fast it turns on the floor, rad/s.
+        tilt: Largest angle to the floor at which it is flat, rad.
+        gate: Largest squared surprise.
+    """
+
+    spin: float
+    tilt: float
+    gate: float
 
 
 def find_soles(dynamics: Dynamics) -> Soles:
@@ -74,7 +93,8 @@ def find_soles(dynamics: Dynamics) -> Soles:
 def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
     """Write how the soles lie against the body.
 
-    `position`: of the joints, rad (of sliding joints m), ``(n_joints,)``.
+    Args:
+        position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
     """
     R, carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     soles.gram[:] = 0.0
@@ -104,7 +124,9 @@ def take_soles(
 ) -> None:
     """Follow soles that lie flat on the floor and rest; correct the state by those that did.
 
-    `sample`: the `Sample`; the feet have their verdicts. `dt`: time since the last sample, s.
+    Args:
+        sample: The `Sample`; the feet have their verdicts.
+        dt: Time since the last sample, s.
     """
     normal, x = state.rotation[2], np.empty(3)
     steep = math.sqrt(1.0 + sample.floor[0] ** 2 + sample.floor[1] ** 2)

@@ -18,6 +18,9 @@ class Touchdowns:
     """The stance foot changes when the swing foot touches down ahead of it.
 
     A scuff beside the stance foot does not count; a foot that stands alone takes over in the end.
+
+    Args:
+        values: `EstimatorParameters`.
     """
 
     def __init__(self, values: EstimatorParameters) -> None:
@@ -33,9 +36,10 @@ class Touchdowns:
     ) -> None:
         """Change the stance foot of a `WalkerState` if it is time to.
 
-        `state`: the `WalkerState`, contacts up to date. `places`: x, y and z of every foot in the
-        floor's axes, from any one point, m. `loads`: force of the floor on every foot along its
-        normal, N.
+        Args:
+            state: The `WalkerState`, contacts up to date.
+            places: x, y and z of every foot in the floor's axes, from any one point, m.
+            loads: Force of the floor on every foot along its normal, N.
         """
         x_support = places[state.support][0]
         elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
@@ -68,6 +72,9 @@ class Load:
 
     Another takes over when it carries clearly more, so that noise does not move the support of a
     robot that stands on both feet alike. That is a step if the other has just come down.
+
+    Args:
+        values: `EstimatorParameters`.
     """
 
     def __init__(self, values: EstimatorParameters) -> None:

@@ -27,7 +27,10 @@ def fill_exponential(x: np.ndarray, turn: np.ndarray, along: np.ndarray) -> None
     The mean is the left Jacobian of the rotation: what becomes of a column that grows evenly
     while everything turns (see [HJGE20]).
 
-    `x`: rotation vector, rad. `turn`: written, ``(3, 3)``. `along`: written, ``(3, 3)``.
+    Args:
+        x: Rotation vector, rad.
+        turn: Written, ``(3, 3)``.
+        along: Written, ``(3, 3)``.
     """
     square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
     angle = math.sqrt(square)

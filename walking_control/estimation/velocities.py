@@ -49,7 +49,8 @@ LONGEST_SAMPLE = 0.1  # s: after a longer silence the past says nothing of the p
 class StanceModel:
     """How a walker that stands on one foot accelerates, and what impacts do to its velocities.
 
-    `dynamics`: `Dynamics` of a planar robot with coordinates.
+    Args:
+        dynamics: `Dynamics` of a planar robot with coordinates.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -84,8 +85,11 @@ class StanceModel:
     ) -> np.ndarray:
         """Return the acceleration of base pitch and joints, ``(1 + n_joints,)``, rad/s^2.
 
-        `support`: index of the stance foot. `angles`: pitch from the floor normal and joints, rad.
-        `rates`: theirs. `effort`: efforts on the robot, ``(n_efforts,)``.
+        Args:
+            support: Index of the stance foot.
+            angles: Pitch from the floor normal and joints, rad.
+            rates: Theirs.
+            effort: Efforts on the robot, ``(n_efforts,)``.
         """
         self._evaluate(support, angles, rates)
         A = self._rows[support][self._held]
@@ -122,9 +126,12 @@ class StanceModel:
     ) -> np.ndarray:
         """Return the rates of base pitch and joints after an impact, ``(1 + n_joints,)``, rad/s.
 
-        `support`: index of the foot that stood before. `swing`: whether the other foot strikes the
-        floor and the old one is free; else a knee strikes its lock and the stance foot holds.
-        `angles`: as for `acceleration`. `rates`: theirs before the impact.
+        Args:
+            support: Index of the foot that stood before.
+            swing: Whether the other foot strikes the floor and the old one is free; else a knee
+                strikes its lock and the stance foot holds.
+            angles: As for `acceleration`.
+            rates: Theirs before the impact.
         """
         v = self._evaluate(support, angles, rates)
         n = len(v)
@@ -145,7 +152,8 @@ class StanceModel:
 class VelocityFilter:
     """Joint velocities, and with a model the base's rate, from positions and gyroscope.
 
-    `model`: the `StanceModel` of a planar walker; None lets the line be straight.
+    Args:
+        model: The `StanceModel` of a planar walker; None lets the line be straight.
     """
 
     def __init__(
@@ -175,10 +183,13 @@ class VelocityFilter:
     ) -> None:
         """Replace measured rates by estimates.
 
-        `stamp`: of the measurement, s. `support`: index of the foot that has been standing.
-        `angles`: measured angles of the base, if it has any, and the joints, rad. `rates`:
-        measured; changed. `locked`: which locks hold, ``(n_locks,)``. `effort`: efforts since the
-        last measurement.
+        Args:
+            stamp: Of the measurement, s.
+            support: Index of the foot that has been standing.
+            angles: Measured angles of the base, if it has any, and the joints, rad.
+            rates: Measured; changed.
+            locked: Which locks hold, ``(n_locks,)``.
+            effort: Efforts since the last measurement.
         """
         dt = stamp - self._stamp
         if 0.0 < dt <= LONGEST_SAMPLE:
@@ -206,7 +217,10 @@ class VelocityFilter:
     def touch_down(self, support: int, angles: np.ndarray, rates: np.ndarray) -> None:
         """Let velocities jump as the other foot takes over; after `update`.
 
-        `support`: index of the foot that stood before. `angles`: as for `update`. `rates`: changed.
+        Args:
+            support: Index of the foot that stood before.
+            angles: As for `update`.
+            rates: Changed.
         """
         self._strike(support, True, angles)
         self._write(rates)

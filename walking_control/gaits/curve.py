@@ -23,19 +23,31 @@ PRECISE = 1e-13  # relative to the range of the parameter: a Newton step this sm
 
 
 class Curve(NamedTuple):
-    """A curve in configuration space, as plain arrays."""
+    """A curve in configuration space, as plain arrays.
 
-    knots: np.ndarray  # parameter at the samples (time along the gait, s), ``(k,)``
-    coefficients: np.ndarray  # of the polynomials in (s - knot), ``(k - 1, 6, n)``
-    metric: np.ndarray  # constant symmetric matrix that measures distance, ``(n, n)``
+    Attributes:
+        knots: Parameter at the samples (time along the gait, s), ``(k,)``.
+        coefficients: Of the polynomials in (s - knot), ``(k - 1, 6, n)``.
+        metric: Constant symmetric matrix that measures distance, ``(n, n)``.
+    """
+
+    knots: np.ndarray
+    coefficients: np.ndarray
+    metric: np.ndarray
 
 
 def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray) -> Curve:
     """Return the `Curve` through samples.
 
-    `time`: rising, s, ``(k,)``. `q`: positions, ``(k, n)``. `v`: their rates. `metric`: symmetric
-    positive definite, ``(n, n)``. Raises `GaitError`: the curve stands still somewhere, so that it
-    has no direction there, or the metric is not positive definite.
+    Args:
+        time: Rising, s, ``(k,)``.
+        q: Positions, ``(k, n)``.
+        v: Their rates.
+        metric: Symmetric positive definite, ``(n, n)``.
+
+    Raises:
+        GaitError: The curve stands still somewhere, so that it has no direction there, or the
+            metric is not positive definite.
     """
     metric = np.array(metric, dtype=float)
     if np.linalg.eigvalsh(0.5 * (metric + metric.T)).min() <= 0.0:
@@ -72,7 +84,8 @@ def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarra
 def make_time_curve(pieces: Sequence[Piece]) -> Curve:
     """Return the `Curve` of a whole step over time; rates may jump from piece to piece.
 
-    `pieces`: `samples.Piece` in order; the first one's free motion before touchdown is left out.
+    Args:
+        pieces: `samples.Piece` in order; the first one's free motion before touchdown is left out.
     """
     curves = []
     for piece in pieces:
@@ -157,8 +170,14 @@ def closest_point(
 
     Newton's method on the derivative of the squared distance from the given start, with steps of
     bounded length, so that it cannot leap to another branch. Fills position and derivatives at the
-    point found. `q`: state, ``(n,)``. `s`: where to begin: the last result, or that of
-    `nearest_knot`. `point`: filled, ``(n,)``. `first`: filled. `second`: filled.
+    point found.
+
+    Args:
+        q: State, ``(n,)``.
+        s: Where to begin: the last result, or that of `nearest_knot`.
+        point: Filled, ``(n,)``.
+        first: Filled.
+        second: Filled.
     """
     span = curve.knots[curve.knots.shape[0] - 1] - curve.knots[0]
     longest = 0.05 * span

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 
 from walking_control.exceptions import InvalidInput
 
+STEEPEST = 0.3  # rad: of a floor that a gait in space is of
+
 
 @lru_cache
 def points(degree: int) -> np.ndarray:
@@ -25,8 +27,13 @@ def points(degree: int) -> np.ndarray:
 def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
     """Return the matrix from values at `points` to the derivative of an order at s.
 
-    `degree`: of the polynomial. `s`: where, in [0, 1], ``(m,)``. `order`: of the derivative with
-    respect to s. Returns ``(m, degree + 1)``.
+    Args:
+        degree: Of the polynomial.
+        s: Where, in [0, 1], ``(m,)``.
+        order: Of the derivative with respect to s.
+
+    Returns:
+        ``(m, degree + 1)``.
     """
     to_coefficients = np.linalg.inv(chebyshev.chebvander(2.0 * points(degree) - 1.0, degree))
     coefficients = to_coefficients
@@ -38,7 +45,11 @@ def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
 
 @lru_cache
 def lobatto(intervals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return Gauss-Lobatto nodes, both ends of [0, 1] among them, and weights of intervals."""
+    """Return nodes and weights of Gauss-Lobatto quadrature on [0, 1]; both ends are nodes.
+
+    Args:
+        intervals: Number of nodes less one; exact for polynomials up to degree 2 intervals - 1.
+    """
     series = np.zeros(intervals + 1)
     series[-1] = 1.0
     inner = np.sort(legendre.legroots(legendre.legder(series)).real)
@@ -74,13 +85,20 @@ class GaitError(InvalidInput):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a step without jumps."""
+    """A part of a step without jumps.
+
+    Attributes:
+        duration: s.
+        values: All minimal coordinates at the Chebyshev points of the phase, rad,
+            ``(degree + 1, n)``; held coordinates are constant columns.
+        held: Indices of the coordinates that locks hold.
+    """
 
     duration: float  # s
     # all minimal coordinates at the Chebyshev points of the phase, rad, ``(degree + 1, n)``; held
     # coordinates are constant columns
     values: np.ndarray
-    held: tuple[int, ...] = ()  # indices of the coordinates that locks hold
+    held: tuple[int, ...] = ()
 
     @property
     def degree(self) -> int:
@@ -97,9 +115,13 @@ class Phase:
 
 @dataclass(frozen=True)
 class Gait:
-    """A symmetric gait; each step repeats the phases with left and right exchanged."""
+    """A symmetric gait; each step repeats the phases with left and right exchanged.
 
-    phases: tuple[Phase, ...]  # tuple of `Phase`, touchdown to touchdown
+    Attributes:
+        phases: Tuple of `Phase`, touchdown to touchdown.
+    """
+
+    phases: tuple[Phase, ...]
 
     @property
     def period(self) -> float:
@@ -121,7 +143,8 @@ class Gait:
     def motion(self, time: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return coordinates, rates and accelerations at times within the step, each ``(m, n)``.
 
-        `time`: s, ``(m,)``; outside the step the nearest phase goes on.
+        Args:
+            time: s, ``(m,)``; outside the step the nearest phase goes on.
         """
         time = np.atleast_1d(np.asarray(time, dtype=float))
         ends = np.cumsum([phase.duration for phase in self.phases])
@@ -132,3 +155,8 @@ class Gait:
             s = (time[chosen] - (ends[i] - phase.duration)) / phase.duration
             parts[:, chosen] = phase.motion(s)
         return tuple(parts)
+
+
+def on_slope(slope: float) -> str:
+    """Return in words that a floor in rad rises or falls; nothing of a level one."""
+    return f', {np.degrees(slope):+.3g} degrees downhill' if slope else ''

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaits in space of one robot over its speed: a file of them, and what lies between.
+"""Gaits in space of one robot over speed and slope: a file of them, and what lies between.
 
 A member is a step on the robot's first foot, which stands flat at the origin of the floor frame:
 its joints as polynomials of s, 0 just after one touchdown and 1 just before the next. Pressure
-point and efforts follow by inverse dynamics. Between members everything is a spline over speed.
+point and efforts follow by inverse dynamics. Between members everything is a spline over speed, and
+linear between two slopes, on each of which there are the same speeds.
 """
 
 from __future__ import annotations
@@ -19,14 +20,23 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from walking_control.gaits import gait_file
-from walking_control.gaits.gait import evaluation, Gait, GaitError, Phase, points
-from walking_control.gaits.search.space_judgement import judge_step
+from walking_control.gaits.gait import (
+    evaluation,
+    Gait,
+    GaitError,
+    on_slope,
+    Phase,
+    points,
+    STEEPEST,
+)
+from walking_control.gaits.search.space_judgement import COARSE, FINE, judge_step, StepJudgement
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import mirrored_joints
 
 KEY = 'walking_control_gait_family'
+SAME = 1e-5  # m/s and rad: of one speed on two slopes
 HOLE = 0.11  # of sqrt(g l): neighbours farther apart leave a hole between them
 FORCES = 16  # degree of the polynomials of pressure point and efforts
 FIND_ONE = 'find one for this robot: walking_control gait search ROBOT --speeds LO:HI:N --out DIR'
@@ -35,15 +45,30 @@ COSTS = ('cost_of_transport_electrical', 'cost_of_transport_each_joint')
 
 @dataclass(frozen=True)
 class SpaceGait:
-    """A periodic step in space on the robot's first foot; see `GaitFamily.at`."""
+    """A periodic step in space on the robot's first foot; see `GaitFamily.at`.
 
-    joints: tuple[str, ...]  # names, in the order of all that follows
+    Attributes:
+        joints: Names, in the order of all that follows.
+        stance: The foot that stands.
+        mirror: Partner of each joint, and its sign: joints of the step on the other foot are
+            ``signs * q[partners]``; places are mirrored at the x-z plane.
+        speed: Along the floor, m/s.
+        slope: Of the floor, rad, downhill positive.
+        duration: Of a step, s.
+        step_width: Distance between the soles sideways, m.
+        costs: `COSTS`: joints exchanging power at the supply, and each paying alone.
+        posture: Joints at Chebyshev points, ``(degree + 1, n)``, rad.
+        forces: Pressure point (m) and efforts (N m) at Chebyshev points, ``(FORCES + 1, 2 + n)``.
+    """
+
+    joints: tuple[str, ...]
     stance: str  # the foot that stands
     # partner of each joint, and its sign: joints of the step on the other foot are ``signs *
     # q[partners]``; places are mirrored at the x-z plane
     mirror: tuple[np.ndarray, np.ndarray] = field(repr=False)
-    speed: float  # m/s
-    duration: float  # of a step, s
+    speed: float
+    slope: float
+    duration: float
     step_width: float  # distance between the soles sideways, m
     # `COSTS`: joints exchanging power at the supply, and each paying alone
     costs: Mapping[str, float]
@@ -73,8 +98,13 @@ class SpaceGait:
     def sample(self, s: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the joints at s in [0, 1] and their first and second derivatives in s.
 
-        Rates are ``dq sdot``, accelerations ``ddq sdot^2 + dq sddot``; sdot is 1 / duration. `s`: a
-        number, or ``(m,)``. Returns each ``(n,)``, or ``(m, n)``; rad.
+        Rates are ``dq sdot``, accelerations ``ddq sdot^2 + dq sddot``; sdot is 1 / duration.
+
+        Args:
+            s: A number, or ``(m,)``.
+
+        Returns:
+            Each ``(n,)``, or ``(m, n)``; rad.
         """
         x = 2.0 * np.asarray(s, dtype=float) - 1.0
         q, dq, ddq = (np.polynomial.chebyshev.chebval(x, series).T for series in self._series[:3])
@@ -99,54 +129,79 @@ def _to_series(degree: int) -> np.ndarray:
 
 
 class GaitFamily:
-    """Gaits in space of one robot over its speed.
+    """Gaits in space of one robot over its speed, on one slope or several.
 
-    `robot_file`: the `RobotFile` they belong to. `members`: `Gait` of each speed, of one phase and
-    one degree. Raises `GaitError`: a gait asks for more than the motors give.
+    Args:
+        robot_file: The `RobotFile` they belong to.
+        members: `Gait` of each speed and slope, of one phase and one degree.
+        slopes: Of each member's floor, rad, downhill positive; None: all are of level floors.
+
+    Attributes:
+        speeds: Ascending, m/s, ``(n,)``.
+        slopes: Ascending, rad, ``(m,)``.
+        judgements: `StepJudgement` of each speed on the slope nearest to level.
+
+    Raises:
+        GaitError: A gait asks for more than the motors give, or a slope lacks a speed.
     """
 
-    def __init__(self, robot_file: RobotFile, members: Sequence[Gait]) -> None:
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        members: Sequence[Gait],
+        slopes: Sequence[float] | None = None,
+    ) -> None:
         robot, gravity = robot_file.robot, robot_file.values(World).gravity
         self.joints, self.stance = robot.joints, robot.feet[0]
         self._hole = HOLE * np.sqrt(gravity * robot_file.scale.length)
         legs, mirror = mirrored_joints(robot)
         partners = np.argmax(np.abs(mirror), axis=1)
         self.mirror = partners, mirror[np.arange(len(partners)), partners]
-        self.judgements = [judge_step(robot, gait, gravity) for gait in members]
-        speeds = np.array(
-            [
-                judgement.step[0] / gait.period
-                for gait, judgement in zip(members, self.judgements, strict=True)
-            ]
-        )
-        self.speeds: tuple[float, ...] = tuple(speeds.tolist())
-        for speed, judgement in zip(speeds, self.judgements, strict=True):
-            _require_motors(robot, float(speed), judgement.effort)
-        rows, self._sizes = [], (1, 1, 2, members[0].phases[0].values.size)
-        for gait, judgement in zip(members, self.judgements, strict=True):
-            fit = np.linalg.pinv(evaluation(FORCES, judgement.s))
-            forces = fit @ np.hstack([judgement.pressure, judgement.effort])
-            rows.append(
-                np.concatenate(
-                    [
-                        [gait.period, -judgement.step[1]],
-                        [getattr(judgement, name) for name in COSTS],
-                        gait.phases[0].values.ravel(),
-                        forces.ravel(),
-                    ]
-                )
+        places = [0.0] * len(members) if slopes is None else [*map(float, slopes)]
+        self.slopes: tuple[float, ...] = tuple(sorted(set(places)))
+        level = min(self.slopes, key=abs)
+        self._size = members[0].phases[0].values.size
+        self._rows: list[np.ndarray] = []
+        self._splines: list[Any] = []
+        for slope in sorted(self.slopes, key=abs):
+            gaits = [gait for gait, place in zip(members, places, strict=True) if place == slope]
+            grid = FINE if slope == level else COARSE
+            judgements = [judge_step(robot, gait, gravity, slope, grid) for gait in gaits]
+            speeds = np.array(
+                [
+                    judgement.step[0] / gait.period
+                    for gait, judgement in zip(gaits, judgements, strict=True)
+                ]
             )
-        self._rows = np.array(rows)
-        self._spline = (
-            make_interp_spline(speeds, self._rows, min(3, len(rows) - 1)) if len(rows) > 1 else None
-        )
+            if slope == level:
+                self.judgements = judgements
+                self.speeds: tuple[float, ...] = tuple(speeds.tolist())
+            if len(speeds) != len(self.speeds) or np.abs(speeds - self.speeds).max() > SAME:
+                raise GaitError(
+                    f'family of gaits of {robot.name}{on_slope(slope)}',
+                    value=np.round(speeds, 6).tolist(),
+                    limit=f'must go over the speeds {np.round(self.speeds, 6).tolist()} m/s',
+                    remedy='search all slopes at one --speeds',
+                )
+            for speed, judgement in zip(speeds, judgements, strict=True):
+                _require_motors(robot, float(speed), slope, judgement.effort)
+            rows = np.array([_row_of(*pair) for pair in zip(gaits, judgements, strict=True)])
+            at = len(self._rows) if slope > level else 0
+            self._rows.insert(at, rows)
+            self._splines.insert(
+                at,
+                make_interp_spline(self.speeds, rows, min(3, len(rows) - 1))
+                if len(rows) > 1
+                else None,
+            )
 
     @classmethod
     def read(cls, path: Path | str, robot_file: RobotFile) -> GaitFamily:
         """Return the family of a file, checked against the robot.
 
-        Raises `GaitFileError`: it cannot be read, or belongs to another robot: says what differs.
-        `GaitError`: a gait asks for more than the motors give.
+        Raises:
+            GaitFileError: It cannot be read, or belongs to another robot: says what differs.
+            GaitError: A gait asks for more than the motors give.
         """
         document = gait_file.read_document(path, KEY, {'robot': Mapping, 'members': list})
         robot = robot_file.robot
@@ -155,14 +210,62 @@ class GaitFamily:
             Gait((gait_file.read_phase(entry, robot.joints, path),))
             for entry in document['members']
         ]
+        try:
+            slopes = [float(entry.get('slope', 0.0)) for entry in document['members']]
+        except (TypeError, ValueError) as error:
+            raise gait_file.GaitFileError(
+                f'gait file {path}', limit=f'has a slope that is no number: {error}'
+            ) from error
+        if not np.abs(slopes).max(initial=0.0) <= STEEPEST:
+            raise gait_file.GaitFileError(
+                f'slopes of gait file {path}', value=slopes, limit=f'must be within {STEEPEST} rad'
+            )
         if len({len(gait.phases[0].values) for gait in members}) > 1:
             raise gait_file.GaitFileError(
                 f'gait file {path}', limit='has members of different degrees'
             )
-        return cls(robot_file, members)
+        return cls(robot_file, members, slopes)
 
-    def at(self, speed: float) -> SpaceGait:
-        """Return the `SpaceGait` of a speed, by splines; `GaitError` beyond the family's speeds."""
+    def at(self, speed: float, slope: float | None = None) -> SpaceGait:
+        """Return the `SpaceGait` of a speed and a slope.
+
+        Args:
+            speed: Along the floor, m/s.
+            slope: Of the floor, rad, downhill positive; None is the slope nearest to level.
+
+        Raises:
+            GaitError: Beyond the family's speeds or slopes, or in a hole between speeds.
+        """
+        slopes = np.array(self.slopes)
+        slope = min(self.slopes, key=abs) if slope is None else slope
+        if not slopes[0] - SAME < slope < slopes[-1] + SAME:  # also of what is not finite
+            ends = f'{np.degrees(slopes[0]):.3g} to {np.degrees(slopes[-1]):.3g}'
+            raise GaitError(
+                'slope of the gait',
+                value=slope,
+                limit=f'the family goes from {ends} degrees downhill',
+                remedy='search more with --slopes-deg',
+            )
+        place = float(np.interp(slope, slopes, np.arange(len(slopes))))
+        below = self._at_speed(speed, int(place))
+        if place > int(place):
+            below = below + (place - int(place)) * (self._at_speed(speed, int(place) + 1) - below)
+        n = len(self.joints)
+        return SpaceGait(
+            self.joints,
+            self.stance,
+            self.mirror,
+            float(speed),
+            float(slope),
+            float(below[0]),
+            float(below[1]),
+            dict(zip(COSTS, below[2:4].tolist(), strict=True)),
+            below[4 : 4 + self._size].reshape(-1, n),
+            below[4 + self._size :].reshape(-1, 2 + n),
+        )
+
+    def _at_speed(self, speed: float, k: int) -> np.ndarray:
+        """Return the numbers of a gait on the k-th slope, by splines over speed."""
         speeds, exact = np.array(self.speeds), np.abs(np.array(self.speeds) - speed) < 1e-9
         above = int(np.searchsorted(speeds, speed))
         if not exact.any():
@@ -177,33 +280,34 @@ class GaitFamily:
                     f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
                     remedy='search gaits in between',
                 )
-        row = (
-            self._rows[int(np.argmax(exact))]
-            if exact.any() or self._spline is None
-            else self._spline(speed)
+        spline = self._splines[k]
+        row: np.ndarray = (
+            self._rows[k][int(np.argmax(exact))] if exact.any() or spline is None else spline(speed)
         )
-        n = len(self.joints)
-        size = self._sizes[3]
-        return SpaceGait(
-            self.joints,
-            self.stance,
-            self.mirror,
-            float(speed),
-            float(row[0]),
-            float(row[1]),
-            dict(zip(COSTS, row[2:4].tolist(), strict=True)),
-            row[4 : 4 + size].reshape(-1, n),
-            row[4 + size :].reshape(-1, 2 + n),
-        )
+        return row
 
 
-def _require_motors(robot: Robot, speed: float, effort: np.ndarray) -> None:
+def _row_of(gait: Gait, judgement: StepJudgement) -> np.ndarray:
+    """Return what a family keeps of a member: time, width, `COSTS`, joints and forces."""
+    fit = np.linalg.pinv(evaluation(FORCES, judgement.s))
+    forces = fit @ np.hstack([judgement.pressure, judgement.effort])
+    return np.concatenate(
+        [
+            [gait.period, -judgement.step[1]],
+            [getattr(judgement, name) for name in COSTS],
+            gait.phases[0].values.ravel(),
+            forces.ravel(),
+        ]
+    )
+
+
+def _require_motors(robot: Robot, speed: float, slope: float, effort: np.ndarray) -> None:
     """Refuse efforts beyond those of the motors."""
     limits, peak = robot.effort_limits[: len(robot.joints)], np.abs(effort).max(axis=0)
     worst = int(np.argmax(peak / limits))
     if peak[worst] > limits[worst]:
         raise GaitError(
-            f'gait of {robot.name} at {speed:.3g} m/s',
+            f'gait of {robot.name} at {speed:.3g} m/s{on_slope(slope)}',
             value=float(peak[worst]),
             limit=f'asks for more than the {limits[worst]:.4g} N m of {robot.joints[worst]}',
             remedy='search one for these motors',
@@ -244,6 +348,8 @@ def fingerprint(robot_file: RobotFile) -> dict[str, Any]:
 def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path | str) -> None:
     """Refuse another robot; says what differs first."""
     for key, own in mine.items():
+        if key == 'name':  # two files may call one robot by two names
+            continue
         given = theirs.get(key)
         pairs = [('', given, own)]
         if isinstance(own, Mapping) and isinstance(given, Mapping):
@@ -270,12 +376,20 @@ def _alike(one: object, other: object) -> bool:
 
 
 def family_document(
-    robot_file: RobotFile, members: Sequence[Gait], figures: Sequence[Any], provenance: Any
+    robot_file: RobotFile,
+    members: Sequence[Gait],
+    figures: Sequence[Any],
+    slopes: Sequence[float],
+    provenance: Any,
 ) -> dict[str, Any]:
     """Return a family as a tree of plain values.
 
-    `robot_file`: the `RobotFile`, adapted mechanics applied. `members`: `Gait` of each speed.
-    `figures`: of each search, name -> number. `provenance`: how they were found, name -> value.
+    Args:
+        robot_file: The `RobotFile`, adapted mechanics applied.
+        members: `Gait` of each speed and slope.
+        figures: Of each search, name -> number.
+        slopes: Of each member's floor, rad, downhill positive.
+        provenance: How they were found, name -> value.
     """
     joints = robot_file.robot.joints
     return {
@@ -283,7 +397,11 @@ def family_document(
         'robot': fingerprint(robot_file),
         'provenance': provenance,
         'members': [
-            {'found': found, **gait_file.phase_document(gait.phases[0], joints)}
-            for gait, found in zip(members, figures, strict=True)
+            {
+                'found': found,
+                **({'slope': float(slope)} if slope else {}),
+                **gait_file.phase_document(gait.phases[0], joints),
+            }
+            for gait, found, slope in zip(members, figures, slopes, strict=True)
         ],
     }

@@ -40,8 +40,10 @@ def gait_document(
 ) -> dict[str, Any]:
     """Return a gait as a tree of plain values.
 
-    `robot_file`: the `RobotFile` with all adapted parameters applied. `found`: figures of the
-    search, name -> number. `provenance`: how it was found, name -> value.
+    Args:
+        robot_file: The `RobotFile` with all adapted parameters applied.
+        found: Figures of the search, name -> number.
+        provenance: How it was found, name -> value.
     """
     robot, world = robot_file.robot, robot_file.values(World)
     phases = [phase_document(phase, robot.coordinates) for phase in gait.phases]
@@ -154,8 +156,13 @@ def read_document(
 ) -> Mapping[str, Any]:
     """Return the document of a file of gaits, checked for its version and parts.
 
-    `path`: of the file. `key`: what its first line says it is. `kinds`: what it must hold, and of
-    which type. Raises `GaitFileError`: unreadable, not such a file, or of another version.
+    Args:
+        path: Of the file.
+        key: What its first line says it is.
+        kinds: What it must hold, and of which type.
+
+    Raises:
+        GaitFileError: Unreadable, not such a file, or of another version.
     """
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
@@ -230,8 +237,13 @@ def overrides_of(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def load_gait(path: Path | str, robot_file: RobotFile) -> Gait:
     """Return the `Gait` of a file, checked against the robot and its floor.
 
-    `path`: of the gait file. `robot_file`: the `RobotFile`; `overrides_of` tells what it needs
-    where the mechanics were adapted. Raises `GaitFileError`: it does not fit; says what differs.
+    Args:
+        path: Of the gait file.
+        robot_file: The `RobotFile`; `overrides_of` tells what it needs where the mechanics were
+            adapted.
+
+    Raises:
+        GaitFileError: It does not fit; says what differs.
     """
     return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(World))
 
@@ -245,9 +257,13 @@ def fit_gait(
 ) -> Gait:
     """Return the `Gait` of a document, checked against the robot and its floor.
 
-    `document`: of `read_gait`. `path`: of the gait file, for errors. `any_slope`: whether the gait
-    may be of another slope, as laws that follow it can bear. Raises `GaitFileError`: it does not
-    fit; says what differs.
+    Args:
+        document: Of `read_gait`.
+        path: Of the gait file, for errors.
+        any_slope: Whether the gait may be of another slope, as laws that follow it can bear.
+
+    Raises:
+        GaitFileError: It does not fit; says what differs.
     """
     given = document['robot']
     for name, mine in (

@@ -30,11 +30,17 @@ from walking_control.models.dormand_prince import A
 
 @dataclass(frozen=True)
 class Stride:
-    """One step."""
+    """One step.
 
-    x: np.ndarray  # state just after the touchdown that ends it, ``(m,)``
-    period: float  # s
-    length: float  # distance between the footholds, m
+    Attributes:
+        x: State just after the touchdown that ends it, ``(m,)``.
+        period: s.
+        length: Distance between the footholds, m.
+    """
+
+    x: np.ndarray
+    period: float
+    length: float
 
 
 StrideFunction = Callable[[np.ndarray], Stride | None]  # None where the robot falls
@@ -42,13 +48,21 @@ StrideFunction = Callable[[np.ndarray], Stride | None]  # None where the robot f
 
 @dataclass(frozen=True)
 class Cycle:
-    """A limit cycle."""
+    """A limit cycle.
 
-    x: np.ndarray  # its state just after touchdown, ``(m,)``
-    period: float  # s
-    length: float  # step length, m
-    eigenvalues: np.ndarray  # of the linearised stride function, largest first, ``(m,)``
-    residual: float  # largest entry of stride(x) - x
+    Attributes:
+        x: Its state just after touchdown, ``(m,)``.
+        period: s.
+        length: Step length, m.
+        eigenvalues: Of the linearised stride function, largest first, ``(m,)``.
+        residual: Largest entry of stride(x) - x.
+    """
+
+    x: np.ndarray
+    period: float
+    length: float
+    eigenvalues: np.ndarray
+    residual: float
 
     @property
     def stable(self) -> bool:
@@ -64,8 +78,10 @@ class Cycle:
 def linearise(stride: StrideFunction, x: np.ndarray, step: float = 1e-6) -> np.ndarray | None:
     """Return the Jacobian of the stride function by central differences, or None at its edge.
 
-    `stride`: callable x -> `Stride`, or None where the robot falls. `x`: state, ``(m,)``. `step`:
-    disturbance of each entry.
+    Args:
+        stride: Callable x -> `Stride`, or None where the robot falls.
+        x: State, ``(m,)``.
+        step: Disturbance of each entry.
     """
     columns = []
     for direction in step * np.eye(len(x)):
@@ -81,9 +97,11 @@ def polish(
 ) -> np.ndarray | None:
     """Return the fixed point Newton's method reaches from x, or None.
 
-    `stride`: callable x -> `Stride` or None. `x`: first guess. `tolerance`: largest entry of the
-    residual that counts as zero. `rounds`: Newton steps allowed; each is shortened until the
-    residual falls.
+    Args:
+        stride: Callable x -> `Stride` or None.
+        x: First guess.
+        tolerance: Largest entry of the residual that counts as zero.
+        rounds: Newton steps allowed; each is shortened until the residual falls.
     """
     x = np.array(x, dtype=float)
     here = stride(x)
@@ -140,11 +158,18 @@ def find_cycles(
 ) -> list[Cycle]:
     """Return all limit cycles reached from many starts, stable ones first, then by period.
 
-    The starts whose stride comes back nearest to them serve Newton's method. `stride`: callable x
-    -> `Stride` or None. `starts`: candidate states, ``(k, m)``. `newton_starts`: how many of them
-    to polish. `tolerance`: see `polish`. `distinct`: fixed points closer than this are one.
-    `progress`: called with the share done now and then, from 0 to 1. Raises `NotAchieved`: no
-    cycle; says what was tried.
+    The starts whose stride comes back nearest to them serve Newton's method.
+
+    Args:
+        stride: Callable x -> `Stride` or None.
+        starts: Candidate states, ``(k, m)``.
+        newton_starts: How many of them to polish.
+        tolerance: See `polish`.
+        distinct: Fixed points closer than this are one.
+        progress: Called with the share done now and then, from 0 to 1.
+
+    Raises:
+        NotAchieved: No cycle; says what was tried.
     """
     show = progress or (lambda share: None)
     strides = []
@@ -187,20 +212,32 @@ _ROWS = [[(j, float(A[i, j])) for j in range(i) if A[i, j] != 0.0] for i in rang
 
 
 class SimplestCycle(NamedTuple):
-    """A limit cycle of the simplest walking model."""
+    """A limit cycle of the simplest walking model.
 
-    angle: float  # of the stance leg just after touchdown, rad
-    rate: float  # of the same, in units of sqrt(gravity / leg length)
-    period: float  # in units of sqrt(leg length / gravity)
-    eigenvalues: np.ndarray  # of the return map of angle and rate, largest first, ``(2,)``
-    residual: float  # largest change of angle and rate over a stride
+    Attributes:
+        angle: Of the stance leg just after touchdown, rad.
+        rate: Of the same, in units of sqrt(gravity / leg length).
+        period: In units of sqrt(leg length / gravity).
+        eigenvalues: Of the return map of angle and rate, largest first, ``(2,)``.
+        residual: Largest change of angle and rate over a stride.
+    """
+
+    angle: float
+    rate: float
+    period: float
+    eigenvalues: np.ndarray
+    residual: float
 
 
 def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
     """Return a passive gait of the simplest walking model.
 
-    `slope`: rad, downhill positive. `long`: which of the two gaits: the one of the longer step, or
-    the other. Raises `NotAchieved`: Newton's method does not get there.
+    Args:
+        slope: rad, downhill positive.
+        long: Which of the two gaits: the one of the longer step, or the other.
+
+    Raises:
+        NotAchieved: Newton's method does not get there.
     """
     if not 0.0 < slope < 0.5:
         raise InvalidInput(

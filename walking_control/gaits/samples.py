@@ -29,14 +29,23 @@ PRECISE = 1e-12  # tolerance of the integration
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a step without jumps, and how the walker would move before and past it."""
+    """A part of a step without jumps, and how the walker would move before and past it.
 
-    held: tuple[int, ...]  # indices of the coordinates held by a lock or stop
-    start: float  # where the part itself begins, s after touchdown
-    end: float  # where it ends, s
-    time: np.ndarray  # s, rising, ``(k,)``; before `start` and past `end` the motion is free
-    q: np.ndarray  # minimal coordinates, ``(k, n)``
-    v: np.ndarray  # their rates
+    Attributes:
+        held: Indices of the coordinates held by a lock or stop.
+        start: Where the part itself begins, s after touchdown.
+        end: Where it ends, s.
+        time: s, rising, ``(k,)``; before `start` and past `end` the motion is free.
+        q: Minimal coordinates, ``(k, n)``.
+        v: Their rates.
+    """
+
+    held: tuple[int, ...]
+    start: float
+    end: float
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
 
     @property
     def inside(self) -> np.ndarray:
@@ -46,14 +55,23 @@ class Piece:
 
 @dataclass(frozen=True)
 class GaitSamples:
-    """One step of a gait, from touchdown at time 0 to touchdown."""
+    """One step of a gait, from touchdown at time 0 to touchdown.
 
-    robot: str  # name of the robot
-    coordinates: tuple[str, ...]  # names of the minimal coordinates
-    slope: float  # inclination of the floor it was found on, rad, downhill positive
-    gravity: float  # m/s^2
-    period: float  # duration of the step, s
-    pieces: tuple[Piece, ...]  # tuple of `Piece`, in order
+    Attributes:
+        robot: Name of the robot.
+        coordinates: Names of the minimal coordinates.
+        slope: Inclination of the floor it was found on, rad, downhill positive.
+        gravity: m/s^2.
+        period: Duration of the step, s.
+        pieces: Tuple of `Piece`, in order.
+    """
+
+    robot: str
+    coordinates: tuple[str, ...]
+    slope: float
+    gravity: float
+    period: float
+    pieces: tuple[Piece, ...]
 
 
 def read_samples(
@@ -61,9 +79,14 @@ def read_samples(
 ) -> GaitSamples:
     """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
-    `path`: of the gait file. `robot`: the `Robot`; planar. `before`: how far each piece goes on
-    backwards, as a fraction of the period. `after`: and forwards. Raises `GaitError`: the file does
-    not fit or its gait does not close; says what differs.
+    Args:
+        path: Of the gait file.
+        robot: The `Robot`; planar.
+        before: How far each piece goes on backwards, as a fraction of the period.
+        after: And forwards.
+
+    Raises:
+        GaitError: The file does not fit or its gait does not close; says what differs.
     """
     document = read_gait(path)
     gait = fit_gait(document, path, robot, world, any_slope=True)
@@ -103,10 +126,15 @@ def sample_gait(
 ) -> tuple[Piece, ...]:
     """Return the pieces of a gait, each with its free continuations.
 
-    `gait`: `Gait`, first foot standing. `support`: `SupportDynamics` of the robot. `before`: how
-    far each piece goes on backwards, as a fraction of the period. `after`: and forwards.
-    `intervals`: of the samples within the period. Raises `GaitError`: a phase stands still
-    somewhere, or moves a coordinate it holds.
+    Args:
+        gait: `Gait`, first foot standing.
+        support: `SupportDynamics` of the robot.
+        before: How far each piece goes on backwards, as a fraction of the period.
+        after: And forwards.
+        intervals: Of the samples within the period.
+
+    Raises:
+        GaitError: A phase stands still somewhere, or moves a coordinate it holds.
     """
     pieces, start = [], 0.0
     for phase in gait.phases:

@@ -19,6 +19,16 @@ class GearedMotor(Parameters, section='actuators'):
 
     Simplifications: no inductance, rotor spins about the joint axis only (its gyroscopic coupling
     to the link is neglected).
+
+    Args:
+        torque_constant: kt in N m/A.
+        reduction: Rotor turns per joint turn, N > 0.
+        rotor_inertia: Rotor and gear inertia at the rotor, kg m^2.
+        resistance: Winding resistance, ohm.
+        current_limit: Largest current the amplifier gives, A.
+        efficiency: Share of the power that reaches the joint while the motor drives it.
+        back_efficiency: Share that reaches the motor while the joint drives it.
+        supply_voltage: What the amplifier can put on the motor, V; 0: as much as it takes.
     """
 
     torque_constant: float = parameter(1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3)
@@ -41,13 +51,46 @@ class GearedMotor(Parameters, section='actuators'):
         1e4,
     )
 
+    drive: str = parameter(
+        'effort',
+        '',
+        'What the drive takes: efforts; positions alone, as a hobby servo; or impedance: position, '
+        'velocity, effort, stiffness and damping.',
+        choices=('effort', 'position', 'impedance'),
+    )
+    stiffness: float = parameter(
+        0.0,
+        'N m/rad',
+        'Of a position drive, its own; of an impedance drive, where a law says none (0: from '
+        'inertia and period).',
+        0.0,
+        1e6,
+    )
+    damping: float = parameter(0.0, 'N m s/rad', 'Likewise.', 0.0, 1e5)
+    drive_rate: float = parameter(
+        1000.0, 'Hz', 'Rate at which a position or impedance drive samples its joint.', 10.0, 1e5
+    )
+
     def check(self) -> None:
-        """Refuse a supply whose current nothing limits."""
+        """Refuse a supply whose current nothing limits, and gains that the drive does not have."""
         if self.supply_voltage > 0.0 and self.resistance <= 0.0:
             raise ParameterError(
                 'resistance of a motor with supply_voltage',
                 value=self.resistance,
                 limit='must be above 0 ohm: it limits the current',
+            )
+        if self.drive == 'effort' and (self.stiffness or self.damping):
+            raise ParameterError(
+                'stiffness, damping of a motor',
+                value=[self.stiffness, self.damping],
+                limit='are ignored by drive: effort',
+                remedy='drive: impedance or drive: position, if it is one',
+            )
+        if self.drive == 'position' and not self.stiffness:
+            raise ParameterError(
+                'stiffness of a motor',
+                value=self.stiffness,
+                limit='must be above 0 N m/rad of drive: position: it alone makes the torque',
             )
 
     @property
@@ -82,9 +125,12 @@ class GearedMotor(Parameters, section='actuators'):
     def effort_range(self, velocity: Amount) -> tuple[Amount, Amount]:
         """Return smallest and largest effort the supply can cause at a joint velocity, N m.
 
-        What voltage remains beside the one the turning rotor induces, N kt w, drives the current: R
-        i = +-U - N kt w. Faster than U / (N kt) the motor brakes, whatever the amplifier does.
-        Without a supply voltage nothing is limited. `velocity`: rad/s.
+        What voltage remains beside the one the turning rotor induces, N kt w, drives the current:
+        R i = +-U - N kt w. Faster than U / (N kt) the motor brakes, whatever the amplifier does.
+        Without a supply voltage nothing is limited.
+
+        Args:
+            velocity: rad/s.
         """
         if self.supply_voltage <= 0.0:
             return velocity * 0.0 - np.inf, velocity * 0.0 + np.inf
@@ -95,8 +141,12 @@ class GearedMotor(Parameters, section='actuators'):
         """Return what of an effort the supply causes at a joint velocity, N m.
 
         A braking torque is that of the velocity after the step it acts in, as far as the rotor's
-        own inertia says; else a light rotor would be thrown back. `effort`: N m. `velocity`: rad/s.
-        `duration`: how long it acts, s.
+        own inertia says; else a light rotor would be thrown back.
+
+        Args:
+            effort: N m.
+            velocity: rad/s.
+            duration: How long it acts, s.
         """
         low, high = self.effort_range(velocity)
         limited = min(max(effort, low), high)
@@ -116,7 +166,13 @@ class GearedMotor(Parameters, section='actuators'):
 
 
 class JointSpring(Parameters, section='springs'):
-    """A passive linear spring and damper across a joint."""
+    """A passive linear spring and damper across a joint.
+
+    Args:
+        stiffness: N m/rad.
+        damping: N m s/rad.
+        rest: Angle at which the spring is relaxed, rad.
+    """
 
     stiffness: float = parameter(
         0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6
@@ -130,7 +186,12 @@ class JointSpring(Parameters, section='springs'):
 
 
 class JointFriction(Parameters, section='friction'):
-    """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s."""
+    """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s.
+
+    Args:
+        viscous: Per speed, N m s/rad.
+        coulomb: Dry friction, N m, whatever the speed.
+    """
 
     viscous: float = parameter(
         0.0,

@@ -25,7 +25,11 @@ def array_function(function: Function) -> Function:
 
 
 def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
-    """Tell numba, once, about all marked functions, which `compile_part` compiles."""
+    """Tell numba about all marked functions; needed once before compiling.
+
+    Args:
+        compile_part: Gives a function compiled, for compiled code to call.
+    """
     from numba.core import types
     from numba.core.typing.templates import builtin_registry
 

@@ -18,10 +18,14 @@ class Base(Enum):
     """The freedom of a base, and with it the base's part of the generalised coordinates.
 
     In the plane it is x, z and pitch; of a base that does not turn x, y, z; of a free one x, y, z
-    and the quaternion xyzw to the floor frame. The generalised velocity is the rate of these, of a
-    free base its twist in base axes, linear before angular, as Pinocchio has it. `axes`: axes of
-    the floor frame along which it moves. `angles`: angles of it that support maps may name, before
-    the joints. `nq`: number of generalised coordinates. `nv`: number of generalised velocities.
+    and the quaternion xyzw to the floor frame. The generalised velocity is the rate of these, of
+    a free base its twist in base axes, linear before angular, as Pinocchio has it.
+
+    Attributes:
+        axes: Axes of the floor frame along which it moves.
+        angles: Angles of it that support maps may name, before the joints.
+        nq: Number of generalised coordinates.
+        nv: Number of generalised velocities.
     """
 
     axes: tuple[int, ...]
@@ -61,8 +65,9 @@ class Base(Enum):
     ) -> list[float]:
         """Return the base's generalised coordinates at a pose; what it cannot do is left out.
 
-        `position`: in the floor frame, m, ``(3,)``. `orientation`: quaternion xyzw to the floor
-        frame, ``(4,)``.
+        Args:
+            position: In the floor frame, m, ``(3,)``.
+            orientation: Quaternion xyzw to the floor frame, ``(4,)``.
         """
         x, y, z = position
         if self is Base.PLANAR:
@@ -70,14 +75,23 @@ class Base(Enum):
         return [x, y, z, *orientation] if self is Base.FREE else [x, y, z]
 
     def velocities(self, state: BaseState) -> np.ndarray:
-        """Return the base's generalised velocities; what it cannot do is left out."""
+        """Return the base's generalised velocities; what it cannot do is left out.
+
+        Args:
+            state: One `BaseState`.
+        """
         if self is Base.FREE:
             return np.concatenate((state.linear @ state.rotation, state.angular))
         along = state.linear[list(self.axes)]
         return np.append(along, state.angular[1]) if self is Base.PLANAR else along
 
     def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
-        """Return the `BaseState` of q, the base first, and v, ``(..., nq)`` and ``(..., nv)``."""
+        """Return the `BaseState` of generalised coordinates and velocities.
+
+        Args:
+            q: ``(..., nq)`` or more of the robot's, the base first.
+            v: ``(..., nv)`` or more.
+        """
         state = BaseState(q.shape[:-1])
         state.position[..., self.axes] = q[..., : len(self.axes)]
         state.linear[..., self.axes] = v[..., : len(self.axes)]

@@ -65,8 +65,9 @@ def cache_folder() -> Path | None:
 def compile_function(function: Function, **options: Any) -> Function:
     """Return a function compiled by numba; what was compiled before comes from the cache folder.
 
-    `function`: a plain function, which may call shared ones and compiled ones. `options`: for
-    ``numba.njit``.
+    Args:
+        function: A plain function, which may call shared ones and compiled ones.
+        options: For ``numba.njit``.
     """
     dispatcher = numba.njit(function, **options)
     if dispatcher is not function:  # as it is with NUMBA_DISABLE_JIT
@@ -80,8 +81,13 @@ class Pointer(types.WrapperAddressProtocol):
 
     A function handed over as such is compiled into whatever takes it, once more at every level;
     what takes an address is compiled once for all functions of one kind, and without them.
-    `function`: from `compile_function`. `arguments`: types of numba that it is called with. `kind`:
-    its type.
+
+    Args:
+        function: From `compile_function`.
+        arguments: Types of numba that it is called with.
+
+    Attributes:
+        kind: Its type.
     """
 
     def __init__(self, function: Any, arguments: tuple[types.Type, ...]) -> None:
@@ -169,8 +175,9 @@ class _PartCompiler(compiler.Compiler):
 class _Entries(caching.NullCache):
     """What a dispatcher of numba asks for compiled code, and gives it to.
 
-    `dispatcher`: of one function. `least`: what was compiled faster is not kept, s of processor
-    time.
+    Args:
+        dispatcher: Of one function.
+        least: What was compiled faster is not kept, s of processor time.
     """
 
     def __init__(self, dispatcher: Dispatcher, least: float = 0.0) -> None:
@@ -235,7 +242,11 @@ class _Digest:
         self._seen: dict[FunctionType, int] = {}
 
     def add(self, thing: object) -> None:
-        """Take up a function with all it calls, or a constant; `TypeError` of an unknown kind."""
+        """Take up a function, with all it calls, or a constant.
+
+        Raises:
+            TypeError: Of a kind whose content is not known.
+        """
         if isinstance(thing, FunctionType):
             self._add_function(thing)
         elif isinstance(thing, CodeType):
@@ -367,16 +378,19 @@ def _path(name: str) -> Path:
     return folder / f'{name}.code'
 
 
-def _check_owner(folder: Path) -> None:
-    """Refuse a folder of somebody else: what is in it would be run."""
-    if hasattr(os, 'geteuid') and folder.stat().st_uid not in (ROOT, os.geteuid()):
-        raise PermissionError(f'{folder} belongs to somebody else')
+def _check_owner(path: Path, about: os.stat_result) -> None:
+    """Refuse a folder or file of somebody else: what is in it would be run."""
+    if hasattr(os, 'geteuid') and about.st_uid not in (ROOT, os.geteuid()):
+        raise PermissionError(f'{path} belongs to somebody else')
 
 
 def _read(path: Path) -> bytes:
     """Return what was stored, and mark it as used."""
-    _check_owner(path.parent)
-    content = path.read_bytes()
+    _check_owner(path.parent, path.parent.stat())
+    with path.open('rb') as stream:
+        # everybody may write into a folder like /tmp; the open file cannot be exchanged any more
+        _check_owner(path, os.fstat(stream.fileno()))
+        content = stream.read()
     data = content[_DIGEST_SIZE:]
     if hashlib.sha256(data).digest() != content[:_DIGEST_SIZE]:
         raise ValueError(f'{path} is damaged')
@@ -391,7 +405,7 @@ def _write(path: Path, data: bytes) -> None:
     """Store data at once or not at all; remove what nobody has used for long."""
     folder = path.parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _check_owner(folder)
+    _check_owner(folder, folder.stat())
     handle, temporary = tempfile.mkstemp(dir=folder, suffix='.new')
     try:
         with os.fdopen(handle, 'wb') as stream:

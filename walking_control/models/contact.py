@@ -29,10 +29,15 @@ def solve_contact(
 ) -> np.ndarray:
     """Solve ``(A^T M^-1 A) x = right``, also when contact directions depend on each other.
 
-    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``, of any rank. `right`:
-    right-hand side, ``(m,)``. `compliance`: relative compliance of each direction, ``(m,)``,
-    positive; dependent directions share the load in favour of the stiff ones ([DS09] section
-    3.3.5). Returns the solution that is smallest in the compliance metric, ``(m,)``.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``, of any rank.
+        right: Right-hand side, ``(m,)``.
+        compliance: Relative compliance of each direction, ``(m,)``, positive; dependent
+            directions share the load in favour of the stiff ones ([DS09] section 3.3.5).
+
+    Returns:
+        The solution that is smallest in the compliance metric, ``(m,)``.
     """
     weight = np.ones(A.shape[1]) if compliance is None else np.asarray(compliance, dtype=float)
     root = 1.0 / np.sqrt(weight)
@@ -44,8 +49,10 @@ def solve_contact(
 def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the contact impulses that stop the contact points ([DS09] (3.43)), ``(m,)``, N s.
 
-    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `v`: velocity before impact,
-    ``(n,)``.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        v: Velocity before impact, ``(n,)``.
     """
     return -solve_contact(M, A, A.T @ v)
 
@@ -66,8 +73,11 @@ def contact_acceleration(
 ) -> np.ndarray:
     """Return the acceleration of the contact points without contact forces ([DS09] (3.55)).
 
-    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
-    velocity-dependent forces, ``(n,)``. `drift`: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
+        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
     """
     return np.asarray(A.T @ np.linalg.solve(M, force) + drift)
 
@@ -83,10 +93,14 @@ def constraint_forces(
 ) -> np.ndarray:
     """Return the contact forces that keep the contact at rest ([DS09] (3.46), (3.47)).
 
-    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
-    velocity-dependent forces, ``(n,)``. `drift`: ``d(A^T)/dt v``, ``(m,)``, m/s^2. `v`: velocity,
-    needed with damping only. `damping`: beta of (3.47), 1/s: the rate at which a velocity error of
-    the contact decays. `compliance`: see `solve_contact`.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
+        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
+        v: Velocity, needed with damping only.
+        damping: beta of (3.47), 1/s: the rate at which a velocity error of the contact decays.
+        compliance: See `solve_contact`.
 
     Returns lambda, ``(m,)``, N.
     """
@@ -111,8 +125,10 @@ def impact_of_second_foot(
     `M`: mass matrix, ``(n, n)``. `A_old`: constraint matrix of the point that has been in contact,
     ``(n, m)``. `A_new`: constraint matrix of the point that strikes. `v`: velocity before impact,
     ``(n,)``. `normal`: column of `A_old` along the floor normal, pointing away from the floor.
-    Returns ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and
-    support passes at once; otherwise both points stop.
+
+    Returns:
+        ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and support
+        passes at once; otherwise both points stop.
     """
     after = project_velocity(M, A_new, v)
     if A_old[:, normal] @ after > 0.0:
@@ -121,15 +137,25 @@ def impact_of_second_foot(
 
 
 class SpringModel(NamedTuple):
-    """A spring, a damper and what lets them slip."""
+    """A spring, a damper and what lets them slip.
 
-    translation: float  # kt of (3.32), N/m
-    rotation: float  # kr of (3.32), N m/rad
-    damping: float = 0.0  # r of the Kelvin-Voigt model, N s/m (and N m s/rad)
-    relief: float = 0.0  # beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation
-    most_slide: float = math.inf  # largest deformation along the surface, m; inf never slips
-    most_twist: float = math.inf  # largest twist, rad
-    share: float = 0.5  # k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28))
+    Attributes:
+        translation: Kt of (3.32), N/m.
+        rotation: Kr of (3.32), N m/rad.
+        damping: r of the Kelvin-Voigt model, N s/m (and N m s/rad).
+        relief: beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation.
+        most_slide: Largest deformation along the surface, m; inf never slips.
+        most_twist: Largest twist, rad.
+        share: k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28)).
+    """
+
+    translation: float
+    rotation: float
+    damping: float = 0.0
+    relief: float = 0.0
+    most_slide: float = math.inf
+    most_twist: float = math.inf
+    share: float = 0.5
 
 
 class Deformation(NamedTuple):
@@ -170,8 +196,10 @@ def deforming_motions(
     """Return the matrix X of (3.25), with the rows of rolling as its text means them, ``(6, 6)``.
 
     Rolling about y goes along x and relieves the slide along x; (3.25) as printed would pair x with
-    x, and rolling in the plane of a slide, as in Fig. 3.10, would not relieve it. `twist`: of body
-    2 against body 1 in the contact frame.
+    x, and rolling in the plane of a slide, as in Fig. 3.10, would not relieve it.
+
+    Args:
+        twist: Of body 2 against body 1 in the contact frame.
     """
     turn, x, y, _ = deformation.total
     X = np.zeros((6, 6))
@@ -201,8 +229,10 @@ def deform(
 ) -> Deformation:
     """Return the deformation after a constant twist, by one step of the midpoint rule.
 
-    `deformation`: `Deformation` before. `twist`: of body 2 against body 1 in the contact frame,
-    ``(6,)``. `duration`: s.
+    Args:
+        deformation: `Deformation` before.
+        twist: Of body 2 against body 1 in the contact frame, ``(6,)``.
+        duration: s.
     """
 
     def rates(at: Deformation) -> Deformation:

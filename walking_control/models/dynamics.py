@@ -24,8 +24,12 @@ from walking_control.models.urdf_structure import MOVING, root_link
 def floor_gravity(gravity: float, slope: float) -> np.ndarray:
     """Return the gravity vector in the floor frame.
 
-    `gravity`: magnitude, m/s^2. `slope`: inclination, rad, downhill positive. Returns vector,
-    m/s^2, ``(3,)``.
+    Args:
+        gravity: Magnitude, m/s^2.
+        slope: Inclination, rad, downhill positive.
+
+    Returns:
+        Vector, m/s^2, ``(3,)``.
     """
     return np.array([gravity * math.sin(slope), 0.0, -gravity * math.cos(slope)])
 
@@ -33,8 +37,10 @@ def floor_gravity(gravity: float, slope: float) -> np.ndarray:
 def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
-    `urdf`: URDF text. `name`: how messages call the robot. Raises `UrdfError`: Pinocchio cannot
-    build the model, or a joint has several degrees of freedom.
+    `urdf`: URDF text. `name`: how messages call the robot.
+
+    Raises:
+        UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
     """
     model = _build_model(urdf, Base.FREE, name)
     root = root_link(parse(urdf))
@@ -131,11 +137,15 @@ class Dynamics:
     ) -> np.ndarray:
         """Return the generalised coordinates of a pose, checked.
 
-        `positions`: joint positions in our order, ``(n_joints,)``, or a mapping by name.
-        `orientation`: base to floor frame, quaternion xyzw; made unit within 1e-3 of it.
-        `position`: base origin in the floor frame, m; of no influence on torques and wrenches.
-        `out`: where to write it, ``(nq,)``. Raises `MeasurementError`: a joint is missing or a
-        number is not finite, or the quaternion is not a unit one.
+        Args:
+            positions: Joint positions in our order, ``(n_joints,)``, or a mapping by name.
+            orientation: Base to floor frame, quaternion xyzw; made unit within 1e-3 of it.
+            position: Base origin in the floor frame, m; of no influence on torques and wrenches.
+            out: Where to write it, ``(nq,)``.
+
+        Raises:
+            MeasurementError: A joint is missing or a number is not finite, or the quaternion is
+                not a unit one.
         """
         q = np.zeros(self.nq) if out is None else out
         q[: self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))
@@ -176,10 +186,14 @@ class Dynamics:
     ) -> int:
         """Return the id of a URDF frame, or of a new one beside it.
 
-        `name`: a link or fixed joint of the URDF. `offset`: where the new frame lies, in the axes
-        of the named one, m. `rotation`: from the new axes to the named one's, quaternion xyzw; None
-        turns nothing. Without offset and rotation there is no new frame. Raises `InvalidInput`:
-        there is no such frame.
+        Args:
+            name: A link or fixed joint of the URDF.
+            offset: Where the new frame lies, in the axes of the named one, m.
+            rotation: From the new axes to the named one's, quaternion xyzw; None turns nothing.
+                Without offset and rotation there is no new frame.
+
+        Raises:
+            InvalidInput: There is no such frame.
         """
         if not self.model.existFrame(name):
             known = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
@@ -312,7 +326,11 @@ class Dynamics:
         return rows
 
     def body_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
-        """Return the Jacobian of a body's centre of mass in the floor's axes, ``(3, nv)``."""
+        """Return the Jacobian of the centre of mass of a frame's body in the floor's axes.
+
+        Returns:
+            ``(3, nv)``.
+        """
         self.place(q)
         joint = self.model.frames[frame].parentJoint
         J = pin.computeJointJacobian(self.model, self.data, self.to_pinocchio(q), joint)
@@ -346,8 +364,14 @@ class Dynamics:
         """Return floating-base position and velocity with a foot resting at the origin.
 
         A base that turns apart from its coordinates (`Base.angles`) is upright and does not.
-        `foot`: the stance foot. `q`: minimal coordinates, ``(n_coordinates,)``. `v`: their rates.
-        Returns ``(q, v)`` of the floating base model, ``(nq,)`` and ``(nv,)``.
+
+        Args:
+            foot: The stance foot.
+            q: Minimal coordinates, ``(n_coordinates,)``.
+            v: Their rates.
+
+        Returns:
+            ``(q, v)`` of the floating base model, ``(nq,)`` and ``(nv,)``.
         """
         lift, axes = self.robot.lifts[foot], self._axes
         full_q, full_v = self._upright.copy(), np.zeros(self.nv)

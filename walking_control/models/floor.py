@@ -26,8 +26,13 @@ PIECES = 32  # of a sampled floor, unless told
 class FloorProfile:
     """The floor of a world that has one.
 
-    `places`: m, rising, ``(n,)``. `heights`: m, ``(n,)``. `places, heights`: as given. `slopes`:
-    rise over run of each piece, ``(n - 1,)``.
+    Args:
+        places: m, rising, ``(n,)``.
+        heights: m, ``(n,)``.
+
+    Attributes:
+        places, heights: As given.
+        slopes: Rise over run of each piece, ``(n - 1,)``.
     """
 
     def __init__(self, places: np.ndarray, heights: np.ndarray) -> None:
@@ -64,7 +69,11 @@ def require_level(world: World, what: str) -> None:
 
 
 def check_floor(values: World) -> None:
-    """Check places and heights of a floor; `ParameterError`: disordered, unpaired, too steep."""
+    """Check places and heights of a floor.
+
+    Raises:
+        ParameterError: They do not rise, do not match, are too steep or away from the start.
+    """
     places, heights = values.floor_places, values.floor_heights
     if len(places) != len(heights) or len(places) == 1:
         raise ParameterError(
@@ -107,9 +116,13 @@ def sample_floor(
 
     `height`: of the floor at a place, m -> m; shifted so that it is 0 at place 0. `start`: where
     the floor begins to be uneven, m, at or before 0. `end`: where it ends to be, m; there it goes
-    on as its last piece does. `pieces`: straight pieces. Returns ``floor_places`` and
-    ``floor_heights``, m; place 0 is among them. Raises `InvalidInput`: a stretch without length or
-    without the start.
+    on as its last piece does. `pieces`: straight pieces.
+
+    Returns:
+        ``floor_places`` and ``floor_heights``, m; place 0 is among them.
+
+    Raises:
+        InvalidInput: A stretch without length or without the start.
     """
     if not (math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1):
         raise InvalidInput(

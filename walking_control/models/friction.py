@@ -80,8 +80,12 @@ def passive_torques(
 ) -> np.ndarray:
     """Return the torque of springs and friction on every joint, ``(n_joints,)``, N m.
 
-    Positive acts against positive motion. `positions`: of the joints, rad, ``(n_joints,)``.
-    `rates`: their rates, rad/s. `fade`: rate below which dry friction fades, rad/s.
+    Positive acts against positive motion.
+
+    Args:
+        positions: Of the joints, rad, ``(n_joints,)``.
+        rates: Their rates, rad/s.
+        fade: Rate below which dry friction fades, rad/s.
     """
     result: np.ndarray = spring_torques(robot, positions, rates) + friction_torques(
         robot, rates, fade
@@ -111,8 +115,11 @@ def spring_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray) -> np
 def friction_torque(viscous: float, coulomb: float, rate: float, fade: float) -> float:
     """Return the torque of friction on a joint, positive against positive motion, N m.
 
-    `viscous`: N m s/rad. `coulomb`: N m. `rate`: rad/s. `fade`: rate below which dry friction
-    fades, rad/s.
+    Args:
+        viscous: N m s/rad.
+        coulomb: N m.
+        rate: rad/s.
+        fade: Rate below which dry friction fades, rad/s.
     """
     return viscous * rate + coulomb * math.tanh(rate / fade)
 
@@ -123,9 +130,12 @@ def gear_change(
 ) -> float:
     """Return what a gear adds to the torque that enters it, as a share of that torque.
 
-    `driving_loss`: see `gear_table`. `back_loss`: see `gear_table`. `entering`: torque x that
-    enters on the motor's side, N m. `rate`: rate of the joint, rad/s. `fade`: rate below which
-    losses fade, rad/s.
+    Args:
+        driving_loss: See `gear_table`.
+        back_loss: See `gear_table`.
+        entering: Torque x that enters on the motor's side, N m.
+        rate: Rate of the joint, rad/s.
+        fade: Rate below which losses fade, rad/s.
     """
     loss = driving_loss if entering * rate > 0.0 else -back_loss
     return -loss * math.tanh(abs(rate) / fade)

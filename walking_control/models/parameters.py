@@ -61,23 +61,41 @@ def parameter(
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tunable value, as a class of `Parameters` declares it."""
+    """One tunable value, as a class of `Parameters` declares it.
+
+    Args:
+        name: Name within its section.
+        default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
+            parameter's type.
+        unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
+        description: One sentence.
+        minimum: Smallest allowed value (for arrays: of each element).
+        maximum: Largest allowed value.
+        choices: Allowed values, for texts.
+        live: True when it may change while the robot walks.
+        scaled: True when the default is that of a robot of 10 kg and 1 m and grows with the
+            robot, as its unit says (see `models.scale`).
+    """
 
     name: str  # name within its section
     # default value; its type (bool, int, float, str, or a tuple of floats) is the parameter's type
     default: Any
-    unit: str  # SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches
-    description: str  # one sentence
-    minimum: float | None = None  # smallest allowed value (for arrays: of each element)
-    maximum: float | None = None  # largest allowed value
-    choices: tuple[str, ...] = ()  # allowed values, for texts
+    unit: str
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
     live: bool = False  # true when it may change while the robot walks
     # true when the default is that of a robot of 10 kg and 1 m and grows with the robot, as its
     # unit says (see `models.scale`)
     scaled: bool = False
 
     def default_for(self, scale: Scale | None) -> Any:
-        """Return the default for a robot of a `Scale`; None: the one defaults are written for."""
+        """Return the default for a robot.
+
+        Args:
+            scale: Its `Scale`; None takes the robot that defaults are written for.
+        """
         if not self.scaled or scale is None:
             return self.default
         value = self.default * scale.factor(self.unit)
@@ -107,8 +125,10 @@ class Parameter:
     def validate(self, value: Any, prefix: str = '') -> Any:
         """Return the value in the parameter's type.
 
-        Integers are accepted where a float is wanted. Raises `ParameterError`: the type does not
-        fit, the value is not finite or out of range.
+        Integers are accepted where a float is wanted.
+
+        Raises:
+            ParameterError: The type does not fit, the value is not finite or out of range.
         """
         what = f'parameter {prefix}{self.name}'
         value = self._coerced(value, what)
@@ -204,9 +224,13 @@ class Parameters:
     ) -> Section:
         """Return what a mapping of names to values says, defaults filled in; all or nothing.
 
-        `values`: missing names take their default. `scale`: `Scale` of the robot, with which some
-        defaults grow. `place`: what messages call the section, where it is one of several. Raises
-        `ParameterError`: an unknown name, a bad value or a contradiction; carries all others.
+        Args:
+            values: Missing names take their default.
+            scale: `Scale` of the robot, with which some defaults grow.
+            place: What messages call the section, where it is one of several.
+
+        Raises:
+            ParameterError: An unknown name, a bad value or a contradiction; carries all others.
         """
         place = cls.section if place is None else place
         values = {} if values is None else values
@@ -236,7 +260,11 @@ class Parameters:
 
 
 def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
-    """Return the `Parameter` of a field."""
+    """Return the `Parameter` of a field.
+
+    Raises:
+        ParameterError: It was not declared by `parameter`, or is a number without a unit.
+    """
     row, what = declared.metadata.get(_ROW), f'parameter {declared.name} of {cls.__name__}'
     if row is None:
         raise ParameterError(

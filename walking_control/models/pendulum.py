@@ -90,8 +90,13 @@ def swing(
 ) -> None:
     """Fill the state after a duration of either sign: on the stance leg, or in free flight.
 
-    `y`: state, ``(6,)``. `gravity`: floor axes, m/s^2, ``(3,)``. `length`: of the leg, m. `stands`:
-    whether the stance foot carries. `duration`: s. `out`: filled; may be y itself.
+    Args:
+        y: State, ``(6,)``.
+        gravity: Floor axes, m/s^2, ``(3,)``.
+        length: Of the leg, m.
+        stands: Whether the stance foot carries.
+        duration: s.
+        out: Filled; may be y itself.
     """
     out[:] = y
     count = max(1, int(math.ceil(abs(duration) / LONGEST - 1e-9)))
@@ -143,11 +148,18 @@ def find_landing(
     """Return when a swing foot comes down on the floor within a duration, s, or -1.
 
     It comes down from above while the hip sinks: a straight leg that swings past the other one
-    passes through the floor, as the legs of the compass do. `y`: state at the begin, ``(6,)``.
-    `gravity`: m/s^2, ``(3,)``. `length`: of the legs, m. `stands`: whether the stance foot carries.
-    `angles`: pitch and roll of the swing leg at the begin, rad, ``(2,)``. `rates`: their rates,
-    held, rad/s, ``(2,)``. `floor`: height of the floor where it comes down above the stance foot,
-    m. `duration`: s. `out`: filled, the state then (without one, at the end).
+    passes through the floor, as the legs of the compass do.
+
+    Args:
+        y: State at the begin, ``(6,)``.
+        gravity: m/s^2, ``(3,)``.
+        length: Of the legs, m.
+        stands: Whether the stance foot carries.
+        angles: Pitch and roll of the swing leg at the begin, rad, ``(2,)``.
+        rates: Their rates, held, rad/s, ``(2,)``.
+        floor: Height of the floor where it comes down above the stance foot, m.
+        duration: s.
+        out: Filled, the state then (without one, at the end).
     """
     begin, now = y.copy(), 0.0
     # what has not been higher has not left the floor, wherever a tick ends
@@ -198,12 +210,18 @@ def find_landing(
 def push_off_speed(y: np.ndarray, landing: np.ndarray, gain: float) -> float:
     """Return the speed of push-off that changes the squared speed of the hip by a given amount.
 
-    With a = v.e the speed towards the new foot along the new leg and c = u.e the cosine between the
-    legs, push-off and impact change v^2 by ``r^2 - (a + r c)^2``, r the speed of push-off. For a
-    gain of 0 the answer is ``-a / (1 + c)``, which is [DS09] (5.37). `y`: state just before
-    touchdown, ``(6,)``. `landing`: unit vector from the hip to the new foot, ``(3,)``. `gain`:
-    wanted change of v^2, m^2/s^2; the impact alone gives -a^2, and more than a^2 / c^2 tears the
-    new foot off the floor. What cannot be had is clipped. Returns speed along the old leg, m/s.
+    With a = v.e the speed towards the new foot along the new leg and c = u.e the cosine between
+    the legs, push-off and impact change v^2 by ``r^2 - (a + r c)^2``, r the speed of push-off. For
+    a gain of 0 the answer is ``-a / (1 + c)``, which is [DS09] (5.37).
+
+    Args:
+        y: State just before touchdown, ``(6,)``.
+        landing: Unit vector from the hip to the new foot, ``(3,)``.
+        gain: Wanted change of v^2, m^2/s^2; the impact alone gives -a^2, and more than a^2 / c^2
+            tears the new foot off the floor. What cannot be had is clipped.
+
+    Returns:
+        Speed along the old leg, m/s.
     """
     length = math.sqrt(inner(y[:3], y[:3]))
     c, a = -inner(y[:3], landing) / length, -inner(y[3:], landing)
@@ -219,10 +237,14 @@ def push_off_speed(y: np.ndarray, landing: np.ndarray, gain: float) -> float:
 def step_over(y: np.ndarray, landing: np.ndarray, push_off: float) -> float:
     """Push off along the old leg and let the new one take over ([DS09] (5.36)).
 
-    `y`: state, changed in place: before, seen from the old foot, after, from the new one.
-    `landing`: unit vector from the hip to the new foot, ``(3,)``. `push_off`: speed along the old
-    leg, m/s. Returns speed towards the new foot that the impact takes away, m/s; 0 or below: the
-    new foot carries nothing, and nothing has been taken.
+    Args:
+        y: State, changed in place: before, seen from the old foot, after, from the new one.
+        landing: Unit vector from the hip to the new foot, ``(3,)``.
+        push_off: Speed along the old leg, m/s.
+
+    Returns:
+        Speed towards the new foot that the impact takes away, m/s; 0 or below: the new foot
+        carries nothing, and nothing has been taken.
     """
     length = math.sqrt(inner(y[:3], y[:3]))
     for i in range(3):

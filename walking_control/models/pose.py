@@ -19,10 +19,15 @@ def joint_positions(
 ) -> np.ndarray:
     """Return joint positions as an array.
 
-    `values`: mapping of every joint to its position, any order, or an array in the order of the
-    joints, rad or m. `joints`: names of the joints. `name`: how messages call the robot. Raises
-    `MeasurementError`: a joint is missing or not finite. `InvalidInput`: a name is no joint of the
-    robot.
+    Args:
+        values: Mapping of every joint to its position, any order, or an array in the order of
+            the joints, rad or m.
+        joints: Names of the joints.
+        name: How messages call the robot.
+
+    Raises:
+        MeasurementError: A joint is missing or not finite.
+        InvalidInput: A name is no joint of the robot.
     """
     if isinstance(values, Mapping):
         for joint in values:
@@ -59,8 +64,13 @@ def check_limits(
 ) -> None:
     """Refuse joint positions beyond the joints' stops.
 
-    `positions`: ``(n_joints,)``, rad or m. `joints`: names of the joints. `limits`: joint -> its
-    limits. Raises `InvalidInput`: a joint is beyond its limits by more than rounding.
+    Args:
+        positions: ``(n_joints,)``, rad or m.
+        joints: Names of the joints.
+        limits: joint -> its limits.
+
+    Raises:
+        InvalidInput: A joint is beyond its limits by more than rounding.
     """
     for joint, position in zip(joints, positions.tolist()):
         lower, upper = limits[joint].lower, limits[joint].upper
@@ -73,7 +83,11 @@ def check_limits(
 
 
 def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
-    """Return a unit quaternion; `MeasurementError`: not finite, or 1e-3 away from length 1."""
+    """Return the quaternion scaled to unit length.
+
+    Raises:
+        MeasurementError: It is not finite, or its length is further than 1e-3 from 1.
+    """
     x, y, z, w = quaternion
     length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:

@@ -15,10 +15,15 @@ Given = ParamSpec('Given')
 
 
 class Chosen(NamedTuple):
-    """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives."""
+    """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives.
 
-    kind: Any  # the class
-    parameters: dict[str, Any]  # name -> value of those given
+    Attributes:
+        kind: The class.
+        parameters: name -> value of those given.
+    """
+
+    kind: Any
+    parameters: dict[str, Any]
 
 
 Choice = str | type | Chosen | None  # a name, `module:Class`, class; None takes the usual one
@@ -38,7 +43,10 @@ def choose(kind: Choosable[Given], *order: Given.args, **parameters: Given.kwarg
     Of this one a type checker knows the names and types of the parameters.
 
     `kind`: the class. `order`: none: parameters are given by name. `parameters`: name -> value; the
-    others stay as the robot file has them. Raises `InvalidInput`: a parameter without a name.
+    others stay as the robot file has them.
+
+    Raises:
+        InvalidInput: A parameter without a name.
     """
     if order:
         raise InvalidInput('choose', value=order, limit='takes parameters by name alone')
@@ -53,10 +61,15 @@ def choose_or_make(kind: type, *args: Any, **parameters: Any) -> Any:
 class Registry(Mapping[str, Any]):
     """Name -> thing, imported when it is asked for.
 
-    `kind`: what is chosen, for messages. `places`: name -> ``'module:attribute'``, in the order
-    they are shown in. `group`: entry points of other packages that count as well; ``''``: none.
-    `base`: ``'module:Class'`` of which classes from outside must be subclasses. `needs`: parameters
-    that each of them must have.
+    Args:
+        kind: What is chosen, for messages.
+        places: name -> ``'module:attribute'``, in the order they are shown in.
+        group: Entry points of other packages that count as well; ``''``: none.
+        base: ``'module:Class'`` of which classes from outside must be subclasses.
+        needs: Parameters that each of them must have.
+
+    Attributes:
+        places: Of the things of this package.
     """
 
     def __init__(
@@ -104,7 +117,11 @@ class Registry(Mapping[str, Any]):
         return len(list(iter(self)))
 
     def find(self, name: str) -> Any:
-        """Return the thing of a name or ``module:Class``; `InvalidInput`: unknown or unusable."""
+        """Return the thing of a name, or of a place ``module:Class``.
+
+        Raises:
+            InvalidInput: Unknown, or from outside and unusable; says what is known.
+        """
         if name in self.places or ':' not in name and name in self.foreign:
             return self[name]
         if self._base and ':' in name:
@@ -121,8 +138,11 @@ class Registry(Mapping[str, Any]):
     def choose(self, choice: Any) -> tuple[str | None, list[tuple[str, Any]]]:
         """Return the name to find a choice by, and the parameters given with it, by dotted names.
 
-        `choice`: a name, a class, a `Chosen` or None. Raises `InvalidInput`: it is none of these,
-        or a class that is unusable.
+        Args:
+            choice: A name, a class, a `Chosen` or None.
+
+        Raises:
+            InvalidInput: It is none of these, or a class that is unusable.
         """
         if choice is None or isinstance(choice, str):
             return choice, []
@@ -136,8 +156,9 @@ class Registry(Mapping[str, Any]):
     def sections(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
         """Return the classes of `Parameters` of what comes from outside.
 
-        `chosen`: names and places; what is unknown is left out. `sections`: names of sections,
-        likewise.
+        Args:
+            chosen: Names and places; what is unknown is left out.
+            sections: Names of sections, likewise.
         """
         names = [name for name in chosen if isinstance(name, str)]
         names += [name for name in sections if ':' not in name]

@@ -2,6 +2,7 @@
 """Where files lie: those of the package (robot files, URDF, launch), and meshes of a URDF."""
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 import os
@@ -22,7 +23,10 @@ def share_directory() -> Path:
     """Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
 
     A source checkout comes first, then an installed distribution (pip), then the ament index
-    (colcon). Raises `InvalidInput`: none of the three holds the files.
+    (colcon).
+
+    Raises:
+        InvalidInput: None of the three holds the files.
     """
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / 'package.xml').is_file():
@@ -64,29 +68,47 @@ def gait_path(name_or_path: str | Path) -> Path:
 
     A folder of that name, as a robot's reports may lie in, hides no shipped gait.
     """
+    return _shipped(name_or_path, 'gaits')
+
+
+def policy_path(name_or_path: str | Path) -> Path:
+    """Return the path of a policy's description, given as `gait_path` has it."""
+    return _shipped(name_or_path, 'policies')
+
+
+def _shipped(name_or_path: str | Path, folder: str) -> Path:
     if Path(name_or_path).suffix or isfile(name_or_path):
         return Path(name_or_path)
-    shipped = share_directory() / 'config' / 'gaits' / f'{name_or_path}.yaml'
+    shipped = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
     return shipped if isfile(shipped) else Path(name_or_path)
 
 
 def gait_beside(file: str | Path, name_or_path: str) -> str:
     """Return what a file says of a gait, a path of it, if it is one, made absolute.
 
-    `file`: path of the file that says it; relative paths count from its folder. `name_or_path`:
-    path of a gait file, or name of a shipped one, which stays as it is.
+    Args:
+        file: Path of the file that says it; relative paths count from its folder.
+        name_or_path: Path of a gait file, or name of a shipped one, which stays as it is.
     """
     path = Path(file).resolve().parent / name_or_path
     return str(path) if path.suffix or isfile(path) else name_or_path
 
 
 def noise_path(name_or_path: str | Path) -> Path:
-    """Return the path of a noise preset by its name or path; `InvalidInput` where there is none."""
+    """Return the path of a noise preset given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such preset.
+    """
     return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
 
 def route_path(name_or_path: str | Path) -> Path:
-    """Return the path of a route file by its name or path; `InvalidInput` where there is none."""
+    """Return the path of a route file given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such route.
+    """
     return _given_or_shipped(name_or_path, 'routes', 'route', 'route file', 'a file')
 
 
@@ -101,7 +123,11 @@ def robot_names() -> list[str]:
 
 
 def robot_path(name_or_path: str | Path) -> Path:
-    """Return the path of a robot file by its name or path; `InvalidInput`: none, or a URDF."""
+    """Return the path of a robot file given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such robot, or it is a URDF.
+    """
     if Path(name_or_path).suffix in DESCRIPTIONS:
         raise InvalidInput(
             'robot file',
@@ -120,7 +146,15 @@ def _shipped_names(folder: str) -> list[str]:
 def _given_or_shipped(
     name_or_path: str | Path, folder: str, what: str, file: str, kind: str
 ) -> Path:
-    """Return a path that is given, or that of what ships under a name in a folder of config."""
+    """Return a path that is given, or that of what ships under a name in a folder of config.
+
+    Args:
+        name_or_path: The name or the path.
+        folder: The folder.
+        what: How messages call the thing.
+        file: How they call its file.
+        kind: What to give the path of, instead of a name.
+    """
     path = Path(name_or_path)
     if path.suffix in ('.yaml', '.yml') or isfile(path):
         if isfile(path):
@@ -128,17 +162,24 @@ def _given_or_shipped(
         raise InvalidInput(f'{file} {path}', limit='no such file')
     path = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
     if not isfile(path):
+        known = _shipped_names(folder)
+        near = get_close_matches(str(name_or_path), known, 1)
         raise InvalidInput(
             what,
             value=str(name_or_path),
-            limit='unknown',
-            remedy='known: ' + ', '.join(_shipped_names(folder)) + f'; or give the path of {kind}',
+            limit=f'unknown, did you mean {near[0]}?' if near else 'unknown',
+            remedy='known: ' + ', '.join(known) + f'; or give the path of {kind}',
         )
     return path
 
 
 def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
-    """Return name -> path of a URDF's mesh files; relative names count from its folder."""
+    """Return name -> path of the mesh files of a URDF that are there, by what it calls them.
+
+    Args:
+        urdf: URDF text.
+        folder: Where the URDF lies; relative names count from there.
+    """
     found = {}
     for _, mesh in _meshes(parse(urdf)):
         name = mesh.get('filename', '')
@@ -149,7 +190,12 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
 
 
 def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return (tag, name) of every mesh of a URDF not `found`; the tag is visual or collision."""
+    """Return (tag, name) of every mesh that is not there; the tag is visual or collision.
+
+    Args:
+        urdf: URDF text.
+        found: From `find_meshes`.
+    """
     return [
         (tag, mesh.get('filename', ''))
         for tag, mesh in _meshes(parse(urdf))
@@ -160,8 +206,11 @@ def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]
 def place_meshes(urdf: str, found: Mapping[str, str]) -> str:
     """Return a URDF text that calls its meshes by their paths.
 
-    Readers of the text alone would look for them in the working directory. `urdf`: URDF text.
-    `found`: from `find_meshes`.
+    Readers of the text alone would look for them in the working directory.
+
+    Args:
+        urdf: URDF text.
+        found: From `find_meshes`.
     """
     if not found:
         return urdf

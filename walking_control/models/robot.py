@@ -8,17 +8,25 @@ import numpy as np
 
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
+from walking_control.models.own_signals import OwnSignal
 from walking_control.models.urdf import UrdfJoint
 
 
 @dataclass(frozen=True)
 class JointLock:
-    """A lock that holds a joint at an angle once armed and arrived."""
+    """A lock that holds a joint at an angle once armed and arrived.
 
-    joint: str  # joint name
-    foot: str  # foot of the leg the joint belongs to
-    angle: float  # angle held, rad
-    capture: float  # the lock engages when the joint is within this of the angle, rad
+    Args:
+        joint: Joint name.
+        foot: Foot of the leg the joint belongs to.
+        angle: Angle held, rad.
+        capture: The lock engages when the joint is within this of the angle, rad.
+    """
+
+    joint: str
+    foot: str
+    angle: float
+    capture: float
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,7 @@ class Robot:
             plants (see `models.support.dynamics`); None without.
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
+        signals: name -> `OwnSignal`: what else is measured, told, recorded, judged and drawn.
     """
 
     name: str
@@ -73,6 +82,7 @@ class Robot:
     ground_torque: float | None = None
     meshes: dict[str, str] = field(repr=False, default_factory=dict)
     more_imus: tuple[str, ...] = ()
+    signals: dict[str, OwnSignal] = field(default_factory=dict)
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -133,9 +143,12 @@ class Robot:
 class Start:
     """The state a run begins with: just after touchdown, or at rest without coordinates.
 
-    `support`: stance foot (of a robot at rest: the first foot). `q`: minimal coordinates, rad,
-    ``(n_coordinates,)``. `v`: their rates, rad/s. `posture`: joint positions of a robot at rest,
-    rad or m, ``(n_joints,)``; None of one that begins in minimal coordinates.
+    Args:
+        support: Stance foot (of a robot at rest: the first foot).
+        q: Minimal coordinates, rad, ``(n_coordinates,)``.
+        v: Their rates, rad/s.
+        posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None of one that
+            begins in minimal coordinates.
     """
 
     support: str

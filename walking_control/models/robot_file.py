@@ -54,7 +54,7 @@ DESCRIPTIONS = ('.urdf', '.xacro', '.xml', '.mjcf', '.sdf')
 GAIT = 'gait'  # parameter of controllers that names a gait file
 
 # Keys beside the sections that belong to classes of `Parameters`.
-_PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
+_PLAIN_KEYS = ('robot', 'start', 'controller', 'plant', 'standby')
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class RobotFile:
         start: The `Start`.
         controller: Name of the default controller.
         plant: Name of the default plant.
+        standby: Name of the controller that stands by to bring the robot to a stand; or empty.
         sections: section -> {name: value} of all parameter sections, as written.
         tree: The whole parameter tree, overrides applied.
     """
@@ -76,6 +77,7 @@ class RobotFile:
     start: Start
     controller: str
     plant: str
+    standby: str
     sections: dict[str, dict[str, Any]] = field(repr=False)
     tree: dict[str, Any] = field(repr=False)
 
@@ -87,9 +89,12 @@ class RobotFile:
     def choose(self, registry: Registry, choice: Any) -> 'tuple[RobotFile, str | None]':
         """Return the file with the parameters of a choice in it, and the name of the choice.
 
-        `registry`: of controllers or plants. `choice`: name, ``module:Class``, class, class with
-        parameters (`Chosen`) or None. Raises `InvalidInput`: it is unusable, or one of its
-        parameters is.
+        Args:
+            registry: Of controllers or plants.
+            choice: Name, ``module:Class``, class, class with parameters (`Chosen`) or None.
+
+        Raises:
+            InvalidInput: It is unusable, or one of its parameters is.
         """
         name, parameters = registry.choose(choice)
         if name is None or not parameters:
@@ -128,14 +133,18 @@ def read_robot_file(
 ) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with those of the whole package.
 
-    `name_or_path`: name of a shipped robot or path of a robot file. Paths in it are relative to its
-    folder. `overrides`: pairs (name, value); the name is a dotted path or its end. An end means
-    what the file writes, before what its own controller and plant could be told. A mapping is its
-    entries, one by one. Paths are relative to the working directory. `kinds_for`: from the names
-    that stand in the file and its overrides, of each ``controller``, ``plant`` and ``section``, to
-    every class of `Parameters` it may hold a section of, besides `World`, those from outside last;
-    all are validated. Raises `InvalidInput`: the file, its URDF or an override is unusable; carries
-    all that was found.
+    Args:
+        name_or_path: Name of a shipped robot or path of a robot file. Paths in it are relative
+            to its folder.
+        overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
+            the file writes, before what its own controller and plant could be told. A mapping is
+            its entries, one by one. Paths are relative to the working directory.
+        kinds_for: From the names that stand in the file and its overrides, of each ``controller``,
+            ``plant`` and ``section``, to every class of `Parameters` it may hold a section of,
+            besides `World`, those from outside last; all are validated.
+
+    Raises:
+        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
     if path.suffix in DESCRIPTIONS:
@@ -148,6 +157,7 @@ def read_robot_file(
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
+    tree.setdefault('standby', '')
     for section in tree.values():
         if isinstance(section, dict) and isinstance(section.get(GAIT), str):
             section[GAIT] = gait_beside(path, section[GAIT])
@@ -156,7 +166,7 @@ def read_robot_file(
     outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))) :]]
     for name, value in overrides:
         _override(tree, name, value, _known_names(tree, path, kinds, outside))
-    for name in ('controller', 'plant'):
+    for name in ('controller', 'plant', 'standby'):
         if not isinstance(tree[name], str):
             raise RobotFileError(name, value=tree[name], limit='must be a name')
     sections = {
@@ -181,7 +191,9 @@ def read_robot_file(
     for kind in kinds[1:]:
         findings.attempt(kind.read, sections.get(kind.section, {}), scale)
     findings.raise_first()
-    return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
+    return RobotFile(
+        path, robot, start, tree['controller'], tree['plant'], tree['standby'], sections, tree
+    )
 
 
 def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
@@ -190,6 +202,9 @@ def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dic
         kind: [tree[kind], *(value for name, value in overrides if name == kind)]
         for kind in ('controller', 'plant')
     }
+    names['controller'] += [
+        value for name, value in [*tree.items(), *overrides] if name == 'standby' and value
+    ]
     sections = [*map(str, tree), *(name.partition('.')[0] for name, _ in overrides if '.' in name)]
     return {
         **names,
@@ -198,7 +213,11 @@ def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dic
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Return a ROS 2 parameter file's tree; `RobotFileError`: no YAML, no ``ros__parameters``."""
+    """Return the parameter tree of a ROS 2 parameter file.
+
+    Raises:
+        RobotFileError: Not YAML, or no ``ros__parameters``.
+    """
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -13,10 +13,11 @@ import numpy as np
 from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
+from walking_control.models.own_signals import OwnSignal, read_signals
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import find_meshes
 from walking_control.models.robot import JointLock, Robot, Start
-from walking_control.models.signals import topic_word
+from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 from walking_control.models.yaml_text import finite, mapping, require, require_once
@@ -72,6 +73,7 @@ _ROBOT_KEYS = {
     'xacro_args': dict,
     'ground_torque': dict,
     'more_imus': list,
+    'signals': dict,
 }
 _KIND_WORDS = {
     str: 'a text',
@@ -91,6 +93,7 @@ _OPTIONAL_ROBOT_KEYS = (
     'xacro_args',
     'ground_torque',
     'more_imus',
+    'signals',
 )
 _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
 _FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
@@ -118,8 +121,11 @@ def optional_names(section: Section) -> list[str]:
 def read_robot(section: Section, path: Path) -> Robot:
     """Return the `Robot` that the section ``robot`` of a robot file describes.
 
-    `path`: path of the robot file; its URDF lies relative to it. Raises `InvalidInput`: the section
-    or its URDF is unusable.
+    Args:
+        path: Path of the robot file; its URDF lies relative to it.
+
+    Raises:
+        InvalidInput: The section or its URDF is unusable.
     """
     _check_robot_keys(section, path)
     place = urdf_path(section, path)
@@ -149,6 +155,7 @@ def read_robot(section: Section, path: Path) -> Robot:
         'servos': attempt(_servos, section, joints, path),
         'push_off': attempt(_limit, section, PushOffLimit),
         'ground_torque': attempt(_limit, section, GroundTorqueLimit),
+        'signals': attempt(_signals, section, joints, imu_link, urdf),
     }
     findings.raise_first()
     return Robot(
@@ -468,8 +475,20 @@ def _locks(
     return tuple(locks)
 
 
+def _signals(
+    section: Section, joints: tuple[str, ...], imu_link: str, urdf: str
+) -> dict[str, OwnSignal]:
+    taken = {JOINTS, IMU, LOCKS, imu_link, *section['feet'], *map(imu_name, section['more_imus'])}
+    given, motors = section.get('signals', {}), section['actuators']
+    return read_signals(given, joints, motors, set(link_names(urdf)), taken)
+
+
 def read_start(section: Section, robot: Robot) -> Start:
-    """Return the `Start` of a robot file's section; `RobotFileError` where it does not fit."""
+    """Return the `Start` that the section ``start`` of a robot file describes.
+
+    Raises:
+        RobotFileError: The section does not fit the robot.
+    """
     if not robot.coordinates:
         return _rest(section, robot)
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:

@@ -6,10 +6,12 @@ times with T (dynamic similarity, the equality of Froude numbers). A default tha
 force, length or time fits one size of robot; its unit says what it is for another.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import math
 
+import numpy as np
 import pinocchio as pin
 
 from walking_control.models.robot import Robot
@@ -43,11 +45,17 @@ RULES = {
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of a robot."""
+    """The size of a robot.
 
-    mass: float  # kg
-    length: float  # height of the base above the lowest foot at zero angles, m
-    gravity: float  # m/s^2
+    Args:
+        mass: kg.
+        length: Height of a leg's first joint over its foot at zero angles, of the longer leg, m.
+        gravity: m/s^2.
+    """
+
+    mass: float
+    length: float
+    gravity: float
 
     @property
     def time(self) -> float:
@@ -69,14 +77,43 @@ REFERENCE = Scale(10.0, 1.0, 9.81)  # what the tables' defaults are written for
 
 def scale_of(robot: Robot, gravity: float) -> Scale:
     """Return the `Scale` of a robot; of one that is flat at zero angles the reference's length."""
-    mass, length = _mass_and_length(robot.urdf, robot.feet)
+    mass, length, _ = _sizes(robot.urdf, robot.feet)
     return Scale(mass, length, gravity)
 
 
+def hip_height(robot: Robot) -> float:
+    """Return how high the hip of the longer leg lies above the base at zero angles, m."""
+    return _sizes(robot.urdf, robot.feet)[2]
+
+
 @lru_cache(maxsize=64)
-def _mass_and_length(urdf: str, feet: tuple[str, ...]) -> tuple[float, float]:
+def _sizes(urdf: str, feet: tuple[str, ...]) -> tuple[float, float, float]:
+    """Return mass, length of the longer leg and height of its hip above the base, kg and m."""
     model = pin.buildModelFromXML(without_shapes(urdf), pin.JointModelFreeFlyer())  # for its mass
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))
-    length = -min(float(data.oMf[model.getFrameId(foot)].translation[2]) for foot in feet)
-    return pin.computeTotalMass(model), length if length > 1e-6 else REFERENCE.length
+    frames = [model.getFrameId(foot) for foot in feet]
+    hips = hip_joints(model, [model.frames[frame].parentJoint for frame in frames])
+    above = [float(data.oMi[hip].translation[2]) for hip in hips]
+    lengths = [
+        height - float(data.oMf[frame].translation[2])
+        for height, frame in zip(above, frames, strict=True)
+    ]
+    longest = int(np.argmax(lengths))
+    length = lengths[longest] if lengths[longest] > 1e-6 else REFERENCE.length
+    return pin.computeTotalMass(model), length, above[longest]
+
+
+def hip_joints(model: pin.Model, feet: Sequence[int]) -> list[int]:
+    """Return the joint at which each leg begins, the first one that no other leg hangs on.
+
+    Args:
+        model: Pinocchio model with a free base, joint 1.
+        feet: Joint that each foot moves with.
+
+    Returns:
+        Joint by foot; of a foot of the base that joint 1.
+    """
+    chains = [list(model.supports[foot]) for foot in feet]
+    shared = set(chains[0]).intersection(*chains[1:])
+    return [next((joint for joint in chain if joint not in shared), 1) for chain in chains]

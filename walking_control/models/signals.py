@@ -34,23 +34,27 @@ WalkerState.floor_slope           1        rise of the floor over run along x an
                                            frame, at the stance foot, ``(2,)``
 WalkerState.covariance            ...      of turn (rad), velocity and position of the base in the
                                            floor frame, ``(9, 9)``; None where nothing is known
+WalkerState.signals               ...      name in `Robot.signals` -> its numbers, as measured
 WalkerState.flicker               1        contact changes suppressed within 1 s
 BaseState.position                m        of the base link's origin, floor frame, ``(3,)``
 BaseState.orientation             1        base to floor frame, xyzw
 BaseState.linear                  m/s      of the origin, floor frame, ``(3,)``
 BaseState.angular                 rad/s    in base axes, ``(3,)``
 Command.effort                    N m, N   by actuated joint, ground torque last, ``(n_efforts,)``
+Command.position, velocity        rad      that drives aim at, by motor, ``(n_motors,)``
+Command.stiffness, damping        N m/rad  of drives, by motor, ``(n_motors,)``; zero unless said
 Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
 
 The table of a robot's sensors: what each tells, in which unit, message, topic and order.
 
-`Measurement`, nodes, recordings, plots, bounds and errors of sensors all read it. A new sensor is
-a row here, and a plant that fills it.
+`Measurement`, nodes, recordings, plots, bounds and errors of sensors all read it. What stands in
+the section ``signals`` of a robot file are more rows (`models.own_signals`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 import math
 from operator import attrgetter
@@ -58,6 +62,8 @@ import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+
+from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
@@ -70,7 +76,12 @@ class BaseState:
     not the frame. `rows`: shape of the leading axes: none for one instant, ``(T,)`` for a record.
     """
 
-    __slots__ = ('position', 'orientation', 'linear', 'angular')
+    __slots__ = {  # help() says what stands here
+        'position': 'Of the base in the floor frame, from where the walk began, m, ``(..., 3)``.',
+        'orientation': 'Unit quaternion x, y, z, w, base axes to floor frame, ``(..., 4)``.',
+        'linear': 'Velocity in the floor frame, m/s, ``(..., 3)``.',
+        'angular': 'Angular velocity in base axes, rad/s, ``(..., 3)``.',
+    }
 
     def __init__(self, rows: tuple[int, ...] = ()) -> None:
         self.position, self.linear, self.angular = (np.zeros((*rows, 3)) for _ in range(3))
@@ -117,45 +128,48 @@ class Measurement:
     """What the sensors say at one instant.
 
     `robot`: the `Robot`.
-
-    Attributes:
-        values: All numbers, in the order of `sensors_of`.
-        parts: Sensor -> parts of them, one of each of its signals.
     """
 
-    __slots__ = (
-        'stamp',
-        'values',
-        'parts',
-        'position',
-        'velocity',
-        'orientation',
-        'angular_velocity',
-        'linear_acceleration',
-        'foot_force',
-        'locked',
-    )
+    __slots__ = {  # help() says what stands here
+        'stamp': 'When it was measured, s.',
+        'values': 'All numbers, in the order of `sensors_of`.',
+        'parts': 'Sensor -> parts of `values`, one of each of its signals.',
+        'blocks': 'Sensor -> all its numbers, in one piece.',
+        'own': 'Name in `Robot.signals` -> its numbers.',
+        'position': 'Joint positions, rad or m, ``(n_joints,)``.',
+        'velocity': 'Joint velocities, rad/s or m/s, ``(n_joints,)``.',
+        'orientation': 'Unit quaternion x, y, z, w of the IMU in the world, ``(4,)``.',
+        'angular_velocity': 'Of the IMU in its axes, rad/s, ``(3,)``.',
+        'linear_acceleration': 'Specific force at the IMU in its axes, m/s^2, ``(3,)``.',
+        'foot_force': 'From the floor on each foot, in its axes, N, ``(n_feet, 3)``.',
+        'locked': 'Whether each lock holds, ``(n_locks,)``.',
+    }
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
-        rows = [
-            (sensor.name, signal)
-            for sensor in sensors_of(robot)
-            if sensor.name != LOCKS
-            for signal in sensor.signals
-        ]
-        ends = np.cumsum([len(signal.labels) for _, signal in rows])
+        places = places_of(robot)
         # one block of memory, so that one look tells whether everything is finite
-        self.values = np.zeros(ends[-1])
+        self.values = np.zeros(max((place.stop for place in places.values()), default=0))
         self.parts: dict[str, list[np.ndarray]] = {}
-        for (name, signal), part in zip(rows, np.split(self.values, ends[:-1])):
-            self.parts.setdefault(name, []).append(part)
-            if signal.name == 'orientation':
-                part[3] = 1.0
-        self.position, self.velocity = self.parts[JOINTS]
+        for (sensor, _), place in places.items():
+            self.parts.setdefault(sensor, []).append(self.values[place])
+        self.blocks = {
+            sensor: self.values[places[sensor, 0].start :][: sum(map(len, parts))]
+            for sensor, parts in self.parts.items()
+        }
+        self.own = {
+            signal.row: self.parts[told.name][i]
+            for told in sensors_of(robot)
+            for i, signal in enumerate(told.signals)
+            if signal.row
+        }
+        self.position, self.velocity = self.parts[JOINTS][:2]
         self.orientation, self.angular_velocity, self.linear_acceleration = self.parts[IMU]
-        feet = 2 * len(self.position) + 10 + np.array([0, 3 * len(robot.feet)])
-        self.foot_force = self.values[slice(*feet)].reshape(-1, 3)
+        for told in sensors_of(robot):
+            if told.kind == IMU:
+                self.parts[told.name][0][3] = 1.0
+        first, last = places[robot.feet[0], 0], places[robot.feet[-1], 0]
+        self.foot_force = self.values[first.start : last.stop].reshape(-1, 3)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.parts[LOCKS] = [self.locked]
 
@@ -166,28 +180,29 @@ class WalkerState:
     `robot`: the `Robot`.
     """
 
-    __slots__ = (
-        'stamp',
-        'support',
-        'steps',
-        'touchdown',
-        'step_length',
-        'step_time',
-        'coordinates',
-        'rates',
-        'position',
-        'velocity',
-        'contact',
-        'locked',
-        'base',
-        'foothold',
-        'foot_height',
-        'floor_slope',
-        'covariance',
-        'flicker',
-        'pulled',
-        'mistrusted',
-    )
+    __slots__ = {  # help() says what stands here
+        'stamp': 'Of the measurement it is known from, s.',
+        'support': 'Index of the stance foot in `Robot.feet`.',
+        'steps': 'Steps so far.',
+        'touchdown': 'When the stance foot landed, s.',
+        'step_length': 'Length of the last step, m; 0 before the first.',
+        'step_time': 'How long the last step took, s; 0 before the first.',
+        'coordinates': 'Minimal coordinates of the support, rad, ``(n_coordinates,)``.',
+        'rates': 'Their velocities, rad/s, ``(n_coordinates,)``.',
+        'position': 'Joint positions, rad or m, ``(n_joints,)``.',
+        'velocity': 'Joint velocities, rad/s or m/s, ``(n_joints,)``.',
+        'contact': 'Whether each foot touches the floor, ``(n_feet,)``.',
+        'locked': 'Whether each lock holds, ``(n_locks,)``.',
+        'base': 'The `BaseState`: place, attitude and velocities of the base.',
+        'foothold': 'Where the stance foot is in the floor frame, m, ``(3,)``.',
+        'foot_height': 'Of each foot above the stance foot, m, a list of ``n_feet``.',
+        'floor_slope': 'Rise over run of the floor along x and along y, ``(2,)``.',
+        'covariance': 'Of errors in attitude, velocity, place of the base, ``(9, 9)``; or None.',
+        'flicker': 'Changes of a contact within the last second that were not believed.',
+        'pulled': 'Whether the force on each foot pulls it down, as no floor does, ``(n_feet,)``.',
+        'mistrusted': 'Whether the force of each foot contradicts the weight, ``(n_feet,)``.',
+        'signals': 'Name in `Robot.signals` -> its numbers, in its unit.',
+    }
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -208,6 +223,7 @@ class WalkerState:
         self.floor_slope = np.zeros(2)
         self.covariance: np.ndarray | None = None
         self.flicker = 0
+        self.signals = {name: part.copy() for name, part in Measurement(robot).own.items()}
 
     q = property(lambda self: self.coordinates, doc='`coordinates`, by the name of old laws.')
     v = property(lambda self: self.rates, doc='`rates`, by the name of old laws.')
@@ -216,14 +232,49 @@ class WalkerState:
 class Command:
     """What the robot shall do until the next command.
 
-    `robot`: the `Robot`.
+    A drive adds ``stiffness (position - q) + damping (velocity - v)`` to the effort of its joint.
+    A law that leaves them at zero commands effort alone; see `models.drives`.
+
+    Args:
+        robot: The `Robot`.
     """
 
-    __slots__ = ('effort', 'lock')
+    __slots__ = {  # help() says what stands here
+        'numbers': 'All of them, in the order of the next five, in one piece.',
+        'effort': 'Of each motor, then of what else moves the robot, N m or N, ``(n_efforts,)``.',
+        'position': 'Where the drive of each motor pulls its joint, rad or m, ``(n_motors,)``.',
+        'velocity': 'How fast it shall move there, rad/s or m/s, ``(n_motors,)``.',
+        'stiffness': 'Of each drive, N m/rad or N/m, ``(n_motors,)``.',
+        'damping': 'Of each drive, N m s/rad or N s/m, ``(n_motors,)``.',
+        'lock': 'Whether each lock is armed, ``(n_locks,)``.',
+        'joints': "Positions of the motors' joints among the robot's, ``(n_motors,)``.",
+    }
 
     def __init__(self, robot: Robot) -> None:
-        self.effort = np.zeros(len(robot.efforts))
+        n, m = len(robot.efforts), len(robot.actuators)
+        self.numbers = np.zeros(n + 4 * m)
+        self.effort, self.position, self.velocity, self.stiffness, self.damping = np.split(
+            self.numbers, n + m * np.arange(4)
+        )
         self.lock = np.zeros(len(robot.locks), dtype=bool)
+        self.joints = np.array([robot.joint_index(joint) for joint in robot.actuators], int)
+
+    def clear(self) -> None:
+        """Ask for nothing: no effort, no stiffness, no damping."""
+        self.numbers[:] = 0.0
+
+    def torque(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """Return the efforts that drives make of it, N m, ``(n_efforts,)``.
+
+        Args:
+            position: Of the robot's joints, rad or m, ``(n_joints,)``.
+            velocity: Likewise, rad/s or m/s.
+        """
+        joints = self.joints
+        torque: np.ndarray = self.effort.copy()
+        torque[: len(joints)] += self.stiffness * (self.position - position[joints])
+        torque[: len(joints)] += self.damping * (self.velocity - velocity[joints])
+        return torque
 
 
 @dataclass
@@ -234,12 +285,16 @@ class Reference:
     ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s), ``(3,)``; None leaves it
     to ``speed``. `posture`: joint positions to hold, ``(n_joints,)``; None leaves them to the
     controller. `support`: feet that shall carry the robot; None takes all that touch the floor.
+    `stop`: whether it shall stand as soon as it can. `lower`: by which share of its height a robot
+    that stands shall be lowered.
     """
 
     speed: float | None = None
     velocity: np.ndarray | None = None
     posture: np.ndarray | None = None
     support: tuple[str, ...] | None = None
+    stop: bool = False
+    lower: float = 0.0
 
     def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""
@@ -247,34 +302,95 @@ class Reference:
 
 
 JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator
+OWN = 'signal'  # kind of a sensor that is a row of the robot file alone
 IMU_BROADCASTER, LOCK_BROADCASTER = 'imu_broadcaster', 'lock_broadcaster'
+JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
+FAR = 1e4  # rad, m, per s: no joint without limits goes farther or faster
+UNIT = 0.01  # how far from 1 the norm of a quaternion may be
+
+
+class Bounds(NamedTuple):
+    """How a number is judged, and which fault it is."""
+
+    beyond: str  # code of the fault when it is beyond its bounds
+    jumped: str  # code of the fault when it changes faster than it can
+    lower: float
+    upper: float
+    jump: float = math.inf  # it may change by ``jump + slope t`` in a time t
+    slope: float = 0.0
+
+
+# of a robot, its safety parameters and a label
+Judge = Callable[['Robot', Any, str], Bounds]
+
+
+def _speed(robot: Robot, safety: Any, joint: str) -> float:
+    return float(min(FAR, robot.limits[joint].velocity * safety.velocity_limit_factor))
+
+
+def _position(robot: Robot, safety: Any, joint: str) -> Bounds:
+    limit, margin = robot.limits[joint], safety.joint_limit_margin
+    lower, upper = max(limit.lower - margin, -FAR), min(limit.upper + margin, FAR)
+    slope = _speed(robot, safety, joint)
+    return Bounds('joint_limit', 'jump', lower, upper, safety.jump_margin, slope)
+
+
+def _rate(code: str, limit: float, safety: Any) -> Bounds:
+    """Believe a change by more than half the limit once it lasts: a spike does not."""
+    swing = 2.0 / max(safety.bridge_time, 1e-9)  # from one limit to the other meanwhile
+    return Bounds(code, code, -limit, limit, 0.5 * limit, swing * limit)
+
+
+def _within(code: str, limit: str) -> Judge:
+    def judge(robot: Robot, safety: Any, label: str) -> Bounds:
+        return Bounds(code, code, -getattr(safety, limit), getattr(safety, limit))
+
+    return judge
+
+
+def _refuse(robot: Robot, safety: Any, label: str) -> Bounds:
+    raise InvalidInput(f'signal {label}', limit='has no bounds', remedy='give its row some')
 
 
 class Signal(NamedTuple):
-    """Numbers of a sensor that are one quantity."""
+    """A row of the table: numbers of a sensor that are one quantity."""
 
     name: str  # also of its interfaces in ros2_control
     unit: str  # in SI
-    labels: tuple[str, ...]  # of its numbers: joints, or axes
+    labels: tuple[str, ...]  # of its numbers: joints, axes, or one empty one of a scalar
     title: str = ''  # Of its plot; one title, one plot. Empty: it is not drawn.
     field: str = ''  # of the message that holds it, where that is not its name
+    judge: Judge = _refuse  # its bounds
+    word: str = ''  # how messages call it, where that is not its name
+    # standard deviation of its error, or the parameter of ``sensors`` that says it
+    noise: str | float = 0.0
+    drawn: str = ''  # the only label that is drawn; empty: all
+    row: str = ''  # its name in `Robot.signals`, of one that stands there
+
+    @property
+    def place(self) -> str:
+        """Where in a message it is."""
+        return self.field or self.name
 
     def read(self, message: Any) -> list[float]:
-        """Return the numbers along axes that a message holds."""
-        vector = attrgetter(self.field or self.name)(message)
-        return [getattr(vector, axis) for axis in self.labels]
+        """Return the numbers that a message holds: along axes, or one."""
+        held = attrgetter(self.place)(message)
+        return [getattr(held, axis) if axis else held for axis in self.labels]
 
     def write(self, message: Any, values: Any) -> None:
-        """Put numbers along axes into a message."""
-        vector = attrgetter(self.field or self.name)(message)
+        """Put numbers into a message."""
+        *path, last = self.place.split('.')
         for axis, value in zip(self.labels, values.tolist()):
-            setattr(vector, axis, value)
+            steps = (*path, last) if axis else path
+            held = attrgetter('.'.join(steps))(message) if steps else message
+            setattr(held, axis or last, value)
 
 
 class Sensor(NamedTuple):
     """What one message on one topic tells."""
 
-    name: str  # `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`
+    name: str  # `JOINTS`, `IMU`, a foot, the link of another IMU, a row's own, or `LOCKS`
     kind: str  # the end of the code of the fault when it falls silent
     message: str  # its type in ROS
     controller: str  # broadcaster of ros2_control that publishes it
@@ -283,63 +399,104 @@ class Sensor(NamedTuple):
     # in the order of `Measurement.values`; locks, which are no numbers, stand apart
     signals: tuple[Signal, ...]
 
+    def spread(self, signal: Signal, part: np.ndarray) -> np.ndarray:
+        """Return numbers of joints as a JointState has them: NaN where a joint has none."""
+        names = self.signals[0].labels
+        if signal.labels == names:
+            return part
+        spread = np.full(len(names), math.nan)
+        spread[[names.index(label) for label in signal.labels]] = part
+        return spread
+
 
 STATE = 'sensor_msgs/msg/JointState'
 INERTIAL = (
-    Signal('orientation', '1', tuple('xyzw')),
-    Signal('angular_velocity', 'rad/s', tuple('xyz'), 'angular velocity'),
-    Signal('linear_acceleration', 'm/s^2', tuple('xyz'), 'specific force'),
+    Signal(
+        'orientation',
+        '1',
+        tuple('xyzw'),
+        judge=lambda *_: Bounds('orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT),
+        noise='orientation_noise',
+    ),
+    Signal(
+        'angular_velocity',
+        'rad/s',
+        tuple('xyz'),
+        'angular velocity',
+        judge=lambda robot, safety, _: _rate('gyroscope', safety.base_rate_limit, safety),
+        word='angular velocity',
+        noise='gyro_noise',
+    ),
+    Signal(
+        'linear_acceleration',
+        'm/s^2',
+        tuple('xyz'),
+        'specific force',
+        judge=_within('accelerometer', 'specific_force_limit'),
+        word='acceleration',
+        noise='acceleration_noise',
+    ),
+)
+_POSITION = Signal(
+    'position', 'rad', (), 'joint positions', judge=_position, noise='position_noise'
+)
+_VELOCITY = Signal(
+    'velocity',
+    'rad/s',
+    (),
+    'joint velocities',
+    judge=lambda robot, safety, joint: _rate(
+        'velocity_limit', _speed(robot, safety, joint), safety
+    ),
+    noise='velocity_noise',
+)
+_FORCE = Signal(
+    'force',
+    'N',
+    tuple('xyz'),
+    'forces on the feet',
+    'wrench.force',
+    _within('foot_force', 'foot_force_limit'),
+    'foot force',
+    'force_noise',
+    'z',
 )
 
 
 def sensors_of(robot: Robot) -> list[Sensor]:
     """Return the sensors of a robot in the order of `Measurement.values`, locks last."""
     joints, locks = tuple(robot.joints), tuple(lock.joint for lock in robot.locks)
+    own = [row.sensor(robot) for row in robot.signals.values()]
+    told = [row.signals[0] for row in own if row.name == JOINTS]
+    moving = (_POSITION._replace(labels=joints), _VELOCITY._replace(labels=joints), *told)
     rows = [
-        Sensor(
-            JOINTS,
-            JOINTS,
-            STATE,
-            'joint_state_broadcaster',
-            'joint_states',
-            '',
-            (
-                Signal('position', 'rad', joints, 'joint positions'),
-                Signal('velocity', 'rad/s', joints, 'joint velocities'),
-            ),
-        ),
+        Sensor(JOINTS, JOINTS, STATE, JOINT_STATE_BROADCASTER, 'joint_states', '', moving),
         _inertial(IMU, IMU_BROADCASTER, robot.imu_link),
     ]
     for foot in robot.feet:
         controller = f'{topic_word(foot)}_broadcaster'
-        rows.append(
-            Sensor(
-                foot,
-                CONTACT,
-                'geometry_msgs/msg/WrenchStamped',
-                controller,
-                f'{controller}/wrench',
-                foot,
-                (Signal('force', 'N', tuple('xyz'), 'forces on the feet', 'wrench.force'),),
-            )
-        )
+        topic = f'{controller}/wrench'
+        rows.append(Sensor(foot, CONTACT, WRENCH, controller, topic, foot, (_FORCE,)))
     rows += [
         _inertial(imu_name(link), f'{topic_word(link)}_{IMU_BROADCASTER}', link)
         for link in robot.more_imus
     ]
+    rows += [row for row in own if row.name != JOINTS]
     if locks:
-        rows.append(
-            Sensor(
-                LOCKS,
-                JOINTS,
-                STATE,
-                LOCK_BROADCASTER,
-                f'{LOCK_BROADCASTER}/joint_states',
-                '',
-                (Signal('lock', '1', locks, '', 'position'),),
-            )
-        )
+        held = (Signal('lock', '1', locks, '', 'position'),)
+        topic = f'{LOCK_BROADCASTER}/joint_states'
+        rows.append(Sensor(LOCKS, JOINTS, STATE, LOCK_BROADCASTER, topic, '', held))
     return rows
+
+
+def places_of(robot: Robot) -> dict[tuple[str, int], slice]:
+    """Return sensor and number of its signal -> where it is in `Measurement.values`."""
+    places, end = {}, 0
+    for sensor in sensors_of(robot):
+        for i, signal in enumerate(sensor.signals if sensor.name != LOCKS else ()):
+            places[sensor.name, i] = slice(end, end + len(signal.labels))
+            end += len(signal.labels)
+    return places
 
 
 def imu_name(link: str) -> str:

@@ -40,6 +40,19 @@ class SpaceEquations:
     """Functions of one step on the robot's first foot; ``theta`` is of `step_parameters`.
 
     Poses and the wrench are in the stance sole's frame, which is the floor's.
+
+    Attributes:
+        n: Number of joints.
+        legs: The joints of the legs of both feet, each from the base, as indices.
+        mirror: From the joints of a step on one foot to those of the step on the other, ``(n, n)``.
+        dynamics: (q, v, a, theta) -> efforts of the motors ``(n,)``, wrench of the floor on the
+            stance sole, force and moment about its origin, ``(6,)``.
+        poses: (q) -> positions of the other sole and of the base ``(3, 2)``, their rotations,
+            ``(3, 6)``.
+        swing_twist: (q, v) -> velocity of the other sole in its own axes, linear first, ``(6,)``.
+        impact: (q, twist, v, v_new, theta) -> momenta of the joints gained ``(n,)`` and impulse
+            wrench on the stance sole ``(6,)``, as it stops from a twist, v becoming v_new.
+        energy: (q, v, theta) -> kinetic energy, J.
     """
 
     n: int  # number of joints
@@ -57,7 +70,7 @@ class SpaceEquations:
     # (q, twist, v, v_new, theta) -> momenta of the joints gained ``(n,)`` and impulse wrench on the
     # stance sole ``(6,)``, as it stops from a twist, v becoming v_new
     impact: ca.Function = field(repr=False)
-    energy: ca.Function = field(repr=False)  # (q, v, theta) -> kinetic energy, J
+    energy: ca.Function = field(repr=False)
 
 
 class _Tree(Keyed):
@@ -112,8 +125,9 @@ class _Tree(Keyed):
 def space_equations(robot: Robot) -> SpaceEquations:
     """Return the `SpaceEquations` of a biped; robots with the same skeleton share them.
 
-    Raises `MissingDependency`: CasADi is not installed. `InvalidInput`: it has not two mirrored
-    legs of six joints.
+    Raises:
+        MissingDependency: CasADi is not installed.
+        InvalidInput: It has not two mirrored legs of six joints.
     """
     if ca is None:
         raise MissingDependency(

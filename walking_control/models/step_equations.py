@@ -38,9 +38,26 @@ FADE = 0.05  # rad/s
 
 @dataclass(frozen=True, eq=False)
 class StepEquations:
-    """Functions of one step; ``theta`` is the vector of `step_parameters`."""
+    """Functions of one step; ``theta`` is the vector of `step_parameters`.
 
-    n: int  # number of minimal coordinates
+    Attributes:
+        n: Number of minimal coordinates.
+        axes: Axes of the floor frame a force has, those of the `Base`.
+        relabel: S of [DS09] (4.10): coordinates of one support to those of the other.
+        masses: Where the bodies' masses stand in theta.
+        effort: (q, v, a, theta) -> forces collocated with q that the motion takes beside springs.
+        force: (q, v, a, theta) -> force of the floor on the stance foot, N, ``(len(axes),)``.
+        foot: (q) -> the other foot relative to the stance foot, m, ``(len(axes),)``.
+        foot_velocity: (q, v) -> its velocity, m/s.
+        impact: (q, v, v_new, theta) -> (momentum mismatch ``(n,)`` in the coordinates of the new
+            support, impulse on the landing foot, velocity of the foot left behind).
+        momentum: (q, v, theta) -> mass matrix times v with the stance foot at rest, ``(n,)``.
+        energy: (q, v, theta) -> kinetic and potential energy, J; potential counts from the
+            stance foot.
+        friction_power: (v) -> power that friction of the joints takes, W.
+    """
+
+    n: int
     axes: tuple[int, ...]  # axes of the floor frame a force has, those of the `Base`
     # S of [DS09] (4.10): coordinates of one support to those of the other
     relabel: tuple[tuple[float, ...], ...]
@@ -66,9 +83,13 @@ class StepEquations:
 def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     """Return the numbers theta a robot and its floor give the equations.
 
-    `gravity`: m/s^2. `slope`: rad, downhill positive. Returns gravity ``(3,)``; rotor inertia,
-    stiffness, damping and rest angle by joint; then ten inertial parameters (mass, first moment,
-    inertia about the joint) by body.
+    Args:
+        gravity: m/s^2.
+        slope: rad, downhill positive.
+
+    Returns:
+        Gravity ``(3,)``; rotor inertia, stiffness, damping and rest angle by joint; then ten
+        inertial parameters (mass, first moment, inertia about the joint) by body.
     """
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
@@ -101,9 +122,12 @@ def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float
 def step_equations(robot: Robot) -> StepEquations:
     """Return the `StepEquations` of a robot standing on its first foot.
 
-    Robots with the same skeleton share them. Raises `MissingDependency`: CasADi is not installed.
-    `UrdfError`: a joint neither turns nor slides about one axis. `InvalidInput`: the base turns
-    freely.
+    Robots with the same skeleton share them.
+
+    Raises:
+        MissingDependency: CasADi is not installed.
+        UrdfError: A joint neither turns nor slides about one axis.
+        InvalidInput: The base turns freely.
     """
     if robot.is_free:
         raise InvalidInput(

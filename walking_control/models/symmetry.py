@@ -121,8 +121,11 @@ Legs = tuple[tuple[int, ...], ...]
 def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
     """Return the joints of both legs from the base down, and the mirror matrix of them all.
 
-    `robot`: on a free base, whose joints are those of two equal legs. Raises `InvalidInput`: it has
-    other joints, or the legs' axes are no mirror images.
+    Args:
+        robot: On a free base, whose joints are those of two equal legs.
+
+    Raises:
+        InvalidInput: It has other joints, or the legs' axes are no mirror images.
     """
     what = f'gait of {robot.name} in space'
     if not robot.is_free or len(robot.feet) != 2:

@@ -23,27 +23,41 @@ _LIMITS = ('lower', 'upper', 'effort', 'velocity')
 _EFFORT = _LIMITS.index('effort')
 _MOTE = 1e-3  # of the robot's mass
 DEEPEST = 200  # elements within each other; a body within a body counts too in other formats
+PIECE = 1 << 13  # characters that are parsed before other threads have their turn
 
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """What the rest of the package asks of a moving joint."""
+    """What the rest of the package asks of a moving joint.
+
+    Args:
+        name: Name.
+        kind: ``'revolute'``, ``'continuous'`` or ``'prismatic'``.
+        lower: Lower position limit, rad or m (-inf where the URDF gives none).
+        upper: Upper position limit.
+        effort: Largest effort, N m or N (inf where the URDF gives none).
+        velocity: Largest speed, rad/s or m/s (inf where the URDF gives none).
+        damping: Viscous friction, N m s/rad or N s/m (0 where the URDF gives none).
+        friction: Dry friction, N m or N (likewise).
+    """
 
     name: str
-    kind: str  # ``'revolute'``, ``'continuous'`` or ``'prismatic'``
-    lower: float  # lower position limit, rad or m (-inf where the URDF gives none)
-    upper: float  # upper position limit
-    effort: float  # largest effort, N m or N (inf where the URDF gives none)
-    velocity: float  # largest speed, rad/s or m/s (inf where the URDF gives none)
-    damping: float = 0.0  # viscous friction, N m s/rad or N s/m (0 where the URDF gives none)
-    friction: float = 0.0  # dry friction, N m or N (likewise)
+    kind: str
+    lower: float
+    upper: float
+    effort: float
+    velocity: float
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
 
-    `path`: file path. `xacro_args`: mapping of xacro argument to value. Raises `UrdfError`: the
-    file is unreadable, is not a URDF, or a mass or inertia is not physical.
+    `path`: file path. `xacro_args`: mapping of xacro argument to value.
+
+    Raises:
+        UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.
     """
     path = Path(path)
     if not path.is_file():
@@ -80,7 +94,11 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
 
 
 def declared_arguments(path: Path | str) -> list[str]:
-    """Return the names of a xacro file's arguments; `UrdfError` where it cannot be read."""
+    """Return the names of the arguments a xacro file declares.
+
+    Raises:
+        UrdfError: The file cannot be read.
+    """
     try:
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:
@@ -91,11 +109,17 @@ def declared_arguments(path: Path | str) -> list[str]:
 def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
     """Return the root element of an XML text.
 
-    `what`: what it is, for the message. Raises `UrdfError`: it is not XML, or nested deeper than
-    any robot.
+    Args:
+        what: What it is, for the message.
+
+    Raises:
+        UrdfError: It is not XML, or nested deeper than any robot.
     """
     try:
-        root = ElementTree.fromstring(text)
+        parser = ElementTree.XMLParser()
+        for begin in range(0, len(text), PIECE):
+            parser.feed(text[begin : begin + PIECE])
+        root = parser.close()
     except (ElementTree.ParseError, ValueError, LookupError) as error:  # of an encoding
         raise UrdfError(what, limit=f'not well-formed XML: {error}') from error
     level = [root]
@@ -107,7 +131,11 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
 
 
 def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
-    """Return a URDF text's root element; `UrdfError` where it is not XML or not a ``<robot>``."""
+    """Return the root element of a URDF text.
+
+    Raises:
+        UrdfError: It is not XML or not a ``<robot>``.
+    """
     root = parse_xml(text, f'URDF {path}')
     if root.tag != 'robot':
         raise UrdfError(f'URDF {path}', value=root.tag, limit='the root element must be <robot>')
@@ -127,9 +155,10 @@ def without_shapes(text: str) -> str:
 def check_urdf(text: str, path: Path | str = 'text') -> None:
     """Refuse what is no robot, and masses and inertias that no body can have.
 
-    Raises `UrdfError`: the links and joints do not make one robot (see `check_structure`), a mass
-    is negative or not finite, an inertia is not positive semi-definite or breaks the triangle
-    inequality, or the whole robot has no mass; carries all others.
+    Raises:
+        UrdfError: The links and joints do not make one robot (see `check_structure`), a mass is
+            negative or not finite, an inertia is not positive semi-definite or breaks the triangle
+            inequality, or the whole robot has no mass; carries all others.
     """
     root, findings = parse(text, path), Findings()
     findings.attempt(check_structure, root)

@@ -23,17 +23,22 @@ NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
     'capsule': {'radius': (1,), 'length': (1,)},
     'mesh': {'scale': (1, 3)},
     'dynamics': {'damping': (1,), 'friction': (1,)},
+    'mimic': {'multiplier': (1,), 'offset': (1,)},
     'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')},
 }
+SHAPES = ('box', 'cylinder', 'sphere', 'capsule')  # their numbers must be there
 LARGEST = 1e6  # m, kg, ...: beyond it a number is a slip
 
 
 def check_structure(root: Element) -> None:
     """Refuse a URDF whose links and joints do not make one robot.
 
-    `root`: root element of the URDF. Raises `UrdfError`: a name is missing or used twice, a joint
-    is of an unknown type, lacks a limit or names a link that is not there, or the links form no
-    single tree; carries all others.
+    Args:
+        root: Root element of the URDF.
+
+    Raises:
+        UrdfError: A name is missing or used twice, a joint is of an unknown type, lacks a limit or
+            names a link that is not there, or the links form no single tree; carries all others.
     """
     findings = Findings()
     links = [link.get('name') for link in root.findall('link')]
@@ -49,14 +54,17 @@ def check_structure(root: Element) -> None:
 def check_numbers(root: Element) -> None:
     """Refuse what should be numbers and is not, and axes without a direction.
 
-    `root`: root element of the URDF. Raises `UrdfError`, which names the first such link or joint
-    and carries all others.
+    Args:
+        root: Root element of the URDF.
+
+    Raises:
+        UrdfError: Of the first link or joint where this is so; carries all others.
     """
     findings = Findings()
     for part in (*root.findall('link'), *root.findall('joint')):
         for element in part.iter():
             for name, counts in NUMBERS.get(element.tag, {}).items():
-                if element.get(name) is not None:
+                if element.get(name) is not None or element.tag in SHAPES:
                     findings.attempt(_check_number, part, element, name, counts)
     findings.raise_first()
 

@@ -20,6 +20,7 @@ import yaml
 from walking_control.exceptions import InvalidInput, RobotFileError
 
 MOST = 200_000  # values, those behind aliases counted wherever they stand
+LONGEST = 4_000_000  # characters: a second of reading
 
 
 class _Loader(yaml.SafeLoader):
@@ -62,9 +63,12 @@ _Loader.add_constructor('tag:yaml.org,2002:int', _read_integer)
 def load_yaml(text: str) -> Any:
     """Return what a YAML text says, in plain types.
 
-    Raises `yaml.YAMLError`: it is not YAML, a key of a mapping stands twice, a number is too large,
-    a node holds itself or aliases make more than `MOST` values.
+    Raises:
+        yaml.YAMLError: It is not YAML, a key of a mapping stands twice, a number is too large, it
+            is longer than `LONGEST`, a node holds itself or aliases make more than `MOST` values.
     """
+    if len(text) > LONGEST:
+        raise yaml.YAMLError(f'it is {len(text)} characters long; limit {LONGEST}')
     return deepcopy(_load(text))
 
 
@@ -82,8 +86,12 @@ def _load(text: str) -> Any:
 def read_yaml(path: Path | str, what: str) -> Any:
     """Return what a YAML file says, see `load_yaml`.
 
-    `path`: of the file. `what`: what it is, for the error. Raises `InvalidInput`: it cannot be
-    read.
+    Args:
+        path: Of the file.
+        what: What it is, for the error.
+
+    Raises:
+        InvalidInput: It cannot be read.
     """
     try:
         return load_yaml(Path(path).read_text(encoding='utf-8'))
@@ -109,7 +117,11 @@ def _count(node: object, counted: dict[int, int | None]) -> int:
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
-    """Return a value that must be a mapping. Raises `RobotFileError`: it is not."""
+    """Return a value that must be a mapping.
+
+    Raises:
+        RobotFileError: It is not.
+    """
     if not isinstance(value, Mapping):
         raise RobotFileError(what, value=value, limit='must hold name: value pairs')
     return value
@@ -151,7 +163,11 @@ def exponent_remedy(value: object) -> str | None:
 
 
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
-    """Refuse (`RobotFileError`) a name the URDF does not have; say what was perhaps meant."""
+    """Refuse a name that the URDF does not have, with what was perhaps meant.
+
+    Raises:
+        RobotFileError: It is not among the known.
+    """
     if name not in known:
         near = get_close_matches(str(name), list(known), n=1)
         raise RobotFileError(
@@ -162,7 +178,11 @@ def require(name: object, known: Collection[str], kind: str, path: Path | str) -
 
 
 def require_once(names: Iterable[str], what: str) -> None:
-    """Refuse a list in which a name stands twice. Raises `RobotFileError`: one does."""
+    """Refuse a list in which a name stands twice.
+
+    Raises:
+        RobotFileError: One does.
+    """
     for name in names:
         if list(names).count(name) > 1:
             raise RobotFileError(what, value=list(names), limit=f'names {name} twice')

@@ -17,14 +17,23 @@ from walking_control.exceptions import InvalidInput
 
 @dataclass(frozen=True)
 class LaunchArgument:
-    """One argument of a launch file."""
+    """One argument of a launch file.
+
+    Args:
+        name: Name.
+        default: Default, as text; ``''`` leaves the choice to the parameter and robot files.
+        kind: Type of the value: str, bool or float.
+        nodes: Nodes it sets a parameter of.
+        description: One sentence for ``ros2 launch --show-args``.
+        parameter: Name of that parameter, if not the argument's.
+    """
 
     name: str
-    default: str  # default, as text; ``''`` leaves the choice to the parameter and robot files
-    kind: type  # type of the value: str, bool or float
-    nodes: tuple[str, ...]  # nodes it sets a parameter of
-    description: str  # one sentence for ``ros2 launch --show-args``
-    parameter: str = ''  # name of that parameter, if not the argument's
+    default: str
+    kind: type
+    nodes: tuple[str, ...]
+    description: str
+    parameter: str = ''
 
 
 CONTROLLER = 'walking_controller'
@@ -222,8 +231,10 @@ _TRUTH = {'true': True, 'false': False}
 def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SIMULATION) -> None:
     """Refuse what was typed behind a launch file and is not an argument of it.
 
-    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`. Raises
-    `InvalidInput`: a name is not in the table.
+    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`.
+
+    Raises:
+        InvalidInput: A name is not in the table.
     """
     known = [argument.name for argument in arguments]
     for text in argv:
@@ -242,9 +253,15 @@ def read_arguments(
 ) -> dict[str, Any]:
     """Return the typed values of launch arguments.
 
-    `texts`: name -> text, as launch hands them over; names it does not give get their default.
-    `arguments`: the table of `LaunchArgument`. Returns dict: name -> value of the argument's type.
-    Raises `InvalidInput`: a text does not mean a value of its type, or names no parameter file.
+    Args:
+        texts: name -> text, as launch hands them over; names it does not give get their default.
+        arguments: The table of `LaunchArgument`.
+
+    Returns:
+        dict: name -> value of the argument's type.
+
+    Raises:
+        InvalidInput: A text does not mean a value of its type, or names no parameter file.
     """
     values = {
         argument.name: _read(argument, texts.get(argument.name, argument.default))
@@ -262,8 +279,10 @@ def node_parameters(
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
     `node`: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file. `values`: values from
-    `read_arguments`. `arguments`: the table they were read with. Returns list: The ``parameters``
-    of a ``launch_ros.actions.Node``.
+    `read_arguments`. `arguments`: the table they were read with.
+
+    Returns:
+        list: The ``parameters`` of a ``launch_ros.actions.Node``.
     """
     given = {
         argument.parameter or argument.name: values[argument.name]

@@ -61,12 +61,17 @@ def observe_energies(
 ) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a planar run, whatever its controller.
 
-    They are `FIELDS` -> ``(T,)``: potential energy relative to the stance foot, kinetic energy
-    along and across the desired field, their sum, the energy wanted there, distance to the gait in
-    the field's metric, and the place on it. `values` are those of curve tracking's parameters to
-    measure by; None takes those of the run if curve tracking ran, else the defaults.
-    IncompatibleController: curve tracking does not know this kind of robot; GaitError: it has no
-    gait, or another one.
+    `values` are those of curve tracking's parameters to measure by; None takes those of the run if
+    curve tracking ran, else the defaults.
+
+    Returns:
+        name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy
+        along and across the desired field, their sum, the energy wanted there, distance to the
+        gait in the field's metric, and the place on it.
+
+    Raises:
+        IncompatibleController: Curve tracking does not know this kind of robot.
+        GaitError: The robot has no gait, or another one.
     """
     robot, world = run.robot, run.world
     if not robot.is_planar:
@@ -122,15 +127,16 @@ def _along(
 def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
     """Return the measures of a disturbed walk of a planar robot, ready for JSON.
 
-    Returns dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s)
-    of the fault that ended it, ``disturbed`` (whether the disturbance came before the end), and the
-    keys of `MEASURES` in SI units. Squared efforts are integrals over the whole steps before the
-    one that ends at the disturbance, and from that one on, over their number: a walker meets
-    another floor while its foot is still in the air. Injected and absorbed energy are summed over
-    ticks, each actuator for itself. The step of a fault, such as a fall, counts as a whole one, the
-    reaction to it not as an effort. The foot length is how far from the ankle the centre of
-    pressure would have to lie: ground torque over normal force, while the foot carries at least 5 %
-    of the weight; None without a driven ankle.
+    Returns:
+        Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of
+        the fault that ended it, ``disturbed`` (whether the disturbance came before the end), and
+        the keys of `MEASURES` in SI units. Squared efforts are integrals over the whole steps
+        before the one that ends at the disturbance, and from that one on, over their number: a
+        walker meets another floor while its foot is still in the air. Injected and absorbed energy
+        are summed over ticks, each actuator for itself. The step of a fault, such as a fall, counts
+        as a whole one, the reaction to it not as an effort. The foot length is how far from the
+        ankle the centre of pressure would have to lie: ground torque over normal force, while the
+        foot carries at least 5 % of the weight; None without a driven ankle.
     """
     whole, end = summarize(run), quantities.ending(run)
     row = quantities.disturbed_row(run)

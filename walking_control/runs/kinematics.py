@@ -21,15 +21,25 @@ SETTLED = 1e-12  # variance below which an entry is none: the robot cannot move 
 
 @dataclass(frozen=True)
 class Segment:
-    """A straight piece of a stick figure."""
+    """A straight piece of a stick figure.
 
-    start: int  # index of its upper point
+    Args:
+        start: Index of its upper point.
+        end: Index of its lower point.
+        foot: Index of the foot whose leg it belongs to, or None when it is part of no single leg.
+    """
+
+    start: int
     end: int  # of its lower one
-    foot: int | None  # index of the foot whose leg it belongs to, None of no single leg
+    foot: int | None
 
 
 def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
-    """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``."""
+    """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``.
+
+    Returns:
+        ``(T, n_feet, 3)``, m.
+    """
     feet = dynamics.robot.feet
     path = np.empty((len(q), len(feet), 3))
     for row, position in enumerate(q):
@@ -40,7 +50,11 @@ def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
 
 
 def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
-    """Return for each joint of Pinocchio's model the index of the only foot it carries, or None."""
+    """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
+
+    Args:
+        dynamics: The `Dynamics`.
+    """
     model = dynamics.model
     chains = [
         set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
@@ -62,8 +76,14 @@ def leg_of_each_joint(robot: Robot) -> dict[str, int | None]:
 class Skeleton:
     """Stick figure of any robot: joint origins, feet, and the bodies that end nowhere.
 
-    A body whose centre of mass lies farther than `off_segment`, m, from its drawn segments gets one
-    of its own. ``segments``, ``feet`` and ``base`` hold indices of the points of `points`.
+    Args:
+        off_segment: A body whose centre of mass lies farther than this from its drawn segments
+            gets one of its own, m.
+
+    Attributes:
+        segments: The `Segment` list; indices refer to the points of `points`.
+        feet: Index of the point of each foot, in the robot's order.
+        base: Index of the base link's origin.
     """
 
     def __init__(self, dynamics: Dynamics, off_segment: float = 0.02) -> None:
@@ -138,7 +158,11 @@ def sole_corners(urdf: str, foot: str) -> np.ndarray:
 
 
 def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return the outlines of all soles after `Dynamics.place`, m, from feet's `sole_corners`."""
+    """Return the outlines of all soles after `Dynamics.place`, m.
+
+    Args:
+        corners: What `sole_corners` gives of every foot, in the robot's order.
+    """
     placements = [dynamics.data.oMf[frame] for frame in dynamics.frames.values()]
     return tuple(
         outline @ place.rotation.T + place.translation
@@ -147,7 +171,12 @@ def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.n
 
 
 def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how far the base leans, rad: ``(T,)`` from the vertical, along its own x and y."""
+    """Return how far the base leans from the vertical.
+
+    Returns:
+        ``(tilt, forward, left)``, each ``(T,)``, rad: the angle between the base's z axis and the
+        vertical, and the leans of that axis along its own x and y direction over the floor.
+    """
     slope = run.world.slope
     up = np.array([-np.sin(slope), 0.0, np.cos(slope)])
     x, y, z = np.moveaxis(run.base.rotation, 2, 0) @ up  # the vertical in base axes
@@ -155,17 +184,29 @@ def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def tilt(points: np.ndarray, slope: float) -> np.ndarray:
-    """Turn floor-frame points (x, z) so that gravity points down; slope rad, downhill positive."""
+    """Turn floor-frame points (x, z) so that gravity points down; slope in rad, downhill positive.
+
+    Returns:
+        Horizontal and vertical coordinates, m, same shape.
+    """
     c, s = np.cos(slope), np.sin(slope)
     return np.asarray(points @ np.array([[c, -s], [s, c]]))
 
 
 @dataclass(frozen=True)
 class EstimateError:
-    """Estimate less truth of the base, row by row, in the floor frame."""
+    """Estimate less truth of the base, row by row, in the floor frame.
 
-    turn: np.ndarray  # rotation vector of the error, rad, ``(T, 3)``
-    velocity: np.ndarray  # m/s, ``(T, 3)``
+    Attributes:
+        turn: Rotation vector of the error, rad, ``(T, 3)``.
+        velocity: m/s, ``(T, 3)``.
+        position: m, ``(T, 3)``.
+        covariance: Of all three in this order, as the estimator said, ``(T, 9, 9)``; None where
+            it said nothing.
+    """
+
+    turn: np.ndarray
+    velocity: np.ndarray
     position: np.ndarray  # m, ``(T, 3)``
     # of all three in this order, as the estimator said, ``(T, 9, 9)``; None where it said nothing
     covariance: np.ndarray | None

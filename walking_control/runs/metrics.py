@@ -23,7 +23,13 @@ from walking_control.runs.posture import (
 )
 from walking_control.runs.result import Result
 from walking_control.runs.run import Run
-from walking_control.runs.space import Steady, steady_in_space, SteadyInSpace, walks_in_space
+from walking_control.runs.space import (
+    share_on_gait,
+    Steady,
+    steady_in_space,
+    SteadyInSpace,
+    walks_in_space,
+)
 
 DEPTHS = ('foot_depth', 'foot_depth_ahead', 'scuff_reach')
 SCUFF_DEPTH = 0.001  # m: a foot deeper than this in the floor scuffs
@@ -75,12 +81,34 @@ class Summary(Result):
     friction: float
     sensors: dict[str, Any] | None
     steady: SteadyState | SteadyInSpace | None  #: None of a kept posture
+    on_gait: float | None  #: no entry of a law without a gait to be on
     posture: PostureMeasures | None  #: no entry of a walk
     estimator: EstimationMeasures | None
 
 
 def summarize(run: Run) -> Summary:
-    """Return the measures of a run."""
+    """Return the measures of a run, ready for JSON.
+
+    Args:
+        run: The `Run`.
+
+    Returns:
+        Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
+        (m); ``cost_of_transport``, net mechanical work of the actuators / (m g distance), and
+        ``cost_of_transport_electrical``, the same with the energy drawn at the motor terminals,
+        both None unless the robot stepped forward, the latter also None when an actuator has no
+        motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
+        ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
+        foot, see `contact_extremes`, or of all feet, see `load_extremes`, where there are no
+        coordinates to step in; ``energy_injected``, net mechanical work of the actuators (J);
+        ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead`` and ``scuff_reach``
+        (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of the sum of
+        squared efforts up to the last touchdown / steps; ``steady``, see `steady_state` and, of
+        walks in space without coordinates, `steady_in_space`; None of a kept posture; of a law that
+        walks on a gait ``on_gait``, the share of that window on it; of a run
+        that was to keep a posture also ``posture``, see `posture_measures`; ``estimator``, how far
+        off the estimate of the base was, see `estimation_measures`.
+    """
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
     rows = len(run.time)
@@ -118,9 +146,12 @@ def summarize(run: Run) -> Summary:
         else steady_in_space(run, dynamics)
         if walks_in_space(run)
         else None,
+        on_gait=share_on_gait(run) if 'on_gait' in run.telemetry else None,
         posture=posture_measures(run, weight) if rows and keeps_posture(run) else None,
         estimator=estimation_measures(run),
     )
+    if 'on_gait' not in run.telemetry:
+        del summary['on_gait']
     if not keeps_posture(run):
         del summary['posture']
     return summary
@@ -129,13 +160,15 @@ def summarize(run: Run) -> Summary:
 def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     """Measure every completed step.
 
-    Returns name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one
-    begins, ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
-    base (m/s), ``length`` (m), between successive stance feet, each at its median place so that one
-    tick of delay or slip does not matter, and ``clearance`` (m): the lowest height of the swing
-    foot above the stance foot over the middle half of its way along the floor, which is the tallest
-    thin obstacle it would step over wherever in that half it stood. At both ends of the way the
-    height is zero by nature and tells nothing. Negative is a scuff that the plant ignores.
+    Returns:
+        name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
+        ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
+        base (m/s), ``length`` (m), between successive stance feet, each at its median place so
+        that one tick of delay or slip does not matter, and ``clearance`` (m): the lowest height
+        of the swing foot above the stance foot over the middle half of its way along the floor,
+        which is the tallest thin obstacle it would step over wherever in that half it stood. At
+        both ends of the way the height is zero by nature and tells nothing. Negative is a scuff
+        that the plant ignores.
     """
     rows = quantities.touchdowns(run)
     feet = foot_positions(dynamics, run.q)
@@ -167,7 +200,12 @@ def _clearance(path: np.ndarray, floor: float) -> float:
 
 
 def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
-    """Measure the steady window of a run."""
+    """Measure the steady window of a run.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `Dynamics` of its robot.
+    """
     window = quantities.steady_rows(run)
     if window is None:
         return SteadyState()
@@ -206,6 +244,10 @@ def count_scuffs(run: Run, dynamics: Dynamics) -> int:
     than half the distance at which the step began, and that does not make it the stance foot.
     Straight legs scuff whenever they pass each other, where the plant does not let them through
     (``rigid.scuff_length``).
+
+    Args:
+        run: The `Run`.
+        dynamics: The `Dynamics` of its robot.
     """
     if len(run.robot.feet) != 2 or len(run.time) < 2:
         return 0
@@ -227,10 +269,13 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
     """Return how deep in the floor the feet were, by the plant's truth at the ticks.
 
     A rigid plant lets the feet of straight legs pass through the floor near the stance foot; a soft
-    floor gives way under any foot. ``foot_depth`` is the deepest any foot was in the floor, m,
-    ``foot_depth_ahead`` how far it was ahead of the stance foot there, m, ``scuff_reach`` how far
-    ahead of the stance foot another foot was still deeper than `SCUFF_DEPTH`, m. None: never
-    inside, or not told.
+    floor gives way under any foot.
+
+    Returns:
+        ``foot_depth``, the deepest any foot was in the floor, m; ``foot_depth_ahead``, how far it
+        was ahead of the stance foot there, m, None where it never was inside; ``scuff_reach``, how
+        far ahead of the stance foot another foot was still deeper than `SCUFF_DEPTH`, m, None where
+        none ever was. All None of a plant that does not tell.
     """
     height = run.columns.get('foot_height')
     if height is None or not np.isfinite(height).any():
@@ -249,12 +294,18 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
 
 
 def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
-    """Return the smallest normal force, N, and largest friction ratio of the stance foot, or None.
+    """Return the smallest normal force and the largest friction ratio of the stance foot.
 
     Only ticks count at which no other foot touches the floor: while load passes from one foot to
-    the other the old one must go to zero, which is no sign of danger. A tick in flight counts, with
-    force 0. The friction ratio further leaves out ticks at which the foot carries less than 5 % of
-    the weight (`LOADED`), m g in N.
+    the other the old one must go to zero, which is no sign of danger. A tick in flight counts,
+    with force 0. The friction ratio further leaves out ticks at which the foot carries less than
+    5 % of the weight (`LOADED`).
+
+    Args:
+        weight: m g, N.
+
+    Returns:
+        Normal force in N and tangential over normal force, each None when no tick counts.
     """
     others = np.arange(run.contact.shape[1]) != run.support[:, None]
     alone = ~(run.contact & others).any(axis=1)

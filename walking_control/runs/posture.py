@@ -34,7 +34,12 @@ class PostureMeasures(Result):
 
 
 def posture_measures(run: Run, weight: float) -> PostureMeasures:
-    """Measure how a robot of this weight, m g in N, kept its posture in one row or more."""
+    """Measure how a robot kept its posture.
+
+    Args:
+        run: The `Run`, of one row at least.
+        weight: m g, N.
+    """
     tilt = base_lean(run)[0]
     place = run.base.position - run.base.position[0]
     height, shift = place[:, 2], np.hypot(*place[:, :2].T)
@@ -98,8 +103,9 @@ def friction_ratios(run: Run, weight: float) -> np.ndarray:
 def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the extremes of contact of all feet of a robot of this weight, m g in N.
 
-    Returns the smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of
-    any foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
+    Returns:
+        The smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of any
+        foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
     """
     normal = run.foot_force[:, :, 2].sum(axis=1)
     return (
@@ -121,7 +127,11 @@ def _load_shares(run: Run, weight: float) -> dict[str, list[float]] | None:
 
 
 def support_intervals(run: Run) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Return (first row, row behind the last, feet on the floor), without gaps."""
+    """Return when which feet touched the floor.
+
+    Returns:
+        List of (first row, row behind the last, indices of the feet), without gaps.
+    """
     changes = 1 + np.flatnonzero((run.contact[1:] != run.contact[:-1]).any(axis=1))
     bounds = [0, *changes.tolist(), len(run.time)]
     return [

@@ -29,7 +29,11 @@ def touchdowns(run: Run) -> np.ndarray:
 
 
 def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
-    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``."""
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
+
+    Args:
+        feet: Paths of its feet, see `foot_positions`.
+    """
     rows = touchdowns(run)
     bounds = np.append(rows, len(run.time))
     return np.array(
@@ -90,7 +94,12 @@ def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
 
 
 def ending(run: Run) -> dict[str, Any]:
-    """Return how a run ended, ready for JSON: code, stamp (s) and message of its fault, or None."""
+    """Return how a run ended, ready for JSON.
+
+    Returns:
+        ``fell`` and ``fall_reason``; ``fault``, ``fault_time`` (s) and ``fault_reason``: code,
+        stamp and message of the fault that ended it, a fall among them, None without one.
+    """
     fault = run.fault
     return {
         'fell': bool(run.fell),
@@ -102,7 +111,11 @@ def ending(run: Run) -> dict[str, Any]:
 
 
 def failure(summary: Mapping[str, Any]) -> str | None:
-    """Return in words why a run with these entries of `ending` broke off, None if it did not."""
+    """Return in words why a run broke off, None of one that did not.
+
+    Args:
+        summary: Dictionary with the entries of `ending`.
+    """
     code, time = summary['fault'], summary['fault_time']
     at = '' if time is None else f' at {time:.2f} s'
     if code is None or code == FALL:
@@ -172,7 +185,14 @@ def gain(cumulative: np.ndarray) -> np.ndarray:
 
 
 def positive_work(work: np.ndarray) -> float:
-    """Return what actuators did of their cumulative work, J, ``(T, n)``, braking not deducted."""
+    """Return the work that actuators did, what others of them or later ones took up not deducted.
+
+    The net work of a walk is what impacts and friction take, and less while the body sinks: few
+    motors give back what they brake.
+
+    Args:
+        work: Cumulative work of each actuator, J, ``(T, n)``.
+    """
     return positive(np.diff(work, axis=0))
 
 
@@ -187,10 +207,13 @@ def largest(values: np.ndarray) -> float | None:
 
 
 def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
-    """Return the floor that a run with these footholds went over, ``(p, 2)`` in the floor frame, m.
+    """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
 
     A change of level at a touchdown is drawn half way between two footholds: where exactly it lies
     the plant does not say, for it counts from step to step.
+
+    Args:
+        places: Its footholds, ``(k, 3)``.
     """
     profile = read_profile(run.world)
     if profile is not None:

@@ -49,21 +49,38 @@ class SegmentParameters(Parameters, section='segments'):
 
 
 class Segment(NamedTuple):
-    """A part of a route."""
+    """A part of a route.
 
-    name: str  # of it
-    begin: float  # when, s since the route began
+    Attributes:
+        name: Of it.
+        begin, end: When, s since the route began.
+        velocity: Asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s).
+        stop: Whether to stop instead.
+        push: N s per kg of robot; 0: none.
+        push_at: When, s since the route began.
+        push_direction: Where it points, deg from ahead to the left.
+    """
+
+    name: str
+    begin: float
     end: float  # when, s since the route began
     # asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s)
     velocity: tuple[float, float, float]
-    stop: bool  # whether to stop instead
-    push: float  # N s per kg of robot; 0: none
-    push_at: float  # when, s since the route began
-    push_direction: float  # where it points, deg from ahead to the left
+    stop: bool
+    push: float
+    push_at: float
+    push_direction: float
 
 
 class Route(NamedTuple):
-    """What a walker is asked for."""
+    """What a walker is asked for.
+
+    Attributes:
+        segments: The `Segment` list, without gaps.
+        noise: Preset of noise it is meant to be walked with, or None.
+        posture: (joint, rad) of the posture it begins in; else that of the robot file.
+        controller: Name of the law it is meant to be walked with; else that of the robot file.
+    """
 
     segments: tuple[Segment, ...]  #: the `Segment` list, without gaps
     noise: str | None = None  #: preset of noise it is meant to be walked with, or None
@@ -85,7 +102,11 @@ class Route(NamedTuple):
 
 
 def read_route(name_or_path: str | Path) -> Route:
-    """Return the route of a file, or the shipped one of this name; InvalidInput: there is none."""
+    """Return the route of a file, or the shipped one of this name.
+
+    Raises:
+        InvalidInput: There is none, it cannot be read, or it holds what no segment has.
+    """
     what = f'route {name_or_path}'
     content = read_yaml(route_path(name_or_path), what)
     if (

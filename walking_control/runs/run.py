@@ -101,7 +101,11 @@ class Run:
         return walking_control.plot_run(self, name)
 
     def to_dataframe(self) -> Any:
-        """Return the table of the run as pandas has it, one row a tick, units in the header."""
+        """Return the table of the run, one row a tick, units in the header, as pandas has it.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
         from walking_control.runs.tables import run_columns
 
         return import_optional('pandas', 'a data frame').DataFrame(run_columns(self))
@@ -130,9 +134,12 @@ FIRST_CAPACITY = 6000  # rows: a minute of walking at 100 Hz
 class Recorder:
     """Collect rows, hardly ever allocating in the tick, then make a `Run`.
 
-    However many rows beyond `capacity`, memory is taken as they come, in blocks that are joined at
-    the end: nothing is copied while the robot walks. `fields` are (name, unit) of each entry of the
-    controller's telemetry, if it is recorded.
+    Args:
+        controller: Name of the controller.
+        capacity: Expected number of rows. However many, memory is taken as they come, in blocks
+            that are joined at the end: nothing is copied while the robot walks.
+        settings: name -> value of the controller's parameters.
+        fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
     """
 
     def __init__(
@@ -195,7 +202,11 @@ class Recorder:
         command: Command,
         write_telemetry: Callable[[np.ndarray], None] | None = None,
     ) -> None:
-        """Append the state of this tick, its command and what the controller says."""
+        """Append the state of this tick and the command that answers it.
+
+        Args:
+            write_telemetry: Fills an array with what the controller says of this tick.
+        """
         row = self._rows
         if row == len(self._arrays['time']):
             self._blocks.append(self._arrays)
@@ -223,7 +234,11 @@ class Recorder:
         arrays['support'][row] = state.support
         arrays['steps'][row] = state.steps
         arrays['contact'][row] = state.contact
-        arrays['effort'][row] = command.effort
+        driven = command.stiffness.any() or command.damping.any()
+        n = len(self.run.robot.joints)
+        arrays['effort'][row] = (
+            command.torque(truth.q[-n:], truth.v[-n:]) if driven else command.effort
+        )
         if write_telemetry is not None:
             write_telemetry(arrays['telemetry'][row])
         self._rows += 1

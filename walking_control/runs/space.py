@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a walk with a free base was worth, and how it kept to its route; see also `metrics`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.scale import scale_of
 from walking_control.runs import quantities
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.result import plain, Result
@@ -102,8 +104,9 @@ def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
 def step_sizes(run: Run) -> dict[str, np.ndarray]:
     """Measure every completed step along the `heading` at its touchdown.
 
-    Returns name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
-    ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
+    Returns:
+        name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
+        ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
     """
     rows = quantities.touchdowns(run)
     places = quantities.footholds(run, foot_positions(Dynamics(run.robot), run.q))
@@ -150,7 +153,12 @@ class SteadyInSpace(Steady):
 
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
-    """Measure the steady window of a walk in space."""
+    """Measure the steady window of a walk in space.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `Dynamics` of its robot.
+    """
     window = quantities.steady_rows(run)
     if window is None:
         return SteadyInSpace()
@@ -187,19 +195,52 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
     )
 
 
+def share_on_gait(run: Run) -> float | None:
+    """Return the share of the steady window on the law's own gait; None without such a window."""
+    window = quantities.steady_rows(run)
+    return None if window is None else float(run.telemetry['on_gait'][slice(*window)].mean())
+
+
 def judge_route(run: Run) -> list[dict[str, Any]]:
     """Judge every segment of the route that a run has.
 
-    Returns for each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was
-    missed, or None; kept is None of one that a run without a fault was too short for. Beside, as
-    far as they apply: ``asked``, the velocity, and ``speed``, ``sideways`` (m/s) and ``turn``
-    (rad/s), the means over whole strides in the second half of the segment, which must be kept
-    unless it is pushed in it; ``heading_error``, the mean there (rad); ``push`` (N s/kg) and
-    ``push_direction`` (deg); of a stop ``steps`` until it stood and ``shift``, how far the base
-    then moved (m).
+    Returns:
+        For each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was missed,
+        or None; kept is None of one that a run without a fault was too short for. Beside, as far
+        as they apply: ``asked``, the velocity, and ``speed``, ``sideways`` (m/s) and ``turn``
+        (rad/s), the means over whole strides in the second half of the segment, which must be kept
+        unless it is pushed in it; ``heading_error``, the mean there (rad);
+        ``cost_of_transport_electrical`` and ``on_gait``, the share of time on a natural gait, over
+        the same strides, None where they are not known; ``push`` (N s/kg) and ``push_direction``
+        (deg); of a stop ``steps`` until it stood and ``shift``, how far the base then moved (m).
     """
     assert run.route is not None
     return [_judge(run, segment) for segment in run.route.segments]
+
+
+def electrical_cost(run: Run, first: int, last: int) -> float | None:
+    """Return energy drawn at the supply between rows / (m g distance).
+
+    None where a motor is not modelled, or the walk is on the spot.
+    """
+    duration = run.time[last] - run.time[first]
+    way = math.hypot(*mean_velocity(run, first, last)[:2]) * duration
+    if way <= SPOT * duration or len(quantities.motors(run.robot)) < len(run.robot.actuators):
+        return None
+    load = scale_of(run.robot, run.world.gravity).mass * run.world.gravity * way
+    return float(quantities.gain(run.electrical_energy[[first, last]]) / load)
+
+
+def name_natural_part(verdicts: Sequence[dict[str, Any]]) -> str | None:
+    """Return in words which segment was most on a natural gait, and at what cost; None of none."""
+    known = [each for each in verdicts if each.get('on_gait') and each['kept']]
+    if not known:
+        return None
+    best = max(known, key=lambda each: (round(each['on_gait'], 2), each['speed']))
+    share, cost = 100.0 * best['on_gait'], best['cost_of_transport_electrical']
+    return f'{best["name"]}, {share:.0f} % of it on the gait, {best["speed"]:.2f} m/s' + (
+        '' if cost is None else f', electrical cost of transport {cost:.3f}'
+    )
 
 
 def _judge(run: Run, segment: Segment) -> dict[str, Any]:
@@ -226,6 +267,7 @@ def _walking(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
         return {}, ['no whole stride in the second half']
     velocity = mean_velocity(run, *window)
     error = float(heading_error(run)[window[0] : window[1]].mean())
+    on_gait = run.telemetry.get('on_gait')
     missed: list[str] = []
     for name, unit, value, wanted, least in zip(
         ('speed', 'sideways', 'turn'),
@@ -245,6 +287,8 @@ def _walking(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
     return {
         **dict(zip(('speed', 'sideways', 'turn'), velocity.tolist(), strict=True)),
         'heading_error': error,
+        'cost_of_transport_electrical': electrical_cost(run, *window),
+        'on_gait': None if on_gait is None else float(on_gait[slice(*window)].mean()),
     }, missed
 
 

@@ -21,11 +21,13 @@ TABLE, SUMMARY = 'run.csv', 'summary.json'  # in the folder of a report
 
 
 def run_columns(run: Run) -> dict[str, np.ndarray]:
-    """Return the table of a run, ``name [unit]`` -> ``(T,)``.
+    """Return the table of a run.
 
-    Base and joints are the plant's truth in the floor frame, the angular velocity in base axes;
-    minimal coordinates and support are the estimator's. What the controller said of each tick comes
-    last, its name in front.
+    Returns:
+        header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
+        truth in the floor frame, the angular velocity in base axes; minimal coordinates and
+        support are the estimator's. What the controller said of each tick comes last, its name in
+        front.
     """
     robot = run.robot
     columns = {'time [s]': run.time}
@@ -91,16 +93,27 @@ def joint_unit(robot: Robot, joint: str) -> str:
 
 
 class Recording(NamedTuple):
-    """A walk in minimal coordinates, T rows; an effort of a row is held until the next."""
+    """A walk in minimal coordinates, T rows; an effort of a row is held until the next.
 
-    time: np.ndarray  # s, ``(T,)``
-    q: np.ndarray  # minimal coordinates of the support, ``(T, n)``
-    v: np.ndarray  # their rates
-    support: np.ndarray  # index of the stance foot
-    steps: np.ndarray  # count of touchdowns
-    contact: np.ndarray  # feet in contact, ``(T, n_feet)``
-    locked: np.ndarray  # engaged locks, ``(T, n_locks)``
-    effort: np.ndarray  # efforts commanded, ``(T, n_efforts)``
+    Attributes:
+        time: s, ``(T,)``.
+        q: Minimal coordinates of the support, ``(T, n)``.
+        v: Their rates.
+        support: Index of the stance foot.
+        steps: Count of touchdowns.
+        contact: Feet in contact, ``(T, n_feet)``.
+        locked: Engaged locks, ``(T, n_locks)``.
+        effort: Efforts commanded, ``(T, n_efforts)``.
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    support: np.ndarray
+    steps: np.ndarray
+    contact: np.ndarray
+    locked: np.ndarray
+    effort: np.ndarray
 
 
 def effort_headers(robot: Robot) -> list[str]:
@@ -131,7 +144,11 @@ def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
 
 
 def read_recording(path: Path, robot: Robot) -> Recording:
-    """Return the `Recording` in a table of `run_columns`, or in a report's folder."""
+    """Return the `Recording` in a table of `run_columns`, or in the folder of a report with one.
+
+    Raises:
+        InvalidInput: It cannot be read, holds what is no number, or is of another robot.
+    """
     pick = read_table(path, robot)
     time = pick('time [s]')[:, 0]
     return Recording(
@@ -172,7 +189,11 @@ def _columns(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary that lies beside the table of a run; empty without one."""
+    """Return the summary that lies beside the table of a run; empty without one.
+
+    Raises:
+        InvalidInput: There is one that cannot be read.
+    """
     place = (path if path.is_dir() else path.parent) / SUMMARY
     if not place.is_file():
         return {}

@@ -16,9 +16,12 @@ class Arrivals:
     """Judges the arrival of sensors on the steady clock.
 
     In lockstep a set is complete when all stamps are equal. Otherwise every joint state completes
-    it, once each sensor has been heard often enough to know its rate. `kinds`: sensor -> kind, the
-    end of its fault code; ``'joint_state'`` is one of the sensors. `lockstep`: whether stamps must
-    be equal. `timeout`: longest silence of a sensor, s.
+    it, once each sensor has been heard often enough to know its rate.
+
+    Args:
+        kinds: sensor -> kind, the end of its fault code; ``'joint_state'`` is one of the sensors.
+        lockstep: Whether stamps must be equal.
+        timeout: Longest silence of a sensor, s.
     """
 
     complete_at: float | None
@@ -49,7 +52,10 @@ class Arrivals:
     def arrived(self, sensor: str, stamp: float, now: float) -> bool:
         """Note a message; return whether it completes a set.
 
-        `sensor`: its name. `stamp`: its stamp, s. `now`: steady clock, s.
+        Args:
+            sensor: Its name.
+            stamp: Its stamp, s.
+            now: Steady clock, s.
         """
         self._heard[sensor], self._stamps[sensor] = now, stamp
         if not self._ready:

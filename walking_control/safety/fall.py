@@ -10,16 +10,27 @@ from walking_control.safety.parameters import SafetyParameters
 
 
 class FallDetector:
-    """Judges lean and height of a `WalkerState`."""
+    """Judges lean and height of a `WalkerState`.
+
+    Args:
+        robot: The `Robot`.
+        values: `SafetyParameters`.
+    """
 
     def __init__(self, robot: Robot, values: SafetyParameters) -> None:
         # in the plane the first coordinate is the angle of the stance leg from the floor normal
         self._has_leg = robot.is_planar and bool(robot.coordinates)
         self._lean = values.fall_lean
-        self._height = values.fall_height * Dynamics(robot).standing_height()
+        self.standing_height = Dynamics(robot).standing_height()  # m
+        self._height = values.fall_height * self.standing_height
 
-    def reason(self, state: WalkerState) -> str | None:
-        """Return why the robot counts as fallen, or None."""
+    def reason(self, state: WalkerState, low: bool = False) -> str | None:
+        """Return why the robot counts as fallen, or None.
+
+        Args:
+            state: What is known.
+            low: Whether it may be low.
+        """
         if self._has_leg:
             what, lean = 'stance leg', abs(float(state.coordinates[0]))
         else:
@@ -28,6 +39,6 @@ class FallDetector:
         if lean > self._lean:
             return f'the {what} leans {lean:.2f} rad; limit {self._lean:g}'
         height = float(state.base.position[2] - state.foothold[2])
-        if height < self._height:
+        if height < self._height and not low:
             return f'the base is {height:.2f} m above the stance foot; limit {self._height:.2f}'
         return None

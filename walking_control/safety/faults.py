@@ -4,83 +4,291 @@
 from dataclasses import dataclass
 import math
 
+# Categories of a stop, in the words of IEC 60204-1.
+# Category 2, stand: the law brings the robot to a stand and holds it there, powered.
+# Category 1, lower: likewise; then the robot is lowered and its power taken away, damped.
+# Category 0, the power goes at once:
 # damping: damp the actuated joints for `safety.damping_time`, then zero effort.
-# fade: let the last effort fade at `safety.fade_rate`, locks armed: a controlled stop.
+# fade: let the last effort fade at `safety.fade_rate`, locks armed.
 # zero: no effort at once.
 FALL = 'fall'  # code of the fault that ends most walks
 REACTIONS = ('damping', 'fade', 'zero')
+STOPS = {'stand': 2, 'lower': 1}  # reactions that need a law that can stand -> category
+BEST = 'best'  # the category of `FaultKind` where the law can stand, else category 0
+STANDS = 'stands'  # what `Controller.standstill` says of a law that can
+EMERGENCY_STOP, POWER_OFF = 'emergency_stop', 'power_off'
+INTERNAL, COMMAND = 'internal', 'command'
+LAW_LOST = (COMMAND, INTERNAL)  # of these a standby law brings to a stand
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """A kind of fault."""
+    """A kind of fault.
 
-    code: str  # short name, also the end of the parameter ``safety.on_<code>``
-    meaning: str  # what it means, half a sentence
-    reaction: str  # default reaction
-    # reactions that can be chosen; without a running clock or joint states nothing can be damped or
-    # faded
+    Args:
+        code: Short name, also the end of the parameter ``safety.on_<code>``.
+        meaning: What it means, half a sentence.
+        reaction: Default reaction of category 0.
+        known: What is still known after it, half a sentence: why the category is what it is.
+        category: Category of a stop that this allows, of IEC 60204-1.
+        reactions: Reactions of category 0 that can be chosen; without a running clock or joint
+            states nothing can be damped or faded.
+        lasting: Whether ``~/clear_fault`` looks whether the cause is still there, and refuses
+            then. All other causes latch again by themselves if they last.
+    """
+
+    code: str
+    meaning: str
+    reaction: str
+    known: str
+    category: int = 0
     reactions: tuple[str, ...] = REACTIONS
-    # Whether ``~/clear_fault`` looks whether the cause is still there, and refuses then. All other
-    # causes latch again by themselves if they last.
     lasting: bool = False
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Reactions that the parameter ``safety.on_<code>`` may name."""
+        stops = (BEST, *STOPS) if self.category and self.code != EMERGENCY_STOP else ()
+        return (*stops, *self.reactions)
+
+    @property
+    def default(self) -> str:
+        """Default of that parameter."""
+        return self.choices[0] if BEST in self.choices else self.reaction
+
+    def react(self, chosen: str, stands: bool, instead: str = '') -> str:
+        """Return the reaction.
+
+        Args:
+            chosen: One of `choices`.
+            stands: Whether there is a law that can stand; without one it is of category 0.
+            instead: The reaction of category 0; empty takes the default one.
+        """
+        instead = instead or self.reaction
+        if chosen == BEST:
+            stops = (name for name, number in STOPS.items() if number == self.category)
+            chosen = next(stops, instead)
+        return chosen if stands or chosen not in STOPS else instead
+
+    @property
+    def ends(self) -> str:
+        """How it ends by default, of a robot whose law can stand."""
+        return {0: 'falls', 1: 'kneels', 2: STANDS}[self.category]
 
 
 _KINDS = (
-    FaultKind('not_finite', 'a measured value is NaN or infinite', 'damping'),
-    FaultKind('joint_state', 'a joint is missing from the joint states', 'zero', ('zero',)),
-    FaultKind('lock', 'a lock says engaged where it cannot be, or no lock state', 'damping'),
-    FaultKind('gyroscope', 'the base is measured turning faster than it can', 'damping'),
+    FaultKind(
+        'not_finite', 'a measured value is NaN or infinite', 'damping', 'the sensor may be a joint'
+    ),
+    FaultKind(
+        'joint_state',
+        'a joint is missing from the joint states',
+        'zero',
+        'joints unknown',
+        reactions=('zero',),
+    ),
+    FaultKind(
+        'lock',
+        'a lock says engaged where it cannot be, or no lock state',
+        'damping',
+        'whether a knee holds is unknown',
+    ),
+    FaultKind(
+        'gyroscope',
+        'the base is measured turning faster than it can',
+        'damping',
+        'attitude of the base uncertain',
+    ),
     FaultKind(
         'accelerometer',
         'the specific force is larger, or lasts longer, than in an impact',
         'damping',
+        'attitude of the base uncertain',
     ),
-    FaultKind('foot_force', 'a foot force is larger than an impact makes it, or pulls', 'damping'),
-    FaultKind('contradiction', 'angles change otherwise than their measured rates say', 'damping'),
-    FaultKind('orientation', 'the IMU quaternion has not norm 1', 'damping'),
     FaultKind(
-        'imu_gravity', 'the IMU feels gravity elsewhere than its orientation says', 'damping'
+        'foot_force',
+        'a foot force is larger than an impact makes it, or pulls',
+        'damping',
+        'contacts uncertain',
     ),
-    FaultKind('imu_frozen', 'the IMU repeats itself while the joints move', 'damping'),
-    FaultKind('sensor_missing', 'a sensor was waited for in vain', 'zero', ('zero',)),
-    FaultKind('stale_joint_state', 'joint states have stopped', 'zero', ('zero',)),
-    FaultKind('stale_imu', 'the IMU has stopped', 'damping'),
-    FaultKind('stale_contact', 'a foot sensor has stopped', 'damping'),
-    FaultKind('stuck_contact', 'a foot in the air reports contact, or no foot does', 'damping'),
-    FaultKind('contact_flicker', 'a contact flickers faster than debouncing can help', 'damping'),
-    FaultKind('jump', 'a joint or the base moved faster than it can', 'damping'),
-    FaultKind('joint_limit', 'a joint is beyond its limits', 'damping'),
-    FaultKind('velocity_limit', 'a joint is faster than its limit', 'damping'),
-    FaultKind(FALL, 'the robot has fallen', 'damping'),
-    FaultKind('command', 'the control law gave an effort that is not finite', 'damping'),
-    FaultKind('internal', 'the control law raised an error', 'damping'),
-    FaultKind('tick_overrun', 'ticks take longer than the control period', 'fade'),
-    FaultKind('clock_stopped', 'the stamps of the sensors stand still', 'zero', ('zero',)),
-    FaultKind('clock_backwards', 'the stamps of the sensors run backwards', 'zero', ('zero',)),
-    FaultKind('clock_jump', 'the stamps of the sensors jump ahead', 'zero', ('zero',)),
+    FaultKind(
+        'signal',
+        'a signal of the robot file is beyond its bounds',
+        'damping',
+        'all that the laws here stand by',
+        category=2,
+    ),
+    FaultKind(
+        'contradiction',
+        'angles change otherwise than their measured rates say',
+        'damping',
+        'joints or attitude uncertain',
+    ),
+    FaultKind(
+        'orientation',
+        'the IMU quaternion has not norm 1',
+        'damping',
+        'attitude of the base unknown',
+    ),
+    FaultKind(
+        'imu_gravity',
+        'the IMU feels gravity elsewhere than its orientation says',
+        'damping',
+        'attitude of the base wrong',
+    ),
+    FaultKind(
+        'imu_frozen',
+        'the IMU repeats itself while the joints move',
+        'damping',
+        'attitude of the base unknown',
+    ),
+    FaultKind(
+        'sensor_missing',
+        'a sensor was waited for in vain',
+        'zero',
+        'never complete',
+        reactions=('zero',),
+    ),
+    FaultKind(
+        'stale_joint_state',
+        'joint states have stopped',
+        'zero',
+        'joints unknown',
+        reactions=('zero',),
+    ),
+    FaultKind('stale_imu', 'the IMU has stopped', 'damping', 'attitude of the base unknown'),
+    FaultKind('stale_contact', 'a foot sensor has stopped', 'damping', 'contacts uncertain'),
+    FaultKind(
+        'stale_signal',
+        'a signal of the robot file has stopped',
+        'damping',
+        'all that the laws here stand by',
+        category=2,
+    ),
+    FaultKind(
+        'stuck_contact',
+        'a foot in the air reports contact, or no foot does',
+        'damping',
+        'contacts wrong, or the robot flies',
+    ),
+    FaultKind(
+        'contact_flicker',
+        'a contact flickers faster than debouncing can help',
+        'damping',
+        'contacts uncertain',
+    ),
+    FaultKind(
+        'jump',
+        'a joint or the base moved faster than it can',
+        'damping',
+        'joints or attitude uncertain',
+    ),
+    FaultKind(
+        'joint_limit',
+        'a joint is beyond its limits',
+        'damping',
+        'joints uncertain, or a leg is caught',
+    ),
+    FaultKind(
+        'velocity_limit',
+        'a joint is faster than its limit',
+        'damping',
+        'joints uncertain, or the robot falls',
+    ),
+    FaultKind(FALL, 'the robot has fallen', 'damping', 'the robot lies'),
+    FaultKind(
+        COMMAND,
+        'the control law gave an effort that is not finite',
+        'damping',
+        'all but what the law would have done',
+        category=2,
+    ),
+    FaultKind(
+        INTERNAL,
+        'the control law raised an error',
+        'damping',
+        'all but what the law would have done',
+        category=2,
+    ),
+    FaultKind(
+        'tick_overrun',
+        'ticks take longer than the control period',
+        'fade',
+        'all, late; for how long is unknown',
+        category=1,
+    ),
+    FaultKind(
+        'clock_stopped',
+        'the stamps of the sensors stand still',
+        'zero',
+        'when anything was measured is unknown',
+        reactions=('zero',),
+    ),
+    FaultKind(
+        'clock_backwards',
+        'the stamps of the sensors run backwards',
+        'zero',
+        'when anything was measured is unknown',
+        reactions=('zero',),
+    ),
+    FaultKind(
+        'clock_jump',
+        'the stamps of the sensors jump ahead',
+        'zero',
+        'when anything was measured is unknown',
+        reactions=('zero',),
+    ),
     FaultKind(
         'second_publisher',
         'somebody else publishes our commands or one of our sensors',
         'damping',
+        'whose commands the motors hear is unknown',
         lasting=True,
     ),
     FaultKind(
-        'description', 'robot_description has become that of another robot', 'damping', lasting=True
+        'description',
+        'robot_description has become that of another robot',
+        'damping',
+        'which robot it is is unknown',
+        lasting=True,
     ),
-    FaultKind('watchdog', 'the watchdog that is required no longer listens', 'fade'),
-    FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'),
+    FaultKind(
+        'watchdog',
+        'the watchdog that is required no longer listens',
+        'fade',
+        'all; nobody would send zero if this process ended',
+        category=1,
+    ),
+    FaultKind(
+        EMERGENCY_STOP,
+        'somebody pressed the emergency stop',
+        'damping',
+        'all; somebody wants the power to go',
+        category=1,
+    ),
+    FaultKind(
+        POWER_OFF,
+        'somebody asked for the power to go',
+        'damping',
+        'all; somebody wants the power to go at once',
+    ),
 )
 KINDS = {kind.code: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What stopped the robot."""
+    """What stopped the robot.
 
-    code: str  # code of its `FaultKind`
-    message: str  # one sentence with value and limit
-    stamp: float  # when, s
+    Args:
+        code: Code of its `FaultKind`.
+        message: One sentence with value and limit.
+        stamp: When, s.
+    """
+
+    code: str
+    message: str
+    stamp: float
 
     def __str__(self) -> str:
         return f'{self.code}: {self.message} (at {round(self.stamp, 6)!r} s)'

@@ -6,7 +6,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.scale import scale_of
+from walking_control.models.signals import IMU
 from walking_control.safety.parameters import SafetyParameters
 
 if TYPE_CHECKING:
@@ -16,7 +20,8 @@ if TYPE_CHECKING:
 GRAVITY_TIME = 0.5  # s over which the specific force is averaged: longer than an impact or a fall
 # s of load before the average counts: an impact changes the velocity of the base by less than 2 m/s
 SETTLING = 0.2
-SHOVE, SHOVE_TIME = 2.0, 0.03  # g, s: no walk, pushed or on a soft floor, does so long
+SHOVE, SHOVE_TIME = 2.0, 0.03  # g, s: an impact on a soft floor does not last so long
+UNSEEN = SHOVE * SHOVE_TIME  # g s: a change of velocity by so much that no leg shows is none
 LOADED = 0.2  # of the weight, on all feet together: less is a fall
 
 
@@ -30,7 +35,14 @@ class ImuCheck:
     axes is an IMU without accelerometer, and not looked at.
 
     Frozen: noise alone changes what a live IMU says; one that repeats itself to the last bit while
-    joints move is dead. `gravity`: m/s^2.
+    joints move is dead.
+
+    Shoved: a push moves the legs too. An acceleration that lasts and that no leg shows is a lie of
+    which an estimator makes a wrong velocity. Each check is told the time that a sample stands for:
+    a silence around it is none of its business.
+
+    Args:
+        gravity: m/s^2.
     """
 
     _said: bytes
@@ -39,42 +51,87 @@ class ImuCheck:
     def __init__(self, robot: Robot, values: SafetyParameters, gravity: float) -> None:
         self._values, self._gravity = values, gravity
         self._loaded = LOADED * scale_of(robot, gravity).mass * gravity
+        self._legs = Dynamics(robot)
+        self._imu = self._legs.frame(robot.imu_link)
+        self._q = self._legs.configuration(np.zeros(len(robot.joints)))
+        self._v = np.zeros(self._legs.nv)
         self.forget()
 
     def forget(self) -> None:
         """Forget the past."""
         self._mean, self._felt = [0.0, 0.0, 0.0], 0.0  # m/s^2, s
         self._said, self._position = b'', []
-        self._since, self._shoved = 0.0, 0.0
+        self._repeated, self._shoved = 0.0, 0.0
+        self._force: list[float] = []
+        self._claimed = self._seen = np.zeros(3)  # m/s
 
-    def feel_shove(self, measurement: Measurement, age: float) -> str | None:
+    def feel_shove(self, measurement: Measurement, heard: float) -> str | None:
         """Return in words why nothing moves the robot as the IMU says, or None.
 
-        `measurement`: the `Measurement`, finite. `age`: time since the last one, s.
+        Args:
+            measurement: The `Measurement`, finite.
+            heard: Time that it stands for, s.
         """
         force = measurement.linear_acceleration.tolist()
+        if force == self._force:  # held while it ticks more rarely, or was lost
+            return None
+        self._force = force
         x, y, z = _turn(measurement.orientation.tolist(), force)
         felt = math.hypot(x, y, z - self._gravity)
-        self._shoved = self._shoved + age if any(force) and felt > SHOVE * self._gravity else 0.0
+        if not any(force) or felt <= SHOVE * self._gravity:
+            self._shoved = 0.0
+            return None
+        if not self._shoved:
+            self._claimed, self._seen = np.zeros(3), self._by_legs(measurement)
+        self._shoved += heard
+        self._claimed += heard * np.array((x, y, z - self._gravity))
         if self._shoved <= SHOVE_TIME + 1e-6:  # stamps are rounded
+            return None
+        moved = self._by_legs(measurement) - self._seen
+        unseen = min(math.hypot(*row) for row in (self._claimed - moved).tolist())
+        if unseen <= UNSEEN * self._gravity:
             return None
         return (
             f'the IMU says that the robot is accelerated by {felt:.3g} m/s^2 and did for '
-            f'{self._shoved:.3f} s; more than {SHOVE:g} g lasts {SHOVE_TIME:g} s at most'
+            f'{self._shoved:.3f} s of samples, by {math.hypot(*self._claimed):.3g} m/s; no leg '
+            f'shows {unseen:.3g} m/s of it, limit {UNSEEN * self._gravity:.2g}'
         )
 
-    def feel_gravity(self, measurement: Measurement, age: float) -> str | None:
+    def _by_legs(self, measurement: Measurement) -> np.ndarray:
+        """Return how fast the IMU moves if a foot rests, in the world, m/s, ``(n_feet, 3)``."""
+        legs, robot = self._legs, self._legs.robot
+        self._q[robot.base.nq :] = measurement.position
+        self._v[robot.base.nv :] = measurement.velocity
+        legs.move(self._q, self._v)
+        imu = legs.data.oMf[self._imu]
+        turning = imu.rotation @ measurement.angular_velocity
+        rows = [
+            _turn(
+                measurement.orientation.tolist(),
+                imu.rotation.T
+                @ (
+                    np.cross(turning, imu.translation - legs.foot_position(foot))
+                    - legs.foot_velocity(foot)
+                ),
+            )
+            for foot in robot.feet
+        ]
+        return np.array(rows)
+
+    def feel_gravity(self, measurement: Measurement, heard: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.
 
-        `measurement`: the `Measurement`, finite. `age`: time since the last one, s.
+        Args:
+            measurement: The `Measurement`, finite.
+            heard: Time that it stands for, s.
         """
         force = measurement.linear_acceleration.tolist()
         carried = sum(math.hypot(*foot) for foot in measurement.foot_force.tolist())
         if not any(force) or carried < self._loaded:
             return None
         upward, mean = _turn(measurement.orientation.tolist(), force), self._mean
-        self._felt += age
-        share = min(age / min(GRAVITY_TIME, self._felt), 1.0) if self._felt else 0.0
+        self._felt += heard
+        share = min(heard / min(GRAVITY_TIME, self._felt), 1.0) if self._felt else 0.0
         for i in range(3):
             mean[i] += share * (upward[i] - mean[i])
         if self._felt < SETTLING - 1e-6:  # stamps are rounded
@@ -90,14 +147,19 @@ class ImuCheck:
             'than described, or its orientation is another'
         )
 
-    def stand_still(self, measurement: Measurement) -> str | None:
-        """Return in words for how long the IMU has repeated itself although joints moved, or None."""
-        n = 2 * len(measurement.position)
-        said, position = measurement.values[n : n + 10].tobytes(), measurement.position.tolist()
+    def stand_still(self, measurement: Measurement, heard: float) -> str | None:
+        """Return in words for how long the IMU has repeated itself although joints moved, or None.
+
+        Args:
+            measurement: The `Measurement`.
+            heard: Time that it stands for, s.
+        """
+        said, position = measurement.blocks[IMU].tobytes(), measurement.position.tolist()
         if said != self._said:
-            self._said, self._position, self._since = said, position, measurement.stamp
+            self._said, self._position, self._repeated = said, position, 0.0
             return None
-        waited = measurement.stamp - self._since
+        self._repeated += heard
+        waited = self._repeated
         if waited <= self._values.imu_frozen_time:
             return None
         moved = max(

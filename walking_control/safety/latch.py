@@ -8,8 +8,10 @@ from walking_control.safety.machine import Event, LATCHED, REACTION_EVENTS, Stat
 class Latch:
     """Walks `machine.ROWS`; keeps the first fault until somebody clears it.
 
-    It outlives the control loop: cleanup and configure do not forget a fault. `state`: the `State`
-    to begin in. A script is active from the start.
+    It outlives the control loop: cleanup and configure do not forget a fault.
+
+    Args:
+        state: The `State` to begin in. A script is active from the start.
     """
 
     def __init__(self, state: State = State.WAITING) -> None:
@@ -17,6 +19,7 @@ class Latch:
         self.fault: Fault | None = None  # the first; it says why
         self.later: tuple[str, ...] = ()  # codes of other kinds that came while it was latched
         self.elapsed = 0.0  # s since the present reaction began
+        self.lowers = False  # whether a robot that stands is lowered, and its power taken away
 
     def handle(self, event: Event) -> bool:
         """Take an `Event`; return whether the state changed."""
@@ -37,6 +40,7 @@ class Latch:
             self.fault = Fault(code, message, stamp)
         elif code != self.fault.code and code not in self.later:
             self.later = (*self.later, code)
+        self.lowers |= reaction == 'lower'
         return self.handle(REACTION_EVENTS[reaction])
 
     def pass_time(self, duration: float) -> None:
@@ -48,6 +52,6 @@ class Latch:
         """Forget the fault; return whether there was one."""
         if self.fault is None:
             return False
-        self.fault, self.later = None, ()
+        self.fault, self.later, self.lowers = None, (), False
         self.handle(Event.CLEAR)
         return True

@@ -21,6 +21,9 @@ class State(IntEnum):
     UNCONFIGURED_LATCHED = 7
     INACTIVE_LATCHED = 8
     FINALIZED = 9
+    STOPPING = 10  # latched; the law brings the robot to a stand
+    STANDING = 11  # latched; it stands, and the law holds it
+    LOWERING = 12  # latched; the law lowers it before its power goes
 
 
 class Event(IntEnum):
@@ -37,6 +40,9 @@ class Event(IntEnum):
     ZERO = 8  # a fault whose reaction is zero
     OVER = 9  # the time of the reaction has passed, or nothing is left to fade
     CLEAR = 10  # somebody calls ~/clear_fault
+    STOP = 11  # a fault whose reaction is stand or lower
+    STOOD = 12  # the robot has come to a stand
+    LOWER = 13  # it stands, and its power shall go
 
 
 # What leaves in each state. No other effort may.
@@ -51,12 +57,27 @@ OUTPUTS = {
     State.UNCONFIGURED_LATCHED: 'nothing',
     State.INACTIVE_LATCHED: 'nothing; the last message was zero',
     State.FINALIZED: 'nothing; the last message was zero',
+    State.STOPPING: 'what the law, or the standby law, says at a velocity of zero',
+    State.STANDING: 'the same',
+    State.LOWERING: 'the same, as it lowers the robot',
 }
-ACTIVE = frozenset({State.WAITING, State.WALKING, State.FADING, State.DAMPING, State.RESTING})
-LATCHED = frozenset(
-    {State.FADING, State.DAMPING, State.RESTING, State.UNCONFIGURED_LATCHED, State.INACTIVE_LATCHED}
-)
-REACTION_EVENTS = {'fade': Event.FADE, 'damping': Event.DAMP, 'zero': Event.ZERO}
+# latched states in which a law still answers, and the command is what it says
+LED = frozenset({State.STOPPING, State.STANDING, State.LOWERING})
+ACTIVE = LED | {State.WAITING, State.WALKING, State.FADING, State.DAMPING, State.RESTING}
+LATCHED = LED | {
+    State.FADING,
+    State.DAMPING,
+    State.RESTING,
+    State.UNCONFIGURED_LATCHED,
+    State.INACTIVE_LATCHED,
+}
+REACTION_EVENTS = {
+    'stand': Event.STOP,
+    'lower': Event.STOP,
+    'fade': Event.FADE,
+    'damping': Event.DAMP,
+    'zero': Event.ZERO,
+}
 LIFECYCLE_EVENTS = (
     Event.CONFIGURE,
     Event.ACTIVATE,
@@ -66,11 +87,11 @@ LIFECYCLE_EVENTS = (
 )
 
 _S, _E = State, Event
-_FAULTS = (_E.FADE, _E.DAMP, _E.ZERO)
+_FAULTS = (_E.STOP, _E.FADE, _E.DAMP, _E.ZERO)
 
 # state, events, next state. An event that is not listed has no effect; a transition of the
 # lifecycle that is not listed is refused. A second fault can only make the reaction stronger:
-# fade, damping, zero.
+# stop, fade, damping, zero.
 ROWS = (
     (_S.UNCONFIGURED, (_E.CONFIGURE,), _S.INACTIVE),
     (_S.UNCONFIGURED, _FAULTS, _S.UNCONFIGURED_LATCHED),
@@ -90,11 +111,32 @@ ROWS = (
     (_S.WAITING, _FAULTS, _S.RESTING),
     (_S.WAITING, (_E.DEACTIVATE,), _S.INACTIVE),
     (_S.WAITING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.WALKING, (_E.STOP,), _S.STOPPING),
     (_S.WALKING, (_E.FADE,), _S.FADING),
     (_S.WALKING, (_E.DAMP,), _S.DAMPING),
     (_S.WALKING, (_E.ZERO,), _S.RESTING),
     (_S.WALKING, (_E.DEACTIVATE,), _S.INACTIVE),
     (_S.WALKING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.STOPPING, (_E.STOOD,), _S.STANDING),
+    (_S.STOPPING, (_E.FADE,), _S.FADING),
+    (_S.STOPPING, (_E.DAMP, _E.OVER), _S.DAMPING),
+    (_S.STOPPING, (_E.ZERO,), _S.RESTING),
+    (_S.STOPPING, (_E.CLEAR,), _S.WALKING),
+    (_S.STOPPING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.STOPPING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.STANDING, (_E.LOWER,), _S.LOWERING),
+    (_S.STANDING, (_E.FADE,), _S.FADING),
+    (_S.STANDING, (_E.DAMP,), _S.DAMPING),
+    (_S.STANDING, (_E.ZERO,), _S.RESTING),
+    (_S.STANDING, (_E.CLEAR,), _S.WALKING),
+    (_S.STANDING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.STANDING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.LOWERING, (_E.FADE,), _S.FADING),
+    (_S.LOWERING, (_E.DAMP, _E.OVER), _S.DAMPING),
+    (_S.LOWERING, (_E.ZERO,), _S.RESTING),
+    (_S.LOWERING, (_E.CLEAR,), _S.WALKING),
+    (_S.LOWERING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.LOWERING, (_E.SHUTDOWN,), _S.FINALIZED),
     (_S.FADING, (_E.DAMP,), _S.DAMPING),
     (_S.FADING, (_E.ZERO, _E.OVER), _S.RESTING),
     (_S.FADING, (_E.CLEAR,), _S.WAITING),

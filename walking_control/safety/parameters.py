@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the supervisor."""
 
+from walking_control.exceptions import ParameterError
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.safety.faults import KINDS
+from walking_control.safety.faults import BEST, EMERGENCY_STOP, KINDS, LAW_LOST, STOPS
 
 REACTIONS = {
     f'on_{kind.code}': parameter(
-        kind.reaction, '', f'Reaction when {kind.meaning}.', choices=kind.reactions
+        kind.default, '', f'Reaction when {kind.meaning}.', choices=kind.choices
     )
     for kind in KINDS.values()
 }
@@ -104,6 +105,9 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     flicker_limit: int = parameter(
         10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000
     )
+    lie_patience: int = parameter(
+        3, '1', 'Looks of 20 ms in a row that name a sensor before it is a fault.', 1, 10**6
+    )
     overrun_limit: int = parameter(
         5,
         '1',
@@ -128,6 +132,84 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     damping_time: float = parameter(
         1.0, 's', 'How long damping lasts before the effort is zero.', 0.0, 60.0
     )
+    emergency_stop_category: int = parameter(
+        -1,
+        '1',
+        'Category of the emergency stop (IEC 60204-1): 0 as `on_emergency_stop` says, 1 to a '
+        'stand, lowered, then without power, 2 to a stand; -1: 1 where the law can stand, else 0.',
+        -1,
+        2,
+    )
+    stop_time: float = parameter(
+        3.0, 's', 'Longest way to a stand after a fault; then damping.', 0.1, 60.0
+    )
+    stand_time: float = parameter(
+        0.3, 's', 'How long a robot stands still before it counts as stopped.', 0.0, 10.0
+    )
+    stand_speed: float = parameter(
+        0.08,
+        'm/s',
+        'Fastest speed of the base of a robot that stands.',
+        0.001,
+        10.0,
+        scaled=True,
+    )
+    lower_time: float = parameter(
+        2.0, 's', 'How long lowering takes before the power goes.', 0.0, 60.0
+    )
+    crouch: float = parameter(
+        0.35, '1', 'Share of its height by which the base is lowered then.', 0.0, 0.8
+    )
     fade_rate: float = parameter(
         50.0, 'N m/s', 'How fast the effort fades in a controlled stop.', 0.1, 1e6, scaled=True
     )
+
+    def chosen(self, code: str) -> str:
+        """Return the reaction that is chosen for a fault.
+
+        Args:
+            code: Of a kind in `KINDS`.
+        """
+        if code == EMERGENCY_STOP and self.emergency_stop_category:
+            return {-1: BEST, 1: 'lower', 2: 'stand'}[self.emergency_stop_category]
+        choice: str = getattr(self, f'on_{code}')
+        return choice
+
+    def reaction(self, code: str, stands: bool) -> str:
+        """Return the reaction to a fault.
+
+        Args:
+            code: Of a kind in `KINDS`.
+            stands: Whether there is a law that can stand.
+        """
+        own: str = getattr(self, f'on_{code}')
+        instead = own if own in KINDS[code].reactions else ''
+        return KINDS[code].react(self.chosen(code), stands, instead)
+
+    def require(self, law: str, stands: bool, standby: bool) -> None:
+        """Refuse a stop that was chosen and that the law cannot do.
+
+        Args:
+            law: Its name.
+            stands: Whether it can stand.
+            standby: Whether a standby law can.
+
+        Raises:
+            ParameterError: Which parameter, and what would do.
+        """
+        for code in KINDS:
+            able = standby if code in LAW_LOST else stands
+            if self.chosen(code) in STOPS and not able:
+                name = 'emergency_stop_category' if code == EMERGENCY_STOP else f'on_{code}'
+                raise ParameterError(
+                    f'parameter safety.{name}',
+                    value=getattr(self, name),
+                    limit='needs a standby law that can stand'
+                    if code in LAW_LOST
+                    else f'controller {law} cannot stand',
+                    remedy='name one in the robot file (standby: stepping)'
+                    if code in LAW_LOST
+                    else 'choose 0, or a controller that stands'
+                    if code == EMERGENCY_STOP
+                    else 'choose best, or a controller that stands',
+                )

@@ -10,105 +10,68 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.models.robot import Robot
-from walking_control.models.signals import IMU, LOCKS, Measurement, sensors_of
+from walking_control.models.signals import (
+    Bounds,
+    IMU,
+    JOINTS,
+    LOCKS,
+    Measurement,
+    places_of,
+    sensors_of,
+    STATE,
+    UNIT,
+)
 from walking_control.safety.parameters import SafetyParameters
 
-FAR = 1e4  # rad, m, per s: no joint without limits goes farther or faster
 MEMORY = 0.1  # s over which rates are added up and compared with the change of angles
+SILENCE = 3.0  # of the usual time between two samples: more, and nobody knows what lies between
 LAG = 0.01  # s by which velocities from a drive's low-pass follow positions, 16 Hz
-UNIT = 0.01  # how far from 1 the norm of a quaternion may be
 
 LatchFault = Callable[[str, str, float], None]  # code, words, stamp
 
 
 class Channel(NamedTuple):
-    """Numbers of one sensor that are believed or refused together."""
+    """Numbers of one sensor that are believed or refused together.
 
-    what: str  # how messages call it
-    part: slice  # its part of `Measurement.values`
-    beyond: str  # code of the fault when it is beyond its bounds
-    jumped: str  # code of the fault when it changes faster than it can
-    lower: float  # bounds
-    upper: float  # bounds
-    jump: float  # it may change by ``jump + slope t`` in a time t
-    slope: float  # it may change by ``jump + slope t`` in a time t
+    Attributes:
+        what: How messages call it.
+        signal: Sensor and signal, by their names.
+        part: Its part of `Measurement.values`.
+        bounds: How it is judged.
+        unit: Its unit.
+    """
+
+    what: str
+    signal: tuple[str, str]
+    part: slice
+    bounds: Bounds
     unit: str
 
 
 def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
-    """Return the `Channel`s of a robot's `Measurement`, in its order.
+    """Return the `Channel`s of a robot's `Measurement`, in its order: joint by joint, else whole.
 
-    A change of velocity by more than half the limit is believed once it lasts: a spike does not.
+    Args:
+        robot: The `Robot`.
+        values: `SafetyParameters`.
+
+    Raises:
+        InvalidInput: A signal has no bounds.
     """
     rows: list[Channel] = []
-    swing = 2.0 / max(values.bridge_time, 1e-9)  # from one limit to the other meanwhile
-    margin, rate = values.joint_limit_margin, values.base_rate_limit
-    force, most = values.specific_force_limit, values.foot_force_limit
-    words = {'linear_acceleration': 'acceleration', 'force': 'foot force'}
-    # code of what is beyond its bounds, of what jumped, bounds, jump and slope
-    bounds: dict[str, tuple[str, str, float, float, float, float]] = {
-        'orientation': ('orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT, math.inf, 0.0),
-        'angular_velocity': ('gyroscope', 'gyroscope', -rate, rate, 0.5 * rate, swing * rate),
-        'linear_acceleration': ('accelerometer', 'accelerometer', -force, force, math.inf, 0.0),
-        'force': ('foot_force', 'foot_force', -most, most, math.inf, 0.0),
-    }
-
-    def add(
-        size: int,
-        unit: str,
-        what: str,
-        beyond: str,
-        jumped: str,
-        lower: float,
-        upper: float,
-        jump: float,
-        slope: float,
-    ) -> None:
-        start = rows[-1].part.stop if rows else 0
-        rows.append(
-            Channel(
-                what, slice(start, start + size), beyond, jumped, lower, upper, jump, slope, unit
-            )
-        )
-
+    places = places_of(robot)
     for sensor in sensors_of(robot):
-        for signal in sensor.signals if sensor.name != LOCKS else ():
-            if signal.name in bounds:
-                word = words.get(signal.name, signal.name.replace('_', ' '))
-                add(
-                    len(signal.labels),
-                    signal.unit,
-                    f'the IMU {word}' if sensor.name == IMU else f'the {word} of {sensor.name}',
-                    *bounds[signal.name],
-                )
-                continue
-            for joint in signal.labels:
-                limit = robot.limits[joint]
-                speed = min(FAR, limit.velocity * values.velocity_limit_factor)
-                add(
-                    1,
-                    signal.unit,
-                    f'the {signal.name} of joint {joint}',
-                    *(
-                        (
-                            'velocity_limit',
-                            'velocity_limit',
-                            -speed,
-                            speed,
-                            0.5 * speed,
-                            swing * speed,
-                        )
-                        if signal.name == 'velocity'
-                        else (
-                            'joint_limit',
-                            'jump',
-                            max(limit.lower - margin, -FAR),
-                            min(limit.upper + margin, FAR),
-                            values.jump_margin,
-                            speed,
-                        )
-                    ),
-                )
+        for i, signal in enumerate(sensor.signals if sensor.name != LOCKS else ()):
+            start, word = places[sensor.name, i].start, signal.word or signal.name
+            apart = sensor.message == STATE
+            for j, label in enumerate(signal.labels[: None if apart else 1]):
+                what = f'the IMU {word}' if sensor.name == IMU else f'the {word} of {sensor.name}'
+                what = f'the {word} of joint {label}' if apart else what
+                size = 1 if apart else len(signal.labels)
+                part = slice(start + j, start + j + size)
+                bounds = signal.judge(robot, values, label)
+                named = sensor.name, signal.name
+                rows.append(Channel(what, named, part, bounds, signal.unit))
     return rows
 
 
@@ -118,8 +81,17 @@ class Plausibility:
     In place of refused numbers the last good ones hold for `bridge_time`, positions and orientation
     going on at their last rate, velocities as positions change. Numbers that are each possible but
     contradict each other, rates and the change of angles, are a fault once their difference has
-    added up; a single message cannot do that. `latch`: called with code, words and stamp of a
-    fault. `bridged`: measurements so far of which something was refused.
+    added up; a single message cannot do that.
+
+    Args:
+        latch: Called with code, words and stamp of a fault.
+
+    Time counts while samples are heard: a silence proves nothing about the samples around it.
+
+    Attributes:
+        bridged: Measurements so far of which something was refused.
+        locks_heard: Whether the locks have spoken since the last measurement; they may come later
+            than the joints.
     """
 
     def __init__(self, robot: Robot, values: SafetyParameters, latch: LatchFault) -> None:
@@ -127,34 +99,42 @@ class Plausibility:
         self._channels = channels_of(robot, values)
         sizes = [channel.part.stop - channel.part.start for channel in self._channels]
         self._lower, self._upper, self._jump, self._slope = (
-            np.repeat([getattr(channel, name) for channel in self._channels], sizes)
+            np.repeat([getattr(channel.bounds, name) for channel in self._channels], sizes)
             for name in ('lower', 'upper', 'jump', 'slope')
         )
-        n = self._n = len(robot.joints)
-        self.speeds = self._upper[n : 2 * n]  # largest of each joint, rad/s
+        places = places_of(robot)
+        self._first: dict[tuple[str, str], int] = {}  # of the channels of a signal
+        for i, channel in enumerate(self._channels):
+            self._first.setdefault(channel.signal, i)
+        self._angles, self._rates = places[JOINTS, 0], places[JOINTS, 1]
+        self.speeds = self._upper[self._rates]  # largest of each joint, rad/s
         self._locks = [
             (i, robot.joint_index(lock.joint), lock.angle, lock.capture + values.jump_margin)
             for i, lock in enumerate(robot.locks)
         ]
         self._good, self._told = Measurement(robot), Measurement(robot)
         self.bridged = 0  # measurements of which something was refused
+        self.locks_heard = True
         self.forget()
 
     def forget(self) -> None:
         """Forget the past, not the count."""
         self._good_at = [-math.inf] * (len(self._channels) + len(self._locks))
+        self._wrong_for = [math.inf] * len(self._good_at)  # s of samples heard
         self._is_clean = False  # whether all channels were good in the last measurement
         self._is_new = True  # whether nothing was measured so far
         self._known: float | None = None  # stamp of the last word that was compared
-        self._positions = self._velocities = np.zeros(0)
-        self._drift, self._turned = np.zeros(self._n), np.zeros(3)
+        self._drift, self._turned = np.zeros(len(self._robot.joints)), np.zeros(3)
+        self._last = Measurement(self._robot)
 
-    def judge(self, measurement: Measurement) -> Measurement:
+    def judge(self, measurement: Measurement, heard: float) -> Measurement:
         """Return the `Measurement` to believe: the one given, or one with gaps bridged.
 
-        `measurement`: the `Measurement`; its stamp is finite and not before the last one's.
+        Args:
+            measurement: The `Measurement`; its stamp is finite and not before the last one's.
+            heard: Time that it stands for, s, without a silence before it.
         """
-        good, values = self._good, measurement.values
+        good, values, self._heard = self._good, measurement.values, heard
         if (self._is_clean or self._is_new) and self._is_fine(measurement):
             told, self._is_clean = measurement, True
             self._good_at = [measurement.stamp] * len(self._good_at)
@@ -163,6 +143,8 @@ class Plausibility:
                 measurement.locked,
                 measurement.stamp,
             )
+            if self._is_new:
+                self._wrong_for = [0.0] * len(self._good_at)
         else:
             told = self._sort(measurement)
         self._is_new = False
@@ -205,7 +187,8 @@ class Plausibility:
             return None
         return (
             'jump',
-            f'the base turned {moved:.3g} rad farther than its gyroscope said; '
+            f'the orientation of the IMU jumped: the base turned {moved:.3g} rad farther than its '
+            f'gyroscope said; '
             f'possible {possible:.3g}',
         )
 
@@ -229,7 +212,7 @@ class Plausibility:
                     f'the lock of joint {name} says engaged, but the joint is at '
                     f'{told.position[lock[1]]:.3g} rad, not {lock[2]:g}',
                 )
-            if self._settle(len(self._channels) + k, stamp, wrong):
+            if self._settle(len(self._channels) + k, stamp, wrong, self.locks_heard):
                 good.locked[lock[0]] = measurement.locked[lock[0]]
         told.locked[:] = good.locked
         self._carry_on(told, stamp)
@@ -241,56 +224,64 @@ class Plausibility:
         self, channel: Channel, measurement: Measurement, age: float
     ) -> tuple[str, str] | None:
         """Return code and words of what is wrong with a channel, or None."""
-        values = measurement.values[channel.part]
+        values, bounds = measurement.values[channel.part], channel.bounds
         worst = int(np.argmax(np.where(np.isfinite(values), np.abs(values), math.inf)))
         value, what = float(values[worst]), channel.what
         if not np.isfinite(values).all():
             return 'not_finite', f'{what} is not finite'
-        if channel.part.start == 2 * self._n:  # of the IMU that the estimator hears
+        if channel.signal == (IMU, 'orientation'):  # of the one that the estimator hears
             return self._wrong_turn(values, age)
-        if not channel.lower <= values.min() <= values.max() <= channel.upper:
+        if not bounds.lower <= values.min() <= values.max() <= bounds.upper:
             return (
-                channel.beyond,
+                bounds.beyond,
                 f'{what} is {value:.3g} {channel.unit}; possible '
-                f'{channel.lower:.3g} to {channel.upper:.3g}' + _degrees(value, channel),
+                f'{bounds.lower:.3g} to {bounds.upper:.3g}' + _degrees(value, channel),
             )
-        reach = channel.jump + channel.slope * age if math.isfinite(age) else math.inf
+        reach = bounds.jump + bounds.slope * age if math.isfinite(age) else math.inf
         moved = np.abs(values - self._good.values[channel.part])
         if (moved <= reach).all():
             return None
         worst = int(moved.argmax())
         return (
-            channel.jumped,
+            bounds.jumped,
             f'{what} went from '
             f'{self._good.values[channel.part][worst]:.3g} to {values[worst]:.3g} '
             f'{channel.unit} at once; possible {reach:.3g}',
         )
 
-    def _settle(self, i: int, stamp: float, wrong: tuple[str, str] | None) -> bool:
+    def _settle(
+        self, i: int, stamp: float, wrong: tuple[str, str] | None, spoke: bool = True
+    ) -> bool:
         """Note whether a channel is good; latch a fault of one that has been wrong for too long."""
         if wrong is None:
-            self._good_at[i] = stamp
+            self._good_at[i], self._wrong_for[i] = stamp, 0.0
             return True
         self._is_clean = False
-        lasted = stamp - self._good_at[i]
-        if lasted > self._values.bridge_time:
+        self._wrong_for[i] += self._heard if spoke else 0.0
+        lasted = self._wrong_for[i]
+        if lasted > self._values.bridge_time + 1e-9:
             more = f', for {lasted:.3f} s' if math.isfinite(lasted) else ''
             self._latch(wrong[0], wrong[1] + more, stamp)
         return False
 
     def _carry_on(self, told: Measurement, stamp: float) -> None:
         """Let what is bridged go on at its last rate."""
-        n, since = self._n, self._known
-        for i in range(n):
-            age = stamp - self._good_at[i]
+        since, first = self._known, self._first
+        angles, rates = self._angles, self._rates
+        for i in range(len(told.position)):
+            age = stamp - self._good_at[first[JOINTS, 'position'] + i]
             if 0.0 < age < math.inf:
                 ahead = told.position[i] + age * told.velocity[i]
-                told.position[i] = min(max(ahead, self._lower[i]), self._upper[i])
-            elif self._good_at[n + i] < stamp and since is not None and since < stamp:
+                told.position[i] = min(max(ahead, self._lower[angles][i]), self._upper[angles][i])
+            elif (
+                self._good_at[first[JOINTS, 'velocity'] + i] < stamp
+                and since is not None
+                and since < stamp
+            ):
                 # an impact changes the last good velocity, but not where the joint is
-                rate = (told.position[i] - self._last[i]) / (stamp - since)
-                told.velocity[i] = min(max(rate, self._lower[n + i]), self._upper[n + i])
-        age = stamp - self._good_at[2 * n]
+                rate = (told.position[i] - self._last.position[i]) / (stamp - since)
+                told.velocity[i] = min(max(rate, self._lower[rates][i]), self._upper[rates][i])
+        age = stamp - self._good_at[first[IMU, 'orientation']]
         if 0.0 < age < math.inf:
             told.orientation[:] = turned_by(told.orientation, age * told.angular_velocity)
 
@@ -298,16 +289,18 @@ class Plausibility:
 
     def _compare(self, told: Measurement) -> None:
         """Latch a fault when rates and the change of angles contradict each other."""
-        n, values = self._n, self._values
-        angles, rates = told.values[:n], told.values[n : 2 * n]
+        values, last = self._values, self._last
         before, self._known = self._known, told.stamp
         if before is None:
-            self._last, self._imu_known = told.values.copy(), told.stamp
+            last.values[:], self._imu_known = told.values, told.stamp
             return
-        age, last = told.stamp - before, self._last
-        drift = self._drift
+        age, drift = told.stamp - before, self._drift
+        if age > SILENCE * self._heard:
+            last.values[:], self._imu_known = told.values, told.stamp
+            drift[:] = self._turned[:] = 0.0
+            return
         drift *= math.exp(-age / MEMORY)
-        drift += 0.5 * age * (rates + last[n : 2 * n]) - (angles - last[:n])
+        drift += 0.5 * age * (told.velocity + last.velocity) - (told.position - last.position)
         allowed = values.jump_margin + (0.5 * age + LAG) * self.speeds
         if (np.abs(drift) > allowed).any():
             worst = int((np.abs(drift) - allowed).argmax())
@@ -318,18 +311,17 @@ class Plausibility:
                 f'{MEMORY:g} s; possible {allowed[worst]:.3g}',
                 told.stamp,
             )
-        last[: 2 * n] = told.values[: 2 * n]
+        last.position[:], last.velocity[:] = told.position, told.velocity
         self._compare_imu(told, last)
 
-    def _compare_imu(self, told: Measurement, last: np.ndarray) -> None:
-        imu = slice(2 * self._n, 2 * self._n + 7)
-        if (told.values[imu] == last[imu]).all():  # no news: it ticks more rarely than the joints
+    def _compare_imu(self, told: Measurement, last: Measurement) -> None:
+        if (told.blocks[IMU][:7] == last.blocks[IMU][:7]).all():  # no news: rarer than the joints
             return
         age, self._imu_known = told.stamp - self._imu_known, told.stamp
-        turn = rotation_between(last[imu][:4], told.orientation)
+        turn = rotation_between(last.orientation, told.orientation)
         self._turned *= math.exp(-age / MEMORY)
-        self._turned += 0.5 * age * (told.angular_velocity + last[imu][4:]) - turn
-        last[imu] = told.values[imu]
+        self._turned += 0.5 * age * (told.angular_velocity + last.angular_velocity) - turn
+        last.blocks[IMU][:] = told.blocks[IMU]
         off = math.hypot(*self._turned.tolist())
         allowed = self._values.jump_margin + 0.5 * age * self._values.base_rate_limit
         if off > allowed:
@@ -343,7 +335,7 @@ class Plausibility:
 
 def _degrees(value: float, channel: Channel) -> str:
     """Return a guess of the unit, for an angle far beyond bounds in which its radians lie."""
-    lower, upper = channel.lower, channel.upper
+    lower, upper = channel.bounds.lower, channel.bounds.upper
     far = channel.unit.startswith('rad') and abs(value) > 2.0 * max(abs(lower), abs(upper))
     return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''
 

@@ -18,10 +18,17 @@ class Steering:
 
     Velocities that are not finite are nobody's wish and are refused; those beyond the law's limits
     are clipped. One that is not renewed is taken back to zero, as is one that is stopped.
-    `reference`: the `Reference` of the law. `limits`: returns the law's largest speed ahead or
-    back, sideways and of turning. `hold`: how long a velocity holds, s; 0 for ever. `deceleration`:
-    how fast it is taken back then, m/s^2; turning in rad/s^2. `stopped`: whether it stays at zero
-    until `start`. `refused`: velocities refused so far. `clipped`: velocities clipped so far.
+
+    Args:
+        reference: The `Reference` of the law.
+        limits: Returns the law's largest speed ahead or back, sideways and of turning.
+        hold: How long a velocity holds, s; 0 for ever.
+        deceleration: How fast it is taken back then, m/s^2; turning in rad/s^2.
+
+    Attributes:
+        stopped: Whether it stays at zero until `start`.
+        refused: Velocities refused so far.
+        clipped: Velocities clipped so far.
     """
 
     def __init__(
@@ -52,9 +59,14 @@ class Steering:
     def command(self, velocity: Sequence[float], now: float | None) -> str | None:
         """Take a velocity ahead and to the left in m/s, turning to the left in rad/s.
 
-        A stopped robot does not hear it. `velocity`: ``(3,)``. `now`: when it came, on the clock
-        that `steer` is told; None takes that of the next call. Returns in words what of it was not
-        taken as it came, or None.
+        A stopped robot does not hear it.
+
+        Args:
+            velocity: ``(3,)``.
+            now: When it came, on the clock that `steer` is told; None takes that of the next call.
+
+        Returns:
+            In words what of it was not taken as it came, or None.
         """
         if not all(map(math.isfinite, velocity)):
             return self.refuse(f'{_text(velocity)} is not finite')
@@ -75,7 +87,8 @@ class Steering:
     def refuse(self, words: str) -> str:
         """Count a velocity that is not taken, and say so; the one before it holds as it did.
 
-        `words`: why.
+        Args:
+            words: Why.
         """
         self.refused += 1
         return f'refused: {words}'
@@ -83,7 +96,8 @@ class Steering:
     def stop(self, now: float | None) -> None:
         """Take the velocity back to zero and keep it there until `start`.
 
-        `now`: as for `command`.
+        Args:
+            now: As for `command`.
         """
         if not self.stopped:
             self.stopped, self._stopped_at = True, now

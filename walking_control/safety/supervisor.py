@@ -3,25 +3,37 @@
 
 import math
 
+import numpy as np
+
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import Fault
+from walking_control.safety.faults import COMMAND, Fault, STANDS
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, State
+from walking_control.safety.lies import LieDetector
+from walking_control.safety.machine import Event, LED, State
 from walking_control.safety.parameters import SafetyParameters
-from walking_control.safety.plausibility import Plausibility
+from walking_control.safety.plausibility import Plausibility, SILENCE
+from walking_control.safety.stand import StandDetector
+
+NAMED = 0.01  # s by which a sample is late that a fault tells of
+USUAL = 0.02  # of each time between two samples goes into the usual one
+LOWERED = 0.8  # part of `safety.lower_time` after which the robot is low
 
 
 class Supervisor:
     """Checks measurements, states and commands; says what is safe after a fault.
 
-    A reaction runs on the steady clock of whoever has one (`now`), whatever the stamps do. A script
-    and a lockstep run have none and must not depend on the speed of a machine: there it runs on the
-    stamps, and a tick whose stamp does not advance counts as one control period. `latch`: the
-    `Latch`; None takes a new one, active from the start. `period`: control period, s. `gravity`:
-    m/s^2.
+    A reaction runs on the steady clock of whoever has one (`now`), whatever the stamps do. A
+    script and a lockstep run have none and must not depend on the speed of a machine: there it
+    runs on the stamps, and a tick whose stamp does not advance counts as one control period.
+
+    Args:
+        latch: The `Latch`; None takes a new one, active from the start.
+        period: Control period, s.
+        gravity: m/s^2.
+        soles: Whether feet that rest lie flat.
     """
 
     _stamp: float | None
@@ -39,13 +51,17 @@ class Supervisor:
         latch: Latch | None = None,
         period: float = 0.01,
         gravity: float = 9.81,
+        soles: bool = False,
     ) -> None:
         self.fault_latch = Latch() if latch is None else latch
         self._period = period
         self._robot = robot
         self._values = values
         self._fall = FallDetector(robot, values)
+        self._stand = StandDetector(values, self._fall.standing_height)
+        self.stands = self.standby = False  # whether the law can stand, and one that stands by
         self._imu = ImuCheck(robot, values, gravity)
+        self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
@@ -71,18 +87,65 @@ class Supervisor:
         values: list[float] = self._limits
         return values
 
-    def latch(self, code: str, message: str, stamp: float) -> None:
-        """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger."""
-        if self.fault_latch.catch(code, message, stamp, getattr(self._values, f'on_{code}')):
+    @property
+    def led(self) -> bool:
+        """Whether a law says what leaves: there is no fault, or it brings the robot to a stand."""
+        return self.fault is None or self.fault_latch.state in LED
+
+    def latch(self, code: str, message: str, stamp: float, stands: bool | None = None) -> None:
+        """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger.
+
+        Args:
+            code: Of a kind in `KINDS`.
+            message: One sentence with value and limit.
+            stamp: When, s.
+            stands: Whether there is a law that can stand; None: as the one in command.
+        """
+        stands = self.stands if stands is None else stands
+        reaction = self._values.reaction(code, stands)
+        message = '; '.join(filter(None, (message, self._lateness(NAMED))))
+        if self.fault_latch.catch(code, message, stamp, reaction):
             self._faded = list(self._last)
+            self._stand.forget()
+
+    def lose_law(self, code: str, message: str, stamp: float) -> bool:
+        """Latch that the law gives nothing any more; return whether a standby law shall lead.
+
+        Args:
+            code: Of a kind in `KINDS`.
+            message: Why, one sentence.
+            stamp: When, s.
+        """
+        self.latch(code, message, stamp, self.standby)
+        return self.led
+
+    @property
+    def lowering(self) -> float:
+        """By which share of its height a robot that is stopped shall be lowered now."""
+        latch, values = self.fault_latch, self._values
+        if latch.state is not State.LOWERING:
+            return 0.0
+        u = min(latch.elapsed / (LOWERED * values.lower_time + 1e-9), 1.0)
+        return values.crouch * u * u * (3.0 - 2.0 * u)
+
+    def lead(self, law: str | None, standby: str | None) -> None:
+        """Take what two laws do at a velocity of zero.
+
+        Args:
+            law: The `Controller.standstill` of the one in command.
+            standby: That of the one that stands by.
+        """
+        self.stands, self.standby = law == STANDS, standby == STANDS
 
     def forget(self) -> None:
         """Forget the past, not the fault."""
         self._last = [0.0] * len(self._limits)
         self._faded = list(self._last)
         self._stamp = self._passed = self._now = self._heard = None
-        self._age = 0.0
+        self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
+        self._late, self._late_at = 0.0, -math.inf
         self._imu.forget()
+        self._lies.forget()
         self._plausibility.forget()
         self._airborne_since = self._warned_since = None
         self.warning = ''  # what is wrong but no fault, in words
@@ -94,7 +157,8 @@ class Supervisor:
     def check_measurement(self, measurement: Measurement, now: float | None = None) -> Measurement:
         """Return the `Measurement` to believe; latch a fault when there is none.
 
-        `now`: steady clock, s; None where only stamps count.
+        Args:
+            now: Steady clock, s; None where only stamps count.
         """
         stamp = measurement.stamp
         self._pass_time(stamp, now)
@@ -102,16 +166,42 @@ class Supervisor:
         if not math.isfinite(stamp):
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
-            told = self._plausibility.judge(measurement)
+            heard = self._hear(self._age)
+            told = self._plausibility.judge(measurement, heard)
             for code, words in (
-                ('accelerometer', self._imu.feel_shove(told, self._age)),
-                ('imu_gravity', self._imu.feel_gravity(told, self._age)),
-                ('imu_frozen', self._imu.stand_still(measurement)),
+                ('accelerometer', self._imu.feel_shove(told, heard)),
+                ('imu_gravity', self._imu.feel_gravity(told, heard)),
+                ('imu_frozen', self._imu.stand_still(measurement, heard)),
             ):
                 if words is not None:
                     self.latch(code, words, stamp)
+            lie = self._lies.watch(told, heard, self._age > SILENCE * heard)
+            if lie is not None:
+                self.latch(*lie, stamp)
             return told
         return measurement
+
+    def _lateness(self, least: float) -> str:
+        """Return in words how late samples came in the last second, if more than so many s."""
+        if self._late <= least:
+            return ''
+        return f'samples came up to {1e3 * self._late:.0f} ms late in the last second'
+
+    def hear_locks(self, stamp: float) -> None:
+        """Note of when the next measurement's locks are, s, where they come on their own."""
+        self._plausibility.locks_heard = stamp != self._locks_at
+        self._locks_at = stamp
+
+    def _hear(self, age: float) -> float:
+        """Return the time that a sample stands for, s: not the silence before it.
+
+        `age`: time since the last one, s.
+        """
+        late, stamp = age - self._usual, self._stamp or 0.0
+        if late > self._late or stamp - self._late_at > 1.0:
+            self._late, self._late_at = late, stamp
+        self._usual += USUAL * (min(age, 2.0 * self._usual) - self._usual)
+        return min(age, self._usual)
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older."""
@@ -163,8 +253,10 @@ class Supervisor:
     def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.
 
-        `sensor`: ``'joint_state'``, ``'imu'`` or ``'contact'``. `age`: time since it was heard, s.
-        `stamp`: time now, s.
+        Args:
+            sensor: ``'joint_state'``, ``'imu'`` or ``'contact'``.
+            age: Time since it was heard, s.
+            stamp: Time now, s.
         """
         limit = self._values.state_timeout
         if age > limit:
@@ -176,11 +268,27 @@ class Supervisor:
 
     def check_state(self, state: WalkerState) -> None:
         """Latch a fault when a `WalkerState` shows a fall or impossible sensors."""
-        reason = self._fall.reason(state)
+        reason = self._fall.reason(state, self.fault_latch.state is State.LOWERING)
         if reason is not None:
             self.latch('fall', reason, state.stamp)
             return
         self._check_contacts(state)
+        self._judge_stop(state)
+
+    def _judge_stop(self, state: WalkerState) -> None:
+        """Go on from a stop to a stand, from there to lowering, or give it up."""
+        latch = self.fault_latch
+        if latch.state is State.STOPPING and self._stand.stands(state):
+            latch.handle(Event.STOOD)
+        if latch.state is State.STANDING and latch.lowers:
+            latch.handle(Event.LOWER)
+        self._end_stop()
+
+    def _end_stop(self) -> None:
+        latch, values = self.fault_latch, self._values
+        bound = {State.STOPPING: values.stop_time, State.LOWERING: values.lower_time}
+        if latch.elapsed >= bound.get(latch.state, math.inf):
+            latch.handle(Event.OVER)
 
     def _check_contacts(self, state: WalkerState) -> None:
         values, stamp, contact = self._values, state.stamp, state.contact.tolist()
@@ -204,21 +312,25 @@ class Supervisor:
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
         if since is not None and stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
-        wrong = bool(state.mistrusted.any())
+        wrong, warnings = bool(state.mistrusted.any()), []
         self._warned_since = _since(self._warned_since, wrong, stamp)
-        self.warning = (
-            ''
-            if not wrong
-            else 'sensor contradicts weight and legs: '
-            + ', '.join(foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies)
-        )
+        if wrong:
+            feet = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
+            warnings.append('sensor contradicts weight and legs: ' + ', '.join(feet))
         if state.flicker > values.flicker_limit:
-            self.latch(
-                'contact_flicker',
+            words = (
                 f'{state.flicker} changes of a contact within a second '
-                f'were suppressed; limit {values.flicker_limit}',
-                stamp,
+                f'were suppressed; limit {values.flicker_limit}'
             )
+            # a step of a robot with coordinates is a change of contact; in space the law asks
+            # where the feet are, too, and an upright robot on ice is not to be let go
+            if self._robot.is_free:
+                warnings.append(words)
+            else:
+                self.latch('contact_flicker', words, stamp)
+        if self._late > 0.5 * values.state_timeout:
+            warnings.append(self._lateness(0.0))
+        self.warning = '; '.join(warnings) if warnings else ''
 
     def must_stand(self, stamp: float) -> bool:
         """Return whether a warning has lasted for so long that the robot shall walk no more."""
@@ -246,20 +358,30 @@ class Supervisor:
 
     # -- command ---------------------------------------------------------------------------------
 
-    def limit(self, command: Command, dt: float, stamp: float) -> None:
-        """Clamp a command in place to effort and rate limits; latch a fault if not finite."""
+    def limit(self, command: Command, dt: float, stamp: float) -> bool:
+        """Clamp a command in place to effort and rate limits; latch a fault if not finite.
+
+        Args:
+            command: The `Command`.
+            dt: Time since the last one, s.
+            stamp: Time now, s.
+
+        Returns:
+            Whether a standby law shall say another one instead.
+        """
+        if not np.isfinite(command.numbers).all():
+            words = 'the controller computed a command that is not finite'
+            return self.lose_law(COMMAND, words, stamp)
         efforts = command.effort.tolist()
         step = self._values.effort_rate_limit * dt
         for i, effort in enumerate(efforts):
-            if not math.isfinite(effort):
-                self.latch('command', 'the controller computed an effort that is not finite', stamp)
-                return
             upper = min(self._limits[i], self._last[i] + step)
             lower = max(-self._limits[i], self._last[i] - step)
             if not lower <= effort <= upper:
                 self.clamped += 1
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
+        return False
 
     def react(
         self,
@@ -270,13 +392,19 @@ class Supervisor:
     ) -> None:
         """Overwrite a command with the safe one of the present reaction.
 
-        `measurement`: the last `Measurement`. `command`: the `Command` to overwrite. `now`: steady
-        clock, s; None where only stamps count. `live`: whether the measurement says how the joints
-        move now; if not, nothing is damped.
+        Args:
+            measurement: The last `Measurement`.
+            command: The `Command` to overwrite.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether the measurement says how the joints move now; if not, nothing is damped.
         """
         if now is not None:
             self._pass_time(measurement.stamp, now)
-        latch, command.lock[:] = self.fault_latch, True
+        latch = self.fault_latch
+        self._end_stop()
+        if latch.state in LED:  # what the law said last stands until it is asked again
+            return
+        command.lock[:] = True
         if latch.state is State.DAMPING and latch.elapsed >= self._values.damping_time:
             latch.handle(Event.OVER)
         self._last = [0.0] * len(self._limits)
@@ -286,6 +414,7 @@ class Supervisor:
             self._last = self._fade(latch.elapsed * self._values.fade_rate)
             if not any(self._last):
                 latch.handle(Event.OVER)
+        command.clear()
         command.effort[:] = self._last
 
     def _fade(self, faded: float) -> list[float]:

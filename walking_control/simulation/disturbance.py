@@ -27,15 +27,24 @@ if TYPE_CHECKING:
 
 
 class How(NamedTuple):
-    """When, where and in which way a disturbance comes, where a touchdown alone does not say it."""
+    """When, where and in which way a disturbance comes, where a touchdown alone does not say it.
 
-    phase: float = 0.0  # part of a step by which it comes after its touchdown, 0 up to 1
+    Attributes:
+        phase: Part of a step by which it comes after its touchdown, 0 up to 1.
+        time: When it comes, s, instead of a touchdown; None: at the touchdown.
+        place: Where the floor changes, m ahead of the start, instead of a touchdown; None likewise.
+        direction: Where a push points, rad from ahead of the base to the left.
+        duration: Of a push, s, its force constant; None takes the plant's own.
+        link: The link that is pushed, at its centre of mass; ``''``: the base.
+    """
+
+    phase: float = 0.0
     time: float | None = None  # when it comes, s, instead of a touchdown; None: at the touchdown
     # where the floor changes, m ahead of the start, instead of a touchdown; None likewise
     place: float | None = None
-    direction: float = 0.0  # where a push points, rad from ahead of the base to the left
-    duration: float | None = None  # of a push, s, its force constant; None takes the plant's own
-    link: str = ''  # the link that is pushed, at its centre of mass; ``''``: the base
+    direction: float = 0.0
+    duration: float | None = None
+    link: str = ''
 
 
 LARGEST = {
@@ -48,14 +57,22 @@ PLAIN = How()  # at a touchdown, along the walk
 
 
 class Disturbance(NamedTuple):
-    """A one-off change of the walker's world."""
+    """A one-off change of the walker's world.
+
+    Attributes:
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or
+            ``'side_push'`` (N s per kg of robot).
+        size: Its size.
+        step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
+        how: The rest.
+    """
 
     # ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or ``'side_push'`` (N
     # s per kg of robot)
     kind: str
     size: float
-    step: int  # the touchdown it comes with, counted from 1; 0 where `how` says when or where
-    how: How = PLAIN  # the rest
+    step: int
+    how: How = PLAIN
 
     def __str__(self) -> str:
         how, when = self.how, f'{self.step + self.how.phase:.10g}'
@@ -77,8 +94,11 @@ def rough_floor(size: float, seed: int) -> list[Disturbance]:
 
     The height of every foothold is drawn evenly between -size and size, but for the start's and
     those after the 61st, where the floor is level again. Wherever a foot comes down, the floor of
-    its step is at that height; in between it is as the plant has it where footholds differ. `size`:
-    m. `seed`: of the heights; floors of one seed differ in size alone.
+    its step is at that height; in between it is as the plant has it where footholds differ.
+
+    Args:
+        size: m.
+        seed: Of the heights; floors of one seed differ in size alone.
     """
     heights = size * np.random.default_rng((seed, 3)).uniform(-1.0, 1.0, LAST_FOOTHOLD)
     rises = np.diff(heights, prepend=0.0, append=0.0).tolist()
@@ -88,9 +108,12 @@ def rough_floor(size: float, seed: int) -> list[Disturbance]:
 def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -> None:
     """Plan disturbances on a plant.
 
-    `disturbances`: each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
-    touchdown. Raises `InvalidInput`: a text has another form, or the plant knows no such
-    disturbance.
+    Args:
+        disturbances: Each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
+            touchdown.
+
+    Raises:
+        InvalidInput: A text has another form, or the plant knows no such disturbance.
     """
     for item in disturbances:
         disturbance = parse_disturbance(item) if isinstance(item, str) else item
@@ -101,7 +124,11 @@ _WHEN = re.compile(r'(\d+)(\.\d*)?|([0-9.eE+-]+)(s|m)')
 
 
 def parse_disturbance(text: str) -> Disturbance:
-    """Return a `Disturbance` of ``KIND=SIZE@WHEN:NAME=VALUE...``, or raise `InvalidInput`."""
+    """Return the `Disturbance` of a text ``KIND=SIZE@WHEN:NAME=VALUE...``.
+
+    Raises:
+        InvalidInput: The text has another form.
+    """
     kind, _, rest = text.partition('=')
     size, _, rest = rest.partition('@')
     when, *details = rest.split(':')
@@ -166,8 +193,14 @@ EARLY = 1e-9  # s: times are sums of timesteps
 class Touchdowns:
     """Counts the touchdowns of all feet.
 
-    `feet`: number of feet. `weight`: of the robot, N. `count`: touchdowns so far. `last`: time of
-    the last one, s. `period`: mean time of the last two steps, s; 0 as long as there were none.
+    Args:
+        feet: Number of feet.
+        weight: Of the robot, N.
+
+    Attributes:
+        count: Touchdowns so far.
+        last: Time of the last one, s.
+        period: Mean time of the last two steps, s; 0 as long as there were none.
     """
 
     def __init__(self, feet: int, weight: float) -> None:
@@ -203,15 +236,25 @@ class Touchdowns:
 
 
 class Push(NamedTuple):
-    """A planned push."""
+    """A planned push.
 
-    impulse: float  # N s
-    direction: float  # rad from ahead of the base to the left
-    duration: float  # s; 0: at once
-    link: int  # index of the pushed link in the engine
-    touchdown: int = 0  # the touchdown it comes with; 0 where `time` says when
-    phase: float = 0.0  # part of a step by which it comes later
-    time: float = 0.0  # when it comes, s
+    Attributes:
+        impulse: N s.
+        direction: rad from ahead of the base to the left.
+        duration: s; 0: at once.
+        link: Index of the pushed link in the engine.
+        touchdown: The touchdown it comes with; 0 where `time` says when.
+        phase: Part of a step by which it comes later.
+        time: When it comes, s.
+    """
+
+    impulse: float
+    direction: float
+    duration: float
+    link: int
+    touchdown: int = 0
+    phase: float = 0.0
+    time: float = 0.0
 
     def is_due(self, time: float, touchdowns: Touchdowns) -> bool:
         """Return whether it begins now."""
@@ -223,7 +266,11 @@ class Push(NamedTuple):
 
 
 class Pushes:
-    """All pushes of a robot: planned, still to come (by `touchdowns`), acting."""
+    """All pushes of a robot: planned, still to come, acting.
+
+    Args:
+        touchdowns: The `Touchdowns` of the walk.
+    """
 
     def __init__(self, touchdowns: Touchdowns) -> None:
         self._touchdowns = touchdowns
@@ -246,7 +293,12 @@ class Pushes:
         return not self._waiting and not self._acting
 
     def begin(self, time: float, yaw: float) -> list[np.ndarray]:
-        """Begin what is due at a time, base at a yaw (rad); return impulses, N s, ``(3,)`` each."""
+        """Begin what is due; return the impulses of pushes at once, N s, ``(3,)`` each.
+
+        Args:
+            time: Now, s.
+            yaw: Of the base, rad.
+        """
         at_once = []
         for push in [push for push in self._waiting if push.is_due(time, self._touchdowns)]:
             self._waiting.remove(push)
@@ -282,8 +334,14 @@ def along_floor(size: float, direction: float) -> np.ndarray:
 def make_push(engine: Engine, impulse: float, step: int, how: How) -> Push:
     """Return the `Push` of a disturbance.
 
-    `engine`: the `Engine` whose robot is pushed. `impulse`: N s. `step`: its touchdown. `how`: the
-    rest. Raises `InvalidInput`: it comes at a place or too early, on no link, or is too short.
+    Args:
+        engine: The `Engine` whose robot is pushed.
+        impulse: N s.
+        step: Its touchdown.
+        how: The rest.
+
+    Raises:
+        InvalidInput: It comes at a place or too early, on no link, or is too short.
     """
     if how.place is not None:
         raise InvalidInput(

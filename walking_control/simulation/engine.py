@@ -102,9 +102,12 @@ class Truth:
     ) -> None:
         """Book the work of a time h; no energy flows back to the supply.
 
-        `motors`: the first of the efforts are theirs. `effort`: held meanwhile, N m,
-        ``(n_efforts,)``. `work`: of each effort, J. `rates`: mean ones of the motors' joints,
-        rad/s. `h`: s.
+        Args:
+            motors: The first of the efforts are theirs.
+            effort: Held meanwhile, N m, ``(n_efforts,)``.
+            work: Of each effort, J.
+            rates: Mean ones of the motors' joints, rad/s.
+            h: s.
         """
         power = 0.0
         for i, done in enumerate(work):
@@ -118,8 +121,10 @@ class Truth:
     ) -> None:
         """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
 
-        `time`: s. `rotations`: from the axes of each foot to the floor's, ``(3, 3)``.
-        `measurement`: changed.
+        Args:
+            time: s.
+            rotations: From the axes of each foot to the floor's, ``(3, 3)``.
+            measurement: Changed.
         """
         measurement.stamp = time
         measurement.position[:] = self.q[self._base.nq :]
@@ -185,10 +190,17 @@ class Engine(ABC):
     ) -> str | None:
         """Move on by a step.
 
-        `effort`: held meanwhile, N m, ``(n_efforts,)``. `armed`: which locks are, ``(n_locks,)``.
-        `h`: the step, s: `resolution`, if that is not zero. `forces`: on links, constant; empty
-        where the engine lacks `Feature.FORCES`. Returns why the walk ended here, as when a foot
-        tripped, or None. Raises `NotAchieved`: the physics cannot go on.
+        Args:
+            effort: Held meanwhile, N m, ``(n_efforts,)``.
+            armed: Which locks are, ``(n_locks,)``.
+            h: The step, s: `resolution`, if that is not zero.
+            forces: On links, constant; empty where the engine lacks `Feature.FORCES`.
+
+        Returns:
+            Why the walk ended here, as when a foot tripped, or None.
+
+        Raises:
+            NotAchieved: The physics cannot go on.
         """
 
     @abstractmethod
@@ -207,13 +219,22 @@ class Engine(ABC):
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
 
+    def joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities of the joints now, rad or m, ``(n_joints,)``."""
+        truth, base = Truth(self.robot), self.robot.base
+        self.read(truth)
+        return truth.q[base.nq :], truth.v[base.nv :]
+
     def book(
         self, effort: np.ndarray, before: list[float], after: list[float], h: float
     ) -> tuple[Iterable[float], Iterable[float]]:
         """Return the work of each effort in the step just made, J, and the motors' mean rates.
 
-        `effort`: as given to `advance`. `before`: `rates` before it. `after`: `rates` after it.
-        `h`: its length, s.
+        Args:
+            effort: As given to `advance`.
+            before: `rates` before it.
+            after: `rates` after it.
+            h: Its length, s.
         """
         mean = [0.5 * (a + b) for a, b in zip(before, after)]
         return [effort * rate * h for effort, rate in zip(effort.tolist(), mean)], mean

@@ -43,7 +43,11 @@ class Asked(Protocol):
 
 
 class Guide:
-    """Asks for a `Route` as time passes; called once a tick, before the law answers."""
+    """Asks for a `Route` as time passes; called once a tick, before the law answers.
+
+    Args:
+        asked: Who is `Asked`.
+    """
 
     def __init__(self, route: Route, asked: Asked) -> None:
         self._segments, self._asked = list(route.segments), asked

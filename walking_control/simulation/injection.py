@@ -56,7 +56,11 @@ JUMP = 0.35  # rad; more than a base can turn in a measurement, less than a fall
 
 
 def check_kind(kind: str) -> str:
-    """Return a kind of fault; `InvalidInput` if none, or nobody can provoke it from outside."""
+    """Return a kind of fault that can be provoked.
+
+    Raises:
+        InvalidInput: There is no such kind, or nobody can provoke it from outside.
+    """
     if kind in INJECTIONS:
         return kind
     raise InvalidInput(
@@ -70,8 +74,9 @@ def check_kind(kind: str) -> str:
 def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: float) -> None:
     """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
 
-    `measurement`: the `Measurement`; its stamp is not touched. `elapsed`: time since the fault
-    began, s.
+    Args:
+        measurement: The `Measurement`; its stamp is not touched.
+        elapsed: Time since the fault began, s.
     """
     first = robot.limits[robot.joints[0]]
     if kind == 'not_finite':
@@ -94,6 +99,7 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
             measurement.orientation, min(0.5 * math.pi, FALLING * elapsed)
         )
         measurement.angular_velocity[1] += FALLING
+        measurement.foot_force *= 0.24  # in contact, but it carries too little to judge the IMU
     elif kind == 'contradiction':
         measurement.angular_velocity[1] += 8.0
     elif kind == 'lock':
@@ -115,7 +121,11 @@ def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, 
 
 @dataclass
 class Injection:
-    """The fault of a simulated robot, none to begin with."""
+    """The fault of a simulated robot, none to begin with.
+
+    Args:
+        robot: The `Robot`.
+    """
 
     robot: Robot
     kind: str = ''

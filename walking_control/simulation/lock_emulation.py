@@ -16,8 +16,10 @@ class LockEmulator:
     """Holds joints whose lock is armed, once they have arrived, by damped springs.
 
     A simplification: a lock that is pulled gives way a little (its load over w^2 J), and takes the
-    inertia of the limb with all other joints at rest at zero. `engaged`: which locks hold,
-    ``(n_locks,)``.
+    inertia of the limb with all other joints at rest at zero.
+
+    Attributes:
+        engaged: Which locks hold, ``(n_locks,)``.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -36,8 +38,10 @@ class LockEmulator:
     def update(self, position: np.ndarray, velocity: np.ndarray, armed: np.ndarray) -> np.ndarray:
         """Engage and release, and return the efforts, N m.
 
-        `position`: of all joints, rad, ``(n_joints,)``. `velocity`: likewise, rad/s. `armed`: which
-        locks are armed, ``(n_locks,)``.
+        Args:
+            position: Of all joints, rad, ``(n_joints,)``.
+            velocity: Likewise, rad/s.
+            armed: Which locks are armed, ``(n_locks,)``.
         """
         away = position[self._joints] - self._angle
         self.engaged[:] = armed & (self.engaged | (np.abs(away) <= self._capture))

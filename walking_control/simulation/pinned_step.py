@@ -89,7 +89,11 @@ class _Pinned:
 def simulate_pinned_step(
     robot_file: RobotFile, gait: Gait
 ) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
-    """Return (reason, q, v, period, least normal force) of a step under a gait's torques."""
+    """Return (reason, q, v, period, least normal force) of a step driven by a gait's torques.
+
+    Args:
+        robot_file: The `RobotFile` of a robot whose base translates.
+    """
     from scipy.integrate import solve_ivp
 
     pinned = _Pinned(robot_file.robot, robot_file.values(World))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.models.drives import Drives, EFFORT
 from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
-from walking_control.models.signals import Command, IMU, Measurement, sensors_of
+from walking_control.models.signals import Command, IMU, Measurement, Sensor, sensors_of
 from walking_control.simulation.disturbance import (
     along_floor,
     Disturbance,
@@ -29,6 +30,7 @@ from walking_control.simulation.wires import Wires
 __all__ = ['Plant', 'Truth']
 PUSHES = ('push', 'side_push')
 KINDS = ('step_down', 'step_up', 'slope_change', *PUSHES)
+DRIVEN = 0.01  # s: the period that nothing depends on but what commands leave open
 ALONG = 1e-9  # sine of a direction that is along the walk
 
 
@@ -68,6 +70,19 @@ class Plant:
             for sensor in sensors_of(self.robot)
             if sensor.kind == IMU
         }
+        self._own = [
+            (signal.row, self.robot.signals[signal.row], sensor)
+            for sensor in sensors_of(self.robot)
+            for signal in sensor.signals
+            if signal.row
+        ]
+        self.held = np.zeros(len(self.robot.efforts))  # efforts on the robot now
+        self.drives = Drives(self.robot, DRIVEN)
+        # of each effort: what its drive makes, when it samples next, and how often
+        self._driven, self._due, self._sampling = np.zeros((3, len(self.robot.efforts)))
+        self._sampling[: len(self._motors)] = [
+            0.0 if motor.drive == EFFORT else 1.0 / motor.drive_rate for motor in self._motors
+        ]
         self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
         self._pushes = Pushes(self.touchdowns)
         self._wires = None if sensors is None else Wires(self.robot, sensors, engine.resolution)
@@ -94,7 +109,8 @@ class Plant:
         """Put the robot into a `Start` state at time zero; nothing is under way."""
         truth = self.truth
         truth.trip, truth.electrical_energy = None, 0.0
-        truth.work[:] = 0.0
+        truth.work[:] = self.held[:] = 0.0
+        self._due[:] = -math.inf
         self.touchdowns.reset()
         self._pushes.reset()
         self.engine.reset(start)
@@ -117,12 +133,37 @@ class Plant:
         for name, imu in self._imus.items():  # places the robot
             imu.measure(truth.q, truth.v, self.time, measurement.parts[name])
         truth.measure(self.time, self.engine.foot_rotations(), measurement)
+        for name, row, sensor in self._own:
+            measurement.own[name][:] = row.ideal(self, sensor)
+
+    def motor_efforts(self, sensor: Sensor) -> list[float]:
+        """Return the efforts of the motors now at the joints that a sensor tells of, N m."""
+        held = dict(zip(self.robot.efforts, self.held.tolist()))
+        return [held.get(joint, 0.0) for joint in sensor.signals[-1].labels]
+
+    def motor_currents(self, sensor: Sensor) -> list[float]:
+        """Return the currents of the motors now at the joints that a sensor tells of, A."""
+        motors, joints = self.robot.actuators, sensor.signals[-1].labels
+        efforts = zip(joints, self.motor_efforts(sensor))
+        return [motors[joint].current(each) if joint in motors else 0.0 for joint, each in efforts]
+
+    def floor_distance(self, sensor: Sensor) -> float:
+        """Return how far the floor is along the x axis of a link, m; at most what can be told.
+
+        The floor is taken as the plane of the floor frame, without its steps.
+        """
+        dynamics, kind = self.engine.dynamics, self.robot.signals[sensor.name].kind
+        place, axes = dynamics.placement(self.truth.q, dynamics.frame(sensor.frame))
+        down = -float(axes[2, 0])
+        away = float(place[2]) / down if down > 1e-3 else kind.upper
+        return min(max(away, kind.lower), kind.upper)
 
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, once it has arrived.
 
-        Raises `InvalidInput`: the duration is no multiple of `resolution`. `NotAchieved`: the
-        physics cannot go on.
+        Raises:
+            InvalidInput: The duration is no multiple of `resolution`.
+            NotAchieved: The physics cannot go on.
         """
         if self._wires is None:
             self._hold(command, duration)
@@ -136,14 +177,15 @@ class Plant:
         count, now = self._count_steps(duration), engine.time
         h = engine.resolution or duration / count
         self._begin_pushes()
-        before, effort = engine.rates(), command.effort
+        before = engine.rates()
         for left in range(count, 0, -1):
-            if self._is_supplied:
-                effort = self._supply(command.effort, before, h)
+            asked = command.effort if self.drives.are_plain else self._drive(command)
+            effort = self._supply(asked, before, h) if self._is_supplied else asked
             forces = () if self._pushes.are_over else self._press(h)
             trip = engine.advance(effort, command.lock, h, forces)
             if trip is not None and truth.trip is None:
                 truth.trip = trip
+            self.held[:] = effort
             if left == 1:
                 engine.read(truth)
             after = engine.rates()
@@ -156,11 +198,25 @@ class Plant:
         else:
             self.touchdowns.count_to(self.time, engine.steps)
 
+    def _drive(self, command: Command) -> np.ndarray:
+        """Return what drives make of a command now, each at its own rate and within its limit."""
+        now = self.engine.time
+        due = now >= self._due - 1e-9
+        if due.any():
+            torque = command.torque(*self.engine.joints())
+            limits = self.robot.effort_limits
+            self._driven[due] = np.clip(torque, -limits, limits)[due]
+            self._due[due] = now + self._sampling[due]
+        return self._driven
+
     def _count_steps(self, duration: float) -> int:
         """Return how many steps of the engine a duration in s has."""
         step = self.engine.resolution
         if step == 0.0:
-            return max(1, math.ceil(duration / self.engine.longest_step - 1e-9))
+            longest = self.engine.longest_step
+            if not self.drives.are_plain:
+                longest = min(longest, *self._sampling[self._sampling > 0.0])
+            return max(1, math.ceil(duration / longest - 1e-9))
         steps = round(duration / step)
         if steps < 1 or not math.isclose(steps * step, duration, rel_tol=1e-6):
             raise InvalidInput(
@@ -203,8 +259,12 @@ class Plant:
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.
 
-        `impulse`: N s. `direction`: where it points, rad from x towards y. Raises `InvalidInput`:
-        the direction leaves the plane of a planar robot.
+        Args:
+            impulse: N s.
+            direction: Where it points, rad from x towards y.
+
+        Raises:
+            InvalidInput: The direction leaves the plane of a planar robot.
         """
         if abs(math.sin(direction)) > ALONG:
             self._require(Feature.SIDEWAYS, f'direction={math.degrees(direction):g}')

@@ -38,8 +38,10 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
 
     `robot_file`: the `RobotFile`. `name`: name, ``module:Class``, class or class with parameters;
     None takes the robot file's default. `robot`: the `Robot` that is really there; None: the one of
-    the file. A controller built for the file then knows its robot with an error. Raises
-    `InvalidInput`: unknown plant, or one that cannot simulate this robot.
+    the file. A controller built for the file then knows its robot with an error.
+
+    Raises:
+        InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
     from walking_control.simulation.plant import Plant
     from walking_control.simulation.wires import check_delays
@@ -49,7 +51,8 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
     robot, sensors = robot or robot_file.robot, robot_file.values(SensorParameters)
     kind = chosen.kind_for(robot)
     engine = kind(robot, robot_file.values(World), robot_file.values(kind.parameters))
-    if not has_errors(sensors):
+    rows = robot.signals.values()
+    if not has_errors(sensors) and not any(row.values.noise or row.values.delay for row in rows):
         return Plant(engine)
     check_delays(sensors, robot_file.values(SafetyParameters).state_timeout)
     return Plant(engine, sensors)
@@ -60,9 +63,13 @@ def choose_parts(
 ) -> tuple[RobotFile, str | None, str | None]:
     """Return a robot file with the parameters of a controller and a plant in it, and their names.
 
-    `controller`: name, ``module:Class``, class, or class with parameters such as
-    ``HipSpring(stiffness=8.0)``; None takes the robot file's default. `plant`: likewise. Raises
-    `InvalidInput`: one of them, or a parameter, is unusable.
+    Args:
+        controller: Name, ``module:Class``, class, or class with parameters such as
+            ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
+        plant: Likewise.
+
+    Raises:
+        InvalidInput: One of them, or a parameter, is unusable.
     """
     robot_file, law = robot_file.choose(CONTROLLERS, controller)
     robot_file, world = robot_file.choose(PLANTS, plant)

@@ -21,7 +21,7 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import noise_path
-from walking_control.models.signals import IMU, imu_name
+from walking_control.models.signals import IMU, JOINTS, LOCKS, sensors_of
 from walking_control.models.yaml_text import read_yaml
 
 if TYPE_CHECKING:
@@ -158,6 +158,10 @@ class Sensors:
 
     Every error is drawn whether it is used or not, so that one more error, or a larger one, leaves
     the others as they are.
+
+    Args:
+        robot: The `Robot`.
+        values: `SensorParameters`.
     """
 
     _stamp: float | None
@@ -165,7 +169,7 @@ class Sensors:
     _velocity: np.ndarray
 
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
-        n, feet = len(robot.joints), len(robot.feet)
+        feet = len(robot.feet)
         if values.stuck_foot > feet:
             raise ParameterError(
                 'parameter sensors.stuck_foot',
@@ -179,21 +183,46 @@ class Sensors:
         self._values = values
         self._resolution = scaled['position_resolution']
         self._drift = scaled['orientation_drift']
-        others = len(robot.more_imus)
-        counts = (n, 3, 3, 3, n, 3 * feet, *(3,) * 3 * others)
-        self._size = np.repeat(
-            [scaled[name] for name in (*_NOISES, *_NOISES[1:4] * others)], counts
+        told = [sensor for sensor in sensors_of(robot) if sensor.name != LOCKS]
+        main = (JOINTS, IMU, *robot.feet)
+        imus = [sensor.name for sensor in told if sensor.kind == IMU]  # turned about three axes
+        # whose errors are drawn, in turn: those of every robot by kind, then what else it has
+        turns = sorted(
+            (
+                (sensor.name, i, signal)
+                for sensor in told
+                for i, signal in enumerate(sensor.signals)
+            ),
+            key=lambda turn: (
+                _NOISES.index(turn[2].noise)
+                if turn[0] in main and turn[2].noise in _NOISES
+                else len(_NOISES)
+            ),
         )
+        counts = [
+            min(len(signal.labels), 3) if name in imus else len(signal.labels)
+            for name, _, signal in turns
+        ]
+        sizes = [
+            scaled[signal.noise] if isinstance(signal.noise, str) else values.scale * signal.noise
+            for _, _, signal in turns
+        ]
+        self._size = np.repeat(sizes, counts)
         # one draw for all; these are its parts
         self._noise = np.zeros(len(self._size))
         parts = np.split(self._noise, np.cumsum(counts)[:-1])
-        self._on_position, self._on_velocity = parts[0], parts[4]
-        self._on_force = parts[5].reshape(feet, 3)
+        noises = {(name, i): part for (name, i, _), part in zip(turns, parts)}
+        self._on_position, self._on_velocity = noises[JOINTS, 0], noises[JOINTS, 1]
+        forces = [noises[foot, 0] for foot in robot.feet]
+        self._on_force = forces
         self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
         # sensor -> errors of its orientation, gyroscope and accelerometer
-        self._on_imus = dict(
-            zip((IMU, *map(imu_name, robot.more_imus)), zip(*[iter((*parts[1:4], *parts[6:]))] * 3))
-        )
+        self._on_imus = {imu: [noises[imu, i] for i in range(3)] for imu in imus}
+        self._on_own = {signal.row: noises[name, i] for name, i, signal in turns if signal.row}
+        self._ranges = {
+            name: (row.kind.lower, row.kind.upper) for name, row in robot.signals.items()
+        }
+        self._delays = {name: row.values.delay for name, row in robot.signals.items()}
         self.reset()
 
     def reset(self) -> None:
@@ -205,7 +234,7 @@ class Sensors:
             self._biases[imu] = np.split(biases, 3)
             self._wanders[imu] = self._slow.standard_normal(3)
         self._stamp = None
-        self._forces: list[tuple[float, np.ndarray]] = []
+        self._past: dict[str, list[tuple[float, np.ndarray]]] = {}
 
     def spoil(self, measurement: Measurement) -> None:
         """Add the errors of the next measurement, in place."""
@@ -221,6 +250,10 @@ class Sensors:
             for part, bias, error in zip(rates, biases[1:], noise[1:]):
                 part += bias + error
         self._feel(measurement)
+        for name, part in measurement.own.items():
+            self._delay(name, part, self._delays[name], measurement.stamp)
+            part += self._on_own[name]
+            np.clip(part, *self._ranges[name], out=part)  # it saturates
         self._stamp = measurement.stamp
 
     def _encode(self, measurement: Measurement, elapsed: float) -> None:
@@ -267,17 +300,21 @@ class Sensors:
     def _feel(self, measurement: Measurement) -> None:
         """Measure foot forces: as they were, noisy, none below the threshold."""
         force, values = measurement.foot_force, self._values
-        if values.contact_delay > 0.0:
-            due = measurement.stamp - values.contact_delay + EARLY
-            self._forces.append((measurement.stamp, force.copy()))
-            while len(self._forces) > 1 and self._forces[1][0] <= due:
-                self._forces.pop(0)
-            force[:] = self._forces[0][1]
+        self._delay('', force, values.contact_delay, measurement.stamp)
         force += self._on_force
         if values.contact_threshold > 0.0:
             force[np.linalg.norm(force, axis=1) < values.contact_threshold] = 0.0
         if values.stuck_foot and measurement.stamp >= values.stuck_after - EARLY:
             force[values.stuck_foot - 1] = 0.0, 0.0, values.stuck_force
+
+    def _delay(self, name: str, part: np.ndarray, delay: float, stamp: float) -> None:
+        """Put what numbers were a delay ago, s, in their place."""
+        if delay > 0.0:
+            past = self._past.setdefault(name, [])
+            past.append((stamp, part.copy()))
+            while len(past) > 1 and past[1][0] <= stamp - delay + EARLY:
+                past.pop(0)
+            part[:] = past[0][1]
 
 
 OWN = 'seed'  # what no preset decides
@@ -286,9 +323,12 @@ OWN = 'seed'  # what no preset decides
 def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     """Return name -> value of `SensorParameters` but the seed; what the file leaves out is off.
 
-    `name_or_path`: name of a shipped preset, or path of a file of the same kind. Raises
-    `InvalidInput`: there is none, it cannot be read, or holds a parameter that is none or a bad
-    value.
+    Args:
+        name_or_path: Name of a shipped preset, or path of a file of the same kind.
+
+    Raises:
+        InvalidInput: There is none, it cannot be read, or holds a parameter that is none or a bad
+            value.
     """
     path = noise_path(name_or_path)
     what = f'noise preset {name_or_path}'
@@ -325,7 +365,11 @@ def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
 
 
 def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
-    """Return the parameters of the estimator that say how good sensors are."""
+    """Return the parameters of the estimator that say how good sensors are.
+
+    Args:
+        sensors: `SensorParameters`.
+    """
     scale, step = sensors.scale, sensors.position_resolution
     position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))
     # an encoder's difference over the time constant of its low-pass
@@ -355,9 +399,13 @@ class InertialUnit:
     force averaged since the last measurement, as units do that integrate inside: the change of the
     IMU's velocity less that by gravity, over the time between, in the axes halfway between the two
     orientations. So an impact weighs by its impulse, however short it is, and the velocity can be
-    found again by summing up. The first measurement says gravity's reaction alone. `dynamics`: the
-    robot's `Dynamics` with the world's gravity and slope. `slope`: inclination of the floor, rad,
-    downhill positive: the orientation counts from gravity. `link`: that carries it.
+    found again by summing up. The first measurement says gravity's reaction alone.
+
+    Args:
+        dynamics: The robot's `Dynamics` with the world's gravity and slope.
+        slope: Inclination of the floor, rad, downhill positive: the orientation counts from
+            gravity.
+        link: That carries it.
     """
 
     _time: float | None
@@ -381,9 +429,11 @@ class InertialUnit:
     ) -> None:
         """Fill the parts of a `Measurement` that are an IMU's.
 
-        `q`: generalised coordinates of the robot. `v`: generalised velocities. `time`: simulated
-        time, s; the time of the last measurement repeats its specific force. `parts`: orientation,
-        angular velocity and specific force.
+        Args:
+            q: Generalised coordinates of the robot.
+            v: Generalised velocities.
+            time: Simulated time, s; the time of the last measurement repeats its specific force.
+            parts: Orientation, angular velocity and specific force.
         """
         dynamics = self._dynamics
         dynamics.move(q, v)

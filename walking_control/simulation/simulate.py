@@ -123,11 +123,18 @@ def run_plant(
 ) -> Run:
     """Run a control loop on a plant and return the record.
 
-    The run ends early when the control loop latches a fault or the robot trips. `loop`: a
-    `ControlLoop` for the same robot. `duration`: simulated time, s. `progress`: called with the
-    simulated time now and then, e.g. to print it. `until`: called after every tick; the run ends
-    when it returns True. `before`: called before every tick with the simulated time. `listen`:
-    called after every tick with measurement, command and reference. Returns the `Run`.
+    The run ends early when the control loop latches a fault or the robot trips.
+
+    Args:
+        loop: A `ControlLoop` for the same robot.
+        duration: Simulated time, s.
+        progress: Called with the simulated time now and then, e.g. to print it.
+        until: Called after every tick; the run ends when it returns True.
+        before: Called before every tick with the simulated time.
+        listen: Called after every tick with measurement, command and reference.
+
+    Returns:
+        The `Run`.
     """
     ticks = max(1, round(duration / loop.period))
     walk = Walk(plant, loop, start, ticks, before, listen)
@@ -140,7 +147,7 @@ def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
     try:
         return loop.tick(measurement)
     except BEYOND_THE_LAW as error:  # as the node does; the record is kept
-        return loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
+        return loop.give_up(f'{type(error).__name__}: {error}', measurement)
 
 
 def simulate(

@@ -23,8 +23,11 @@ PUSH_DURATION = 0.1  # s: of robots in space
 class SteppedEngine(Engine):
     """An engine with a fixed step: its clock, its floors, its start; see `simulation.engine`.
 
-    `values`: validated values of `parameters`; ``timestep`` is among them. Raises
-    `IncompatiblePlant`: the robot has efforts that no such engine offers.
+    Args:
+        values: Validated values of `parameters`; ``timestep`` is among them.
+
+    Raises:
+        IncompatiblePlant: The robot has efforts that no such engine offers.
     """
 
     last_step = LATEST - 2

@@ -27,19 +27,31 @@ EDGE = 1e-9  # m: the length of an edge where a floor is told by heights
 
 
 class Change(NamedTuple):
-    """A change of the floor."""
+    """A change of the floor.
 
-    place: float  # m ahead of the origin
-    drop: float  # by how much the floor is lower from there on, m
-    tilt: float  # by how much it leans more, rad, downhill positive
+    Attributes:
+        place: m ahead of the origin.
+        drop: By how much the floor is lower from there on, m.
+        tilt: By how much it leans more, rad, downhill positive.
+    """
+
+    place: float
+    drop: float
+    tilt: float
 
 
 class Piece(NamedTuple):
-    """A box whose top is floor."""
+    """A box whose top is floor.
 
-    size: tuple[float, float, float]  # half its edges, m, ``(3,)``
-    middle: tuple[float, float, float]  # m, ``(3,)``
-    pitch: float  # turn about y, rad: downhill positive
+    Attributes:
+        size: Half its edges, m, ``(3,)``.
+        middle: m, ``(3,)``.
+        pitch: Turn about y, rad: downhill positive.
+    """
+
+    size: tuple[float, float, float]
+    middle: tuple[float, float, float]
+    pitch: float
 
 
 def profile_of(changes: Sequence[Change]) -> FloorProfile:
@@ -102,10 +114,15 @@ LATEST = 4096  # steps whose levels are kept
 class Levels:
     """The planes of the feet; those of two follow the walk.
 
-    `feet`: how many. `depth`: a foot deeper in the floor than this, ahead of the stance foot, has
-    tripped, m. `planned`: whether any level differs from that at the start. `steps`: touchdowns so
-    far. `heights`: height of each foot's plane where the robot starts, x = 0, m, ``(n_feet,)``.
-    `slopes`: by how much each falls for every metre ahead, ``(n_feet,)``.
+    Args:
+        feet: How many.
+        depth: A foot deeper in the floor than this, ahead of the stance foot, has tripped, m.
+
+    Attributes:
+        planned: Whether any level differs from that at the start.
+        steps: Touchdowns so far.
+        heights: Height of each foot's plane where the robot starts, x = 0, m, ``(n_feet,)``.
+        slopes: By how much each falls for every metre ahead, ``(n_feet,)``.
     """
 
     def __init__(self, feet: int, depth: float) -> None:
@@ -130,8 +147,12 @@ class Levels:
     def follow(self, x: Sequence[float], z: Sequence[float]) -> float:
         """Move the planes to where the feet are.
 
-        `x`: places of the feet along the floor, m. `z`: heights of their lowest points, m. Returns
-        how deep the foot that tripped is in the floor, m; 0 where none did.
+        Args:
+            x: Places of the feet along the floor, m.
+            z: Heights of their lowest points, m.
+
+        Returns:
+            How deep the foot that tripped is in the floor, m; 0 where none did.
         """
         stance, swing = self._support, 1 - self._support
         ahead, levels, steps = x[swing] - x[stance], self._levels, self.steps
@@ -157,8 +178,9 @@ class Levels:
     def walk(self, places: Sequence[float], heights: Sequence[float]) -> str | None:
         """Move the planes to where the feet are; return why one tripped, or None.
 
-        `places`: of the feet along the floor, m. `heights`: of their lowest points over their
-        planes, along the normal, m.
+        Args:
+            places: Of the feet along the floor, m.
+            heights: Of their lowest points over their planes, along the normal, m.
         """
         depth = self.follow(
             places,

@@ -22,9 +22,13 @@ class Wires:
     loop that answers each measurement when it comes makes the same of both. Messages keep their
     order; the first command counts at once, as though the robot had been held until it came.
     Commands take effect within a step, at whole physics steps of a plant that has such.
-    `resolution`: commands take effect at whole multiples of this, s; 0: at any time. `errors`: name
-    -> value of `SensorParameters` where they are not perfect. `lost`: whether the newest
-    measurement never arrives.
+
+    Args:
+        resolution: Commands take effect at whole multiples of this, s; 0: at any time.
+
+    Attributes:
+        errors: name -> value of `SensorParameters` where they are not perfect.
+        lost: Whether the newest measurement never arrives.
     """
 
     def __init__(self, robot: Robot, values: SensorParameters, resolution: float) -> None:
@@ -53,7 +57,13 @@ class Wires:
     def measure(
         self, sense: Callable[[Measurement], None], time: float, measurement: Measurement
     ) -> None:
-        """Fill a `Measurement` with what arrives at a time, s, of what ideal sensors `sense`."""
+        """Fill a `Measurement` with what arrives, unless it gets lost.
+
+        Args:
+            sense: Fills a `Measurement` as ideal sensors do.
+            time: Now, s.
+            measurement: Changed.
+        """
         told = self._told
         if time > self._measured:
             unlucky = self._luck.random() < self._values.lost_measurements
@@ -71,17 +81,21 @@ class Wires:
     ) -> Iterator[tuple[Command, float]]:
         """Send a command; give what is held in the coming time, one after the other.
 
-        `clock`: gives the plant's time, s, which moves on by what was given. `duration`: s. Yields
-        a `Command` that has arrived, and for how long it is held, s.
+        Args:
+            clock: Gives the plant's time, s, which moves on by what was given.
+            duration: s.
+
+        Yields:
+            A `Command` that has arrived, and for how long it is held, s.
         """
         now = clock()
         self._send(command, now)
         end, held = now + duration, self._held
         while self._under_way and self._under_way[0][0] < end - SLIVER:
-            arrival, effort, lock = self._under_way.pop(0)
+            arrival, numbers, lock = self._under_way.pop(0)
             if arrival > clock() + SLIVER:
                 yield held, arrival - clock()
-            held.effort[:], held.lock[:] = effort, lock
+            held.numbers[:], held.lock[:] = numbers, lock
         yield held, end - clock() if clock() > now else duration
 
     def _send(self, command: Command, now: float) -> None:
@@ -101,11 +115,18 @@ class Wires:
         if self._resolution > 0.0:
             delay = self._resolution * math.ceil(delay / self._resolution - SLIVER)
         self._newest = max(self._newest, now + delay)
-        self._under_way.append((self._newest, command.effort.copy(), command.lock.copy()))
+        self._under_way.append((self._newest, command.numbers.copy(), command.lock.copy()))
 
 
 def check_delays(values: SensorParameters, timeout: float) -> None:
-    """Refuse (`ParameterError`) delays longer than ``safety.state_timeout``, s, allows."""
+    """Refuse delays that the watchdog of the control loop does not allow.
+
+    Args:
+        timeout: Value of ``safety.state_timeout``, s.
+
+    Raises:
+        ParameterError: A delay is longer.
+    """
     kinds = [
         (f'{kind}_delay', getattr(values, f'{kind}_delay') + getattr(values, f'{kind}_jitter'))
         for kind in ('measurement', 'command')

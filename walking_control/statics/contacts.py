@@ -55,9 +55,16 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A physical limit that a posture would break."""
+    """A physical limit that a posture would break.
 
-    limit: str  # one of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot
+    Args:
+        limit: One of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot.
+        where: The contact or joint.
+        amount: By how much, in `unit`. With every limit of a reason lifted by its amount the
+            posture can be held, see `lifting.lift`.
+    """
+
+    limit: str
     where: str  # the contact or joint
     # By how much, in `unit`. With every limit of a reason lifted by its amount the posture can be
     # held, see `lifting.lift`.
@@ -183,8 +190,10 @@ class Contact:
 def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
     """Return the inequalities of a contact without its force bounds: rows f >= bound.
 
-    The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`. Returns
-    ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
+    The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`.
+
+    Returns:
+        ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
     """
     slope, half_length, half_width = contact.pyramid, 0.5 * contact.length, 0.5 * contact.width
     rows, limits = [], []
@@ -222,7 +231,12 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
 
 
 def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> np.ndarray:
-    """Return the right-hand sides of `wrench_limits`, ``(k,)``, by the limit of each row."""
+    """Return the right-hand sides of `wrench_limits`, ``(k,)``.
+
+    Args:
+        rows: ``(k, size)``.
+        limits: The name of the limit each row stands for.
+    """
     beside = {FRICTION: contact.shear, TORSION: contact.twist}
     return -contact.adhesion * rows[:, 2] - [beside.get(limit, 0.0) for limit in limits]
 
@@ -230,7 +244,8 @@ def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> 
 def edge_gains(contact: Contact) -> np.ndarray:
     """Return by how much each row of `wrench_limits` gives when all edges of a sole move out.
 
-    Returns ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
+    Returns:
+        ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
     """
     if contact.is_point:
         return np.zeros((4, 3))
@@ -246,7 +261,14 @@ def _row(entries: dict[int, float]) -> np.ndarray:
 
 
 def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
-    """Return where in the sole plane a wrench presses, ``(2,)``, m; NaN where nothing does."""
+    """Return the point of the sole plane where the normal pressure acts, ``(2,)``, m.
+
+    Args:
+        wrench: ``(6,)``.
+
+    Returns:
+        x, y in the sole frame; NaN where nothing presses.
+    """
     if not wrench[2] > 0.0:
         return np.array([math.nan, math.nan])
     return np.asarray(np.array([-wrench[4], wrench[3]]) / wrench[2])
@@ -255,9 +277,13 @@ def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
 def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | None]:
     """Return how far a wrench is from each limit of its contact.
 
-    `wrench`: ``(6,)``, N and N m. Returns ``normal_force`` above `min_force` in N, ``friction``
-    still unused (1 unloaded, 0 at the pyramid), ``centre_of_pressure`` to the sole's edge in m,
-    ``torsion`` to its nearest face in N m; None where the contact has no such limit.
+    Args:
+        wrench: ``(6,)``, N and N m.
+
+    Returns:
+        ``normal_force`` above `min_force` in N, ``friction`` still unused (1 unloaded, 0 at the
+        pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face
+        in N m; None where the contact has no such limit.
     """
     pressure = float(wrench[2]) + contact.adhesion
     margins = {

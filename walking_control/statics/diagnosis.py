@@ -63,8 +63,12 @@ Lifting = tuple[float, np.ndarray, Amounts]  # cost, forces, amounts
 def nearest_point(program: StaticProgram, decider: Decider) -> np.ndarray | None:
     """Return the contact forces that break the limits of an assembled program least.
 
-    `program`: the `StaticProgram`, assembled. Returns forces, ``(n,)``, for `StaticProgram.judge`
-    to say whether they break any; None where no forces balance the robot.
+    Args:
+        program: The `StaticProgram`, assembled.
+
+    Returns:
+        Forces, ``(n,)``, for `StaticProgram.judge` to say whether they break any; None where no
+        forces balance the robot.
     """
     problem, weight = program.problem, program.dynamics.weight
     if program.violation is None:
@@ -100,8 +104,10 @@ def _scale(program: StaticProgram, limit: str, where: str) -> float:
 def imbalance(rows: np.ndarray, bound: np.ndarray, weight: float) -> float:
     """Return how far the centre of mass lies beside what contacts can carry, m.
 
-    `rows`: the base equations, six rows or more, ``(m, n)``: forces first. `bound`: ``(m,)``.
-    `weight`: of the robot, N.
+    Args:
+        rows: The base equations, six rows or more, ``(m, n)``: forces first.
+        bound: ``(m,)``.
+        weight: Of the robot, N.
     """
     stiff = np.array([1e6, 1e6, 1e6, 1.0, 1.0, 1.0])  # forces balance, moments as far as they can
     A, b = rows[:ROOT] * stiff[:, None], bound[:ROOT] * stiff
@@ -112,8 +118,9 @@ def imbalance(rows: np.ndarray, bound: np.ndarray, weight: float) -> float:
 class Explanation:
     """The reason why an assembled program has no solution, found step by step.
 
-    `program`: the `StaticProgram`; what it holds now is copied. `forces`: contact forces near the
-    reason, ``(n,)``, N; None where none are known.
+    Args:
+        program: The `StaticProgram`; what it holds now is copied.
+        forces: Contact forces near the reason, ``(n,)``, N; None where none are known.
     """
 
     def __init__(
@@ -204,8 +211,10 @@ class Relaxation:
     """A program whose limits of some kinds may give, each at its price.
 
     The unknowns are the contact forces in weights and the amounts in the limits' scales: one edge
-    for all soles, and for each contact or joint one of each other kind. `kinds`: names of the
-    limits that may give.
+    for all soles, and for each contact or joint one of each other kind.
+
+    Args:
+        kinds: Names of the limits that may give.
     """
 
     def __init__(self, program: StaticProgram, kinds: set[str]) -> None:

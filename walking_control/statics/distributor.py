@@ -33,9 +33,19 @@ from walking_control.statics.program import StaticProgram
 
 @dataclass(frozen=True)
 class Objective:
-    """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length."""
+    """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length.
 
-    torque: float = 1.0  # weight of the joint torques, 1/(N m)^2
+    Args:
+        torque: Weight of the joint torques, 1/(N m)^2.
+        force: Weight of the contact wrenches, 1/N^2.
+        moment_length: A moment m counts as the force m / moment_length, m. The norm of a wrench
+            depends on where it is taken: here the middle of the sole.
+        joint_weights: joint -> factor on its squared torque; 1 where not named.
+        regularisation: Share of the wrench norm added so that the program has one solution, 1/N^2;
+            it decides only what torques leave open (inner forces of straight legs).
+    """
+
+    torque: float = 1.0
     force: float = 0.0  # weight of the contact wrenches, 1/N^2
     # A moment m counts as the force m / moment_length, m. The norm of a wrench depends on where it
     # is taken: here the middle of the sole.
@@ -53,7 +63,18 @@ OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
 
 @dataclass(slots=True)
 class StaticSolution:
-    """What holds the robot, or why nothing does."""
+    """What holds the robot, or why nothing does.
+
+    Args:
+        support: Names of the contacts in use.
+        torque: Joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible.
+        wrenches: contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m;
+            of an infeasible single support those it would need, else None.
+        base_residual: Largest error of the base equations, N and N m.
+        explanation: The reason when it is infeasible, found when asked for; None when feasible.
+        solver: Name of what solved it.
+        solve_time: Wall time of the verdict, kinematics included, s.
+    """
 
     support: tuple[str, ...]  # names of the contacts in use
     # joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible
@@ -64,8 +85,8 @@ class StaticSolution:
     base_residual: float | None  # largest error of the base equations, N and N m
     # the reason when it is infeasible, found when asked for; None when feasible
     explanation: Explanation | None
-    solver: str  # name of what solved it
-    solve_time: float  # wall time of the verdict, kinematics included, s
+    solver: str
+    solve_time: float
 
     @property
     def feasible(self) -> bool:
@@ -146,9 +167,12 @@ class StaticTorque:
         `caps`: contact -> largest normal force, N, below its own. `acceleration`: that the whole
         body shall have at once, without turning, floor axes, ``(3,)``, m/s^2: it weighs as if
         gravity were less by so much; None: at rest. `measured`: whether sensors say q: then joints
-        may be beyond their stops, as noise and play put them. Raises `InvalidInput`: a contact is
-        unknown, or there is none; a cap is no force, or of no contact of the support; a joint is
-        beyond its stops. `MeasurementError`: the configuration is not finite.
+        may be beyond their stops, as noise and play put them.
+
+        Raises:
+            InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no
+                contact of the support; a joint is beyond its stops.
+            MeasurementError: The configuration is not finite.
         """
         if acceleration is not None:
             self.dynamics.accelerate(acceleration)
@@ -296,9 +320,12 @@ class StaticTorque:
     def margins(self, solution: StaticSolution) -> dict[str, dict[str, Any]]:
         """Return how far a feasible solution is from every limit.
 
-        Returns contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to
-        its limit and the share of it still free. Raises `InvalidInput`: the solution is not
-        feasible.
+        Returns:
+            contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to its
+            limit and the share of it still free.
+
+        Raises:
+            InvalidInput: The solution is not feasible.
         """
         if solution.torque is None or solution.wrenches is None:
             raise InvalidInput(

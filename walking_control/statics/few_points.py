@@ -15,10 +15,14 @@ _RANK = 1e-9  # relative; smaller singular values of the base equations count as
 def stand_on_points(problem: Problem, equations: int) -> np.ndarray:
     """Return the forces on at most two points that cost least.
 
-    `problem`: the `Problem`; minimises ``x^T H x / 2 + g^T x`` for ``rows x >= bound``, of which
-    the first are equalities. `equations`: how many. Returns forces, ``(n,)``: of those nearest to
-    the base's equilibrium the cheapest within the limits, or, where limits contradict each other,
-    the one that breaks them least.
+    Args:
+        problem: The `Problem`; minimises ``x^T H x / 2 + g^T x`` for ``rows x >= bound``, of which
+            the first are equalities.
+        equations: How many.
+
+    Returns:
+        Forces, ``(n,)``: of those nearest to the base's equilibrium the cheapest within the
+        limits, or, where limits contradict each other, the one that breaks them least.
     """
     A, b = problem.rows[:equations], problem.bound[:equations]
     G, h = problem.rows[equations:], problem.bound[equations:]

@@ -92,10 +92,14 @@ def judge_forces(
 ) -> tuple[np.ndarray, float, float, float]:
     """Return what contact forces do: efforts, and how far they are from being a solution.
 
-    `gravity`: generalised gravity, ``(nv,)``. `jacobian`: stacked contact Jacobians, ``(n, nv)``.
-    `rows`: constraints of the program, the six base equations first, ``(m, n)``. `bound`: ``(m,)``.
-    `forces`: contact forces, ``(n,)``. `free`: columns of limited joints that no contact loads,
-    ``(k,)``. `free_limits`: their torque limits, ``(k,)``.
+    Args:
+        gravity: Generalised gravity, ``(nv,)``.
+        jacobian: Stacked contact Jacobians, ``(n, nv)``.
+        rows: Constraints of the program, the six base equations first, ``(m, n)``.
+        bound: ``(m,)``.
+        forces: Contact forces, ``(n,)``.
+        free: Columns of limited joints that no contact loads, ``(k,)``.
+        free_limits: Their torque limits, ``(k,)``.
 
     Returns ``(efforts, equality, shortfall, overload)``: ``(nv,)``; the largest error of a base
     equation; the largest shortfall of an inequality; the largest excess of a free joint's torque.
@@ -127,9 +131,12 @@ def stand_on_one(
 
     `gravity`: generalised gravity, ``(nv,)``. `jacobian`: of the sole in its own axes, ``(6, nv)``.
     `rows`: limits of the contact, ``(m, 6)``. `bound`: ``(m,)``. `limits`: torque limits,
-    ``(n_joints,)``. Returns ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m;
-    ``(6,)`` N, N m in the sole frame; largest error of the base equations; least slack of the
-    contact's limits; largest excess of a torque over its limit.
+    ``(n_joints,)``.
+
+    Returns:
+        ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in
+        the sole frame; largest error of the base equations; least slack of the contact's limits;
+        largest excess of a torque over its limit.
     """
     rotation = np.ascontiguousarray(jacobian[:3, :3])
     wrench = np.empty(6)
@@ -152,8 +159,10 @@ def stand_on_one(
 class Hull(NamedTuple):
     """A convex polygon, counter-clockwise; each edge begins at its corner.
 
-    `corners`: ``(n, 2)``, m. `inwards`: normals of the edges, ``(n, 2)``. `lengths`: of the edges,
-    ``(n,)``, m.
+    Attributes:
+        corners: ``(n, 2)``, m.
+        inwards: Normals of the edges, ``(n, 2)``.
+        lengths: Of the edges, ``(n,)``, m.
     """
 
     corners: np.ndarray
@@ -175,7 +184,13 @@ def margin_inside(hull: Hull, point: np.ndarray) -> float:
 
 @compiled
 def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
-    """Return which share of a move from a point stays inside a `Hull`; 0 from outside."""
+    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
+
+    Args:
+        hull: The `Hull`.
+        point: Where the move begins, ``(2,)``.
+        move: ``(2,)``.
+    """
     share = 1.0
     for corner, inward, _ in zip(*hull):
         room = inward[0] * (point[0] - corner[0]) + inward[1] * (point[1] - corner[1])

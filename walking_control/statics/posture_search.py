@@ -31,9 +31,13 @@ def search_posture(
 
     `dynamics`: the `Dynamics`, of a free base. `posture`: where to begin, soles parallel and level
     with the base, ``(n_joints,)``. `contacts`: foot -> `Contact`. `shares`: foot -> weight of its
-    sole in the mean, summing to 1. `lifts`: foot -> how much higher its sole shall be, m. Returns
-    joint positions, ``(n_joints,)``. Raises `NotAchieved`: no such posture within the joint limits
-    was found.
+    sole in the mean, summing to 1. `lifts`: foot -> how much higher its sole shall be, m.
+
+    Returns:
+        Joint positions, ``(n_joints,)``.
+
+    Raises:
+        NotAchieved: No such posture within the joint limits was found.
     """
     model, data = dynamics.model, dynamics.model.createData()
     frames = {foot: dynamics.frame(contact.frame) for foot, contact in contacts.items()}

@@ -39,9 +39,14 @@ LIMIT_TOLERANCE = 1e-7  # of the weight: numerical overstepping of a limit that 
 class StaticProgram:
     """Quadratic program of one support.
 
-    `contacts`: name -> `Contact`, those in use. `frames`: frame id of each. `effort_limits`:
-    ``(n_joints,)``, N m. `joint_weights`: ``(n_joints,)``. Raises `InvalidInput`: there is no
-    contact.
+    Args:
+        contacts: name -> `Contact`, those in use.
+        frames: Frame id of each.
+        effort_limits: ``(n_joints,)``, N m.
+        joint_weights: ``(n_joints,)``.
+
+    Raises:
+        InvalidInput: There is no contact.
     """
 
     def __init__(
@@ -162,7 +167,12 @@ class StaticProgram:
         return self.problem.rows[ROOT : self._caps.stop], self.problem.bound[ROOT : self._caps.stop]
 
     def assemble(self, q: np.ndarray, caps: Mapping[str, float] | None = None) -> solvers.Problem:
-        """Return the `Problem` at q with caps (contact -> N); the same object every time."""
+        """Return the `Problem` at a configuration (the same object every time).
+
+        Args:
+            q: Configuration, ``(nq,)``.
+            caps: contact -> largest normal force, N.
+        """
         problem, jacobian = self.problem, self._jacobian
         gravity = self.gravity = self.dynamics.gravity_efforts(q)
         for index, part in enumerate(self.slices):
@@ -188,10 +198,15 @@ class StaticProgram:
     def judge(self, forces: np.ndarray) -> tuple[np.ndarray, float | None, bool]:
         """Return ``(torque, residual, overload)`` of forces; no residual if a limit breaks.
 
-        This, not a solver's word, decides what counts as a solution. `forces`: ``(n,)``. Returns
-        joint torques, ``(n_joints,)``, N m; largest error of the base equations, N and N m, or None
-        when it or a limit is beyond tolerance; whether a joint that no contact loads is beyond its
-        limit.
+        This, not a solver's word, decides what counts as a solution.
+
+        Args:
+            forces: ``(n,)``.
+
+        Returns:
+            Joint torques, ``(n_joints,)``, N m; largest error of the base equations, N and N m, or
+            None when it or a limit is beyond tolerance; whether a joint that no contact loads is
+            beyond its limit.
         """
         efforts, equality, shortfall, overload = judge_forces(
             self.gravity,

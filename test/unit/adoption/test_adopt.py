@@ -7,17 +7,19 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 from planar_strangers import compass_urdf, three_link_urdf
 import pytest
 from static_robots import real_path
 from stranger import rabbit_urdf
 
 from walking_control.cli import main
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.lab.adoption.adopt import adopt
-from walking_control.lab.adoption.description import turn_base
+from walking_control.lab.adoption.description import place_base
 from walking_control.lab.adoption.guess import Description, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of, without_side
+from walking_control.lab.adoption.robot_tree import SHARED
 from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
@@ -111,11 +113,23 @@ def test_biped_stands_where_its_owner_stood_it(tmp_path, biped):
     assert not run.fell and abs(run.base.position[-1, 2] - adoption.standing.height) < 0.01
 
 
+def test_natural_walking_knows_the_soles(tmp_path, biped):
+    """A gait of a stranger's own would be walked as on points, until its contacts flicker."""
+    path, _ = adopt_text(tmp_path, biped).write(tmp_path)
+    robot_file = load_robot(path)
+    known, values = robot_file.sections['stepping'], robot_file.sections['natural_walking']
+    assert {name: values[name] for name in SHARED} == {name: known[name] for name in SHARED}
+    assert known['narrowest'] < values['step_width'] < known['step_width']  # as gaits have it
+    assert values['tall'] == pytest.approx(0.97 * 0.8, abs=0.01)  # legs of 0.8 m
+    with pytest.raises(IncompatibleController, match='flat soles'):
+        simulate(load_robot('walker3d_points', controller='natural_walking'))
+
+
 def test_turned_robot_is_turned_back(tmp_path, biped):
     """A robot whose x axis points backwards or sideways would walk that way."""
     known = adopt_text(tmp_path, biped)
     description = Description('turned', biped, tmp_path, 'URDF')
-    turn_base(description, np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    place_base(description, pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, -np.pi / 2.0), np.zeros(3)))
     there = adopt_text(tmp_path, description.urdf)
     forward = {guess.what: guess.value for guess in there.guesses}['forward']
     assert forward == 'y' and not there.suspicions

@@ -9,6 +9,7 @@ import pytest
 
 from walking_control import __version__
 from walking_control.cli import main
+from walking_control.cli.output import print_summary
 
 WALK_KEYS = {
     'robot',
@@ -78,7 +79,6 @@ def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
 @pytest.mark.parametrize(
     'arguments',
     [
-        [],
         ['walk'],
         ['simulate'],
         ['simulate', 'dribbel', '--duration', '-1'],
@@ -94,6 +94,28 @@ def test_bad_usage_is_one_line_and_exit_status_2(capsys, arguments):
     captured = capsys.readouterr()
     assert caught.value.code == 2
     assert captured.err.startswith('error: ') and captured.err.count('\n') == 1
+
+
+def test_alone_it_says_what_to_do_first(capsys):
+    """Whoever types the name of the program to see what it is would get an error."""
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert 'What to do first:' in said and 'adopt FILE' in said
+
+
+def test_a_slip_of_the_keyboard_names_its_neighbour(capsys):
+    """A list of all verbs and robots would have to be read through."""
+    with pytest.raises(SystemExit):
+        main(['simulte', 'dribbel'])
+    assert 'did you mean simulate' in capsys.readouterr().err
+    assert main(['simulate', 'dribel']) == 2
+    assert 'did you mean dribbel?' in capsys.readouterr().err
+
+
+def test_a_summary_without_files_is_printed(capsys):
+    """A verb that writes nothing would end in a traceback where people read its answer."""
+    print_summary({'speed': 0.5})
+    assert 'speed: 0.5' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('verb', ['demo', 'simulate', 'check'])

@@ -29,7 +29,7 @@ def control():
 
 
 def standing(control, push=(0.0, 0.0)):
-    """Return state and command; the whole body turns about its soles with a centre-of-mass speed."""
+    """Return state and command; the body turns about its soles with a centre-of-mass speed."""
     file = humanoid_file()
     state, command = WalkerState(file.robot), Command(file.robot)
     state.position[:] = file.start.posture
@@ -214,7 +214,7 @@ def test_inertia_of_coupled_joints():
 
 
 def test_delay_bounds():
-    """A delay would make a leg swing, standing or in the air, or gains fall that no delay asks to."""
+    """A delay would make a leg swing, or gains would fall that no delay asks to."""
     file = humanoid_file()
     control = PostureControl(file, StaticTorqueParameters.read({}))
     frames, limits = list(control.distributor.frames.values()), control._limits

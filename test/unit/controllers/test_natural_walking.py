@@ -4,17 +4,22 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from walking_control.controllers.natural_walking.books import Books
+from walking_control.controllers.natural_walking.felt_floor import FeltFloor
+from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
+from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
-    _find_knee,
     CAPTURE,
     FOOT,
+    FOOT_TURN,
     GaitTable,
     RATE,
 )
 from walking_control.controllers.registry import make_controller
+from walking_control.controllers.stepping.body import Body
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.route import read_route
@@ -63,6 +68,88 @@ def test_energies_are_booked_to_the_last_digit(walk):
     assert jumps[walk.time[1:] > 4.0].max() < 5.0
 
 
+def walk_over(disturb, speed, duration, **more):
+    """Return a run over a floor, and the share on the gait and the price from 3 s on.
+
+    The price is electrical, per weight and level way, less what the way up took.
+    """
+    robot_file = load_robot('walker3d', controller='natural_walking', speed=speed, **more)
+    run = simulate(robot_file, duration=duration, disturb=disturb)
+    assert run.fault is None
+    late = run.time > 3.0
+    way = np.ptp(run.base.position[late][[0, -1]], axis=0)
+    up = np.diff(run.base.position[late][[0, -1], 2]).item()
+    energy = np.ptp(run.electrical_energy[late])
+    length = np.hypot(*way[:2])
+    return run, run.telemetry['on_gait'][late].mean(), (energy / 98.1 - up) / length
+
+
+def test_a_ramp_is_walked_on_its_own_gait():
+    """A ramp of 8 degrees ended the gait, and squatting up it cost eight times the level price."""
+    run, on_gait, price = walk_over(['slope_change=-0.1396@0.6m'], 0.5, 8.0)
+    assert on_gait > 0.7 and price < 0.3  # from the level floor onto it, too
+    late = (run.time > 6.0) & (run.telemetry['part'] > 0.05) & (run.telemetry['part'] < 0.9)
+    off = np.hypot(run.telemetry['deviation_x'], run.telemetry['deviation_y'])
+    assert off[late].max() < 0.01 and run.telemetry['on_gait'][late].all()
+
+
+@pytest.mark.long
+def test_tiles_do_not_end_the_gait():
+    """A foot that met the floor early or late ended the gait, at every third tile of 2 cm."""
+    heights = 0.02 * np.random.default_rng((1, 7)).uniform(0.0, 1.0, 20)
+    tiles = [f'step_up={rise:.4f}@{0.5 + 0.3 * i:.4g}m' for i, rise in enumerate(np.diff(heights))]
+    _, on_gait, price = walk_over(tiles, 0.5, 7.0)
+    assert on_gait > 0.9 and price < 0.2
+
+
+def test_a_bump_is_smooth_and_ends_with_the_step():
+    """A foot would be asked for other speeds than its places have, or land from above."""
+    floor = FeltFloor()
+    floor.touch(0.015)
+    assert floor.roughness == pytest.approx(0.01)
+    s = np.linspace(0.0, 1.0, 2001)
+    height, first, second = np.array([floor.bump(part) for part in s]).T
+    assert height.max() == pytest.approx(0.015) and height[-1] == first[-1] == height[0] == 0.0
+    np.testing.assert_allclose(np.gradient(height, s), first, atol=2e-3)
+    np.testing.assert_allclose(np.gradient(first, s), second, atol=0.1)
+    for _ in range(8):
+        floor.touch(0.001)
+    assert floor.roughness == 0.0 and not floor.bump(0.6).any()
+
+
+def test_the_gait_is_left_for_what_grows():
+    """A small push would end the gait at 30 J, or a large one be noticed too late for a step."""
+    values = load_robot('walker3d').values(NaturalWalkingParameters)
+
+    def on_gait_after(begin, growth, ahead=True):
+        switch = GaitSwitch()
+        switch.on_gait = True
+        for tick in range(40):
+            deviation = begin * np.exp(growth * 0.002 * tick) * np.array([ahead, not ahead])
+            switch.judge(deviation, 0.002 * tick, False, 0.002)
+            switch.go_on(0.3, 0.2, values)
+        return switch.on_gait
+
+    assert on_gait_after(0.09, 0.0) and not on_gait_after(0.13, 0.0)
+    assert not on_gait_after(0.09, 4.0) and on_gait_after(0.11, -20.0)
+    assert not on_gait_after(0.09, 0.0, ahead=False)  # sideways the sole is narrow
+
+
+def test_friction_of_joints_is_made_up_for():
+    """A joint that rubs, as the robot file knows, would stay behind, and the gait be left."""
+    rubs = load_robot('walker3d', [('robot.friction.left_knee.coulomb', 1.0)]).robot
+    free = load_robot('walker3d').robot
+    efforts = []
+    for robot in (rubs, free):
+        dynamics = Dynamics(robot)
+        body, v = Body(dynamics), np.zeros(dynamics.nv)
+        v[6 + dynamics.joints.index('left_knee')] = 2.0
+        body.update(dynamics.configuration(np.full(len(dynamics.joints), 0.1)), v)
+        efforts.append(body.bias.copy())
+    more = efforts[0] - efforts[1]
+    assert np.abs(more).sum() == pytest.approx(1.0) and more.max() == pytest.approx(1.0)
+
+
 @pytest.mark.long
 def test_a_turn_at_full_speed_is_walked(tmp_path):
     """Where the floor is late the push-off went on: the robot flew, and fell off its gait."""
@@ -100,7 +187,7 @@ def test_noise_of_positions_does_no_work():
 @pytest.fixture(scope='module')
 def table():
     """Return the table of the shipped gaits."""
-    return make_controller(load_robot('walker3d', controller='natural_walking'))._table
+    return make_controller(load_robot('walker3d', controller='natural_walking')).tracking.table
 
 
 def test_a_step_of_the_table_ends_where_the_next_begins(table):
@@ -119,6 +206,20 @@ def test_a_step_of_the_table_ends_where_the_next_begins(table):
     assert end[RATE] == pytest.approx(begin[RATE], rel=2e-2)
 
 
+@pytest.mark.parametrize('rise', [0.1405, 0.03, -0.0699, -0.2])
+def test_a_step_on_a_slope_ends_where_the_next_begins(table, rise):
+    """Feet would be set down into the slope or above it, and each step begin off its gait."""
+    stride = table.choose(0.8, rise)
+    end, begin = table.row(1.0, 0), table.row(0.0, 1)
+    np.testing.assert_allclose(end[FOOT][:3], [*stride.way, 0.0], atol=2e-3)
+    np.testing.assert_allclose(begin[FOOT][:3], -end[FOOT][:3], atol=2e-3)
+    np.testing.assert_allclose(begin[CAPTURE], end[CAPTURE] - stride.way, atol=2e-2)
+    sole = pin.exp3(end[FOOT_TURN][:3])  # of the foot that lands: flat on the floor
+    assert -sole[0, 2] / sole[2, 2] == pytest.approx(max(rise, -0.1405), abs=1e-3)
+    assert table.rise == pytest.approx(max(rise, -0.1405), abs=1e-4)
+    table.choose(0.8)
+
+
 def test_hips_with_arms_between_their_axes_are_no_knees():
     """A robot whose hip axes do not meet would be held up by a hip and fall at its first step."""
     robot = load_robot('walker3d').robot
@@ -126,4 +227,4 @@ def test_hips_with_arms_between_their_axes_are_no_knees():
     moved = robot.urdf.replace(f'xyz="0 0 0"/>{link}', f'xyz="0 0.06 -0.1"/>{link}')
     assert moved != robot.urdf
     dynamics = Dynamics(replace(robot, urdf=moved))
-    assert dynamics.joints[_find_knee(dynamics, robot.feet[0])] == 'left_knee'
+    assert dynamics.joints[Body(dynamics).knees[0]] == 'left_knee'

@@ -6,18 +6,19 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.controllers.stepping.step_plan import StepLimits
+from walking_control.controllers.stepping.step_plan import Fall, StepLimits, SwingLeg
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity, wanted_end
 from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
-RATE, HIP = 3.9, np.zeros(2)
+RATE, HIP, FOOT = 3.9, np.zeros(2), np.zeros(3)
 
 
 def step_on(com, velocity, wanted, side, share=1.0):
     """Return place and velocity of the pendulum at the next touchdown, from the new foot."""
-    step = plan_by_velocity(com, velocity, RATE, wanted, side, 0.0, HIP, LIMITS, share)
+    fall, leg = Fall(com, velocity, RATE), SwingLeg(side, FOOT, HIP, HIP)
+    step = plan_by_velocity(fall, leg, wanted, 0.0, LIMITS, share)
     c, s = math.cosh(RATE * step.remaining), math.sinh(RATE * step.remaining)
     return (
         com * c + velocity / RATE * s - step.foothold,
@@ -61,7 +62,8 @@ def test_it_keeps_the_same_reach():
         side = rng.choice((-1.0, 1.0))
         hip = np.array([0.0, 0.07 * side])
         com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
-        step = plan_by_velocity(com, velocity, RATE, np.zeros(2), side, 0.1, hip, limits)
+        fall, leg = Fall(com, velocity, RATE), SwingLeg(side, FOOT, HIP, hip)
+        step = plan_by_velocity(fall, leg, np.zeros(2), 0.1, limits)
         c, s = math.cosh(RATE * step.remaining), math.sinh(RATE * step.remaining)
         assert np.hypot(*(step.foothold - com * c - velocity / RATE * s - hip)) <= 0.3 + 1e-9
         assert step.remaining == pytest.approx(limits.time - 0.1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of bringing a robot up: order, what stops them, what is not repeated."""
 
+from dataclasses import make_dataclass
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -234,7 +235,26 @@ def test_robots_without_a_gait_say_why(tmp_path):
     path = robot_path('walker3d_points')
     site = Site(path, tmp_path, progress=lambda text: None, current=path)
     outcome = natural_gait(site)
-    assert outcome.ok and outcome.what.startswith('none: ') and 'six joints' in outcome.what
+    assert outcome.what.startswith('none: ') and 'six joints' in outcome.what
+    assert outcome.verdict == 'passed in part'
+
+
+def test_a_family_has_no_hole():
+    """A speed without a gait would end every walk on those beside it."""
+    found = {
+        speed: SimpleNamespace(reason=reason, summary={'speed': speed})
+        for speed, reason in ((0.2, None), (0.4, 'none'), (0.6, None), (0.8, None), (1.0, 'none'))
+    }
+    members = tuple(found.values())
+    assert spatial.without_holes(members, found[0.6]) == (found[0.6], found[0.8])
+    assert spatial.without_holes(members, found[1.0]) == (found[0.6], found[0.8])
+    assert spatial.without_holes(members[1:2], found[0.4]) == ()
+
+
+def test_a_no_is_not_passed():
+    """A page would say that a robot passed what it fell at."""
+    assert Outcome(True, 'sideways no, 3 s: it falls', partly=True).verdict == 'passed in part'
+    assert Outcome(True, '').verdict == 'passed' and Outcome(False, '').verdict == 'not passed'
 
 
 @pytest.mark.long
@@ -244,9 +264,8 @@ def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     member = SimpleNamespace(
         reason=None, summary={spatial.COST: 0.07, 'speed': 0.6, 'step_width': 0.22}
     )
-    monkeypatch.setattr(
-        spatial, 'find_gaits', lambda *arguments, **options: SimpleNamespace(members=(member,) * 3)
-    )
+    found = make_dataclass('Found', ['members'])((member,) * 3)
+    monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options: found)
     monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
     monkeypatch.setattr(spatial, 'TRIED_ON_GAIT', 3.0)
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))

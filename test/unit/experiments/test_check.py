@@ -94,7 +94,8 @@ def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
     urdf = (
         '<robot name="r">'
         + ''.join(
-            f'<link name="{i}"><visual><geometry><mesh filename="{name}"/></geometry></visual></link>'
+            f'<link name="{i}"><visual><geometry>'
+            f'<mesh filename="{name}"/></geometry></visual></link>'
             for i, name in enumerate(names)
         )
         + '</robot>'

@@ -177,6 +177,18 @@ def test_code_of_others_is_not_run(folder, monkeypatch):
     assert function(1.0) == 16.0 and hits(stats) == (0, 1)
 
 
+@pytest.mark.skipif(
+    not hasattr(os, 'geteuid') or os.geteuid(), reason='root alone gives files away'
+)
+def test_a_file_of_others_is_not_run(folder):
+    """In a folder that all may write to, as /tmp, one file of somebody else would be run."""
+    build()[0](1.0)
+    for entry in folder.iterdir():
+        os.chown(entry, 4711, 4711)
+    function, stats = build()
+    assert function(1.0) == 16.0 and hits(stats) == (0, 1)
+
+
 def test_unused_entries_go(folder):
     """Otherwise the folder grows with every edit and every upgrade for ever."""
     build()[0](1.0)

@@ -18,7 +18,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.ros.recording.bag import open_bag, read_rows
-from walking_control.ros.recording.recorder import FLUSH, LOST, Recorder
+from walking_control.ros.recording.recorder import FLUSH, LOST, make_room, Recorder
 from walking_control.ros.recording.replay import recorded_robot
 from walking_control.simulation.simulate import simulate
 
@@ -204,6 +204,20 @@ def test_the_last_minute_is_saved_at_every_fault(tmp_path, monkeypatch):
     assert sorted(each.name for each in tmp_path.iterdir()) == ['fault-2.mcap', 'fault.mcap']
     assert len(stamps_of(open_bag(tmp_path / 'fault.mcap'))) == 50
     assert len(stamps_of(open_bag(tmp_path / 'fault-2.mcap'))) == 100  # it is the last minute
+
+
+@pytest.mark.parametrize('limit, kept', [({'FAULTS': 4}, 3), ({'FAULT_BYTES': 250}, 2)])
+def test_saved_faults_do_not_fill_the_disk(tmp_path, monkeypatch, limit, kept):
+    """A robot that faults again and again would write 14 MB a minute for ever."""
+    for name, value in limit.items():
+        monkeypatch.setattr(f'walking_control.ros.recording.recorder.{name}', value)
+    names = ['fault.mcap', *(f'fault-{number}.mcap' for number in range(2, 7))]
+    for age, name in enumerate(reversed([*names, 'fault-of-mine.mcap', 'default.mcap'])):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (1000.0 - age, 1000.0 - age))
+    make_room(tmp_path / 'fault.mcap')
+    left = {each.name for each in tmp_path.iterdir()} - {'fault-of-mine.mcap', 'default.mcap'}
+    assert left == {*names[-kept:]}
 
 
 def test_the_ring_holds_a_minute(tmp_path, monkeypatch):

@@ -87,7 +87,7 @@ def test_places_are_drawn(envelope):
 
 
 def test_laws_side_by_side(envelope, tmp_path):
-    """The page of a comparison would show one law's numbers under another's name, or not be made."""
+    """A comparison would show one law's numbers under another's name, or not be made."""
 
     def gait(commanded, speed):
         return {

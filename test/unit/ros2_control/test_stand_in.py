@@ -9,7 +9,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Command, Measurement
 from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.ros.ros2_control.launching import FORCE_TIME
 from walking_control.ros.ros2_control.stand_in import Place, read_controllers, StandIn
@@ -29,9 +29,9 @@ def manager(tree, robot='dribbel'):
 
 def written(stand_in, size=1):
     """Return efforts and locks after one cycle."""
-    effort, lock = np.zeros(size), np.zeros(2, dtype=bool)
-    stand_in.write(effort, lock)
-    return effort.tolist(), lock.tolist()
+    command = Command(stand_in._robot)
+    stand_in.write(command)
+    return command.effort[:size].tolist(), command.lock.tolist()
 
 
 def test_the_last_command_is_held_for_ever(tree):

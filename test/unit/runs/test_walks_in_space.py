@@ -14,7 +14,7 @@ from walking_control.runs.metrics import summarize
 from walking_control.runs.posture import keeps_posture
 from walking_control.runs.quantities import positive_work
 from walking_control.runs.route import read_route, Route, Segment
-from walking_control.runs.space import judge_route
+from walking_control.runs.space import judge_route, name_natural_part
 
 ARC = AHEAD, LEFT, TURN
 
@@ -91,6 +91,21 @@ def test_a_stop_counts_its_steps_and_looks_whether_it_stands():
         run.q[time > until] = run.q[np.searchsorted(time, min(until, time[-1]))]
         (verdict,) = judge_route(run)
         assert verdict['kept'] is kept and words in (verdict['reason'] or ''), verdict
+
+
+def test_a_segment_says_what_it_cost_and_whether_it_was_natural():
+    """The cost of a demo would be that of pushes and of stepping aside, under the gait's name."""
+    time = synthetic_space_walk().time
+    run = synthetic_space_walk(
+        Route((segment(2.0, 7.0), segment(7.0, 12.0))), on_gait=(time > 7.0).astype(float)
+    )
+    first, second = judge_route(run)
+    assert (first['on_gait'], second['on_gait']) == (0.0, 1.0)
+    cost = first['cost_of_transport_electrical']
+    assert cost is None or cost == pytest.approx(second['cost_of_transport_electrical'], rel=0.2)
+    said = name_natural_part([first, {**second, 'kept': True}])
+    assert said.startswith(f'{second["name"]}, 100 % of it on the gait')
+    assert name_natural_part([{**first, 'kept': True}]) is None
 
 
 def test_what_was_not_walked_is_not_kept():

@@ -12,6 +12,7 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.supervisor import Supervisor
 from walking_control.simulation.injection import turned
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
@@ -70,6 +71,36 @@ def test_an_impact_is_no_fault_once_it_walks(check):
     assert feel(check, (0.0, 0.0, -G), ticks=100) is not None  # and then it hangs upside down
 
 
+def shove(force, turning=0.0, silence=0.0, samples=25):
+    """Return the fault after a walker in space felt a force, m/s^2, for some samples of 2 ms."""
+    robot = load_robot('walker3d').robot
+    supervisor, measurement = Supervisor(robot, SafetyParameters.read({}), period=0.002), None
+    for tick in range(50 + samples):
+        measurement = Measurement(robot) if measurement is None else measurement
+        measurement.stamp += 0.002 if tick != 51 else 0.002 + silence
+        measurement.linear_acceleration[:] = 1e-3 * (tick % 2), 0.0, G
+        if tick >= 50:
+            measurement.linear_acceleration[0] += force
+            measurement.angular_velocity[1] += 0.002 * turning
+        supervisor.check_measurement(measurement)
+    return supervisor.fault
+
+
+def test_a_silence_between_two_impacts_is_no_acceleration():
+    """If it failed, samples lost between two impacts would end a walk that nothing disturbs."""
+    assert shove(60.0, silence=0.05, samples=2) is None
+
+
+def test_a_push_that_the_legs_show_is_no_lie():
+    """If it failed, a robot that bears a push would be let go; and if nothing moves, the IMU lies.
+
+    The whole robot turns over its feet, 0.9 m below the IMU, as fast as it says.
+    """
+    assert shove(30.0, turning=30.0 / 0.9) is None
+    fault = shove(30.0)
+    assert fault.code == 'accelerometer' and 'no leg' in fault.message
+
+
 def test_an_imu_without_accelerometer_is_left_alone(check):
     """Zeros on all axes are a sensor that has none, as attitude-only drivers send."""
     assert feel(check, (0.0, 0.0, 0.0), ticks=100) is None
@@ -80,11 +111,11 @@ def test_a_frozen_imu_is_seen_once_the_joints_move(check):
     still, moving = Measurement(ROBOT), Measurement(ROBOT)
     for tick in range(100):  # a robot that stands still proves nothing
         still.stamp = 0.01 * tick
-        assert check.stand_still(still) is None
+        assert check.stand_still(still, 0.01) is None
     moving.position[0], moving.stamp = 0.25, 1.0
-    assert '0.25 rad' in check.stand_still(moving)
+    assert '0.25 rad' in check.stand_still(moving, 0.01)
     moving.linear_acceleration[1] = 1e-9  # it lives
-    assert check.stand_still(moving) is None
+    assert check.stand_still(moving, 0.01) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, Measurement
+from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import Plausibility
 from walking_control.safety.supervisor import Supervisor
@@ -72,9 +72,57 @@ def test_a_bridged_velocity_is_that_of_the_position(dribbel):
     for k, velocity in enumerate((3.0, 3.0, math.nan, math.nan)):  # stopped by an impact at 2
         measurement.stamp, measurement.velocity[0] = 0.002 * k, velocity
         measurement.position[0] = 0.006 * min(k, 1) + 0.001 * max(k - 1, 0)
-        told = plausibility.judge(measurement)
+        told = plausibility.judge(measurement, 0.002)
         assert told.velocity[0] == pytest.approx(3.0 if k < 2 else 0.5)
     assert plausibility.bridged == 2
+
+
+def test_late_samples_are_named():
+    """If it failed, a busy machine would look like a broken sensor."""
+    robot = load_robot('walker3d').robot
+    supervisor, measurement = Supervisor(robot, SafetyParameters.read({}), period=0.002), None
+    measurement, state = Measurement(robot), WalkerState(robot)
+    state.base.position[2], state.contact[:] = 1.0, True
+    for stamp in (0.0, 0.002, 0.004, 0.045):
+        measurement.stamp = state.stamp = stamp
+        supervisor.check_measurement(measurement)
+    supervisor.check_state(state)
+    words = 'samples came up to 39 ms late in the last second'
+    assert supervisor.warning == words
+    supervisor.latch('fall', 'it lies', 0.045)
+    assert supervisor.fault.message == 'it lies; ' + words
+
+
+def test_silence_is_not_counted_against_a_lock(dribbel):
+    """If it failed, a late message of a lock, or one sample after a gap, would end a walk."""
+    told = []
+    values = dribbel.values(SafetyParameters)
+    plausibility = Plausibility(dribbel.robot, values, lambda *words: told.append(words))
+    measurement = Measurement(dribbel.robot)
+    for stamp, engaged, spoke in (
+        (0.0, False, True),
+        (0.05, True, True),  # after a silence
+        (0.06, True, False),  # the joints alone go on
+        (0.07, True, False),
+    ):
+        measurement.position[1], measurement.locked[0] = -0.5, engaged
+        measurement.stamp, plausibility.locks_heard = stamp, spoke
+        plausibility.judge(measurement, min(0.01, stamp))
+    assert told == []
+    measurement.stamp, plausibility.locks_heard = 0.08, True
+    plausibility.judge(measurement, 0.01)
+    assert told[0][0] == 'lock'
+
+
+def test_a_flickering_contact_ends_no_walk_in_space():
+    """If it failed, an upright robot on ice would be let go for what its estimator bears."""
+    for name, code in (('walker3d', None), ('dribbel', 'contact_flicker')):
+        robot = load_robot(name).robot
+        supervisor, state = Supervisor(robot, SafetyParameters.read({})), WalkerState(robot)
+        state.base.position[2], state.contact[:], state.flicker = 1.0, True, 11
+        supervisor.check_state(state)
+        assert (supervisor.fault and supervisor.fault.code) == code
+        assert code or '11 changes of a contact' in supervisor.warning
 
 
 def test_silence_is_a_fault(loop):

@@ -18,7 +18,11 @@ def closing_rate(field: Field, q: np.ndarray, v: np.ndarray) -> float:
     """Return the fastest rate at which states beside a gait approach or leave it, 1/s.
 
     The field is followed at the speed of the gait; its change along itself is no feedback and left
-    out. `q`: points of the gait, ``(k, n)``. `v`: their rates.
+    out.
+
+    Args:
+        q: Points of the gait, ``(k, n)``.
+        v: Their rates.
     """
     n, root = q.shape[1], np.linalg.cholesky(field.curve.metric).T
     inverse = np.linalg.inv(root)
@@ -45,9 +49,14 @@ def loop_rates(
 ) -> dict[str, tuple[float, str, float]]:
     """Return the rates of all loops, each with the parameter to blame and its largest value.
 
-    `values`: validated values of the parameter table. `speed`: in the kinetic metric along the
-    gait, J^0.5, ``(k,)``. `closing`: see `closing_rate`, 1/s. `n`: number of coordinates. Returns
-    loop -> (rate in 1/s, parameter, its largest value at the set rate).
+    Args:
+        values: Validated values of the parameter table.
+        speed: In the kinetic metric along the gait, J^0.5, ``(k,)``.
+        closing: See `closing_rate`, 1/s.
+        n: Number of coordinates.
+
+    Returns:
+        Loop -> (rate in 1/s, parameter, its largest value at the set rate).
     """
     allowed, fast, slow = values.rate, speed.max(), speed.min()
     if values.method == 'damping':
@@ -77,9 +86,14 @@ def check_period(
 ) -> None:
     """Refuse a control period too long for the gains.
 
-    `values`: validated values of the parameter table. `speed`: in the kinetic metric along the
-    gait, J^0.5, ``(k,)``. `q`: points of the gait, ``(k, n)``. `v`: their rates. Raises
-    `ParameterError`, which says the gain to blame and the largest stable period.
+    Args:
+        values: Validated values of the parameter table.
+        speed: In the kinetic metric along the gait, J^0.5, ``(k,)``.
+        q: Points of the gait, ``(k, n)``.
+        v: Their rates.
+
+    Raises:
+        ParameterError: With the gain to blame and the largest stable period.
     """
     loops = loop_rates(values, speed, closing_rate(field, q, v), q.shape[1])
     loop = max(loops, key=lambda name: loops[name][0])

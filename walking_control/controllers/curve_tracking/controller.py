@@ -80,10 +80,15 @@ def build_tracker(
 ) -> tracker.TrackerData:
     """Return the `TrackerData` of a robot and one piece of a gait.
 
-    `robot`: the `Robot`; planar, two feet. `world`: `World`: slope and gravity the law counts on.
-    `parameters`: of generated support terms; gravity alone where Pinocchio serves. `piece`: which.
-    Raises `IncompatibleController`: springs or dampers, which the energy of the law does not know.
-    `ParameterError`: a gain too fast for the rate, see `control_period`.
+    Args:
+        robot: The `Robot`; planar, two feet.
+        world: `World`: slope and gravity the law counts on.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        piece: Which.
+
+    Raises:
+        IncompatibleController: Springs or dampers, which the energy of the law does not know.
+        ParameterError: A gain too fast for the rate, see `control_period`.
     """
     if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
         raise IncompatibleController(
@@ -148,7 +153,11 @@ def build_tracker(
 def make_gait_field(
     support: SupportDynamics, values: CurveTrackingParameters, gait: GaitSamples, piece: int
 ) -> tuple[Field, Piece, np.ndarray]:
-    """Return `Field` and `Piece`, as it goes on there, of a piece of a gait, and what is used."""
+    """Return the `Field` of a piece of a gait, the `Piece` as it goes on there, and what is used.
+
+    Args:
+        piece: Which.
+    """
     robot, part = support.robot, gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
     metric = metric_of(values.metric, len(robot.coordinates))[np.ix_(free, free)]
@@ -225,8 +234,10 @@ def build_pieces(
 ) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
     """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
 
-    Arguments as for `build_tracker`. Raises `IncompatibleController`: a locked joint is not a
-    coordinate of its own.
+    Arguments as for `build_tracker`.
+
+    Raises:
+        IncompatibleController: A locked joint is not a coordinate of its own.
     """
     pieces = tuple(
         build_tracker(robot, values, world, gait, parameters, i) for i in range(len(gait.pieces))
@@ -254,10 +265,15 @@ def build_pieces(
 class CurveTracking(Controller):
     """Follow a natural gait on a planar walker.
 
-    `robot_file`: the `RobotFile`; the law counts on the slope and gravity of its world. `report`:
-    telemetry of the last tick, see `telemetry_fields`. Raises `IncompatibleController`: not a
-    planar walker on two feet with something to drive. `InvalidInput`: the gait does not fit, or a
-    gain is too fast for the rate.
+    Args:
+        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
+
+    Attributes:
+        report: Telemetry of the last tick, see `telemetry_fields`.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+        InvalidInput: The gait does not fit, or a gain is too fast for the rate.
     """
 
     name = 'curve_tracking'

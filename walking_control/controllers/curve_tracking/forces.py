@@ -24,9 +24,16 @@ def split_velocity(
 ) -> tuple[float, float, float]:
     """Fill desired direction e, momentum direction m = M e and rest r; return speeds.
 
-    `M`: mass matrix, ``(n, n)``. `w`: desired field, ``(n,)``, not zero. `v`: rates, ``(n,)``. `e`:
-    filled, ``(n,)``. `m`: filled. `r`: filled. Returns ``(nu, rho, length)``: speed along e, size
-    of r and length of w, all in the metric M.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        w: Desired field, ``(n,)``, not zero.
+        v: Rates, ``(n,)``.
+        e: Filled, ``(n,)``.
+        m: Filled.
+        r: Filled.
+
+    Returns:
+        ``(nu, rho, length)``: speed along e, size of r and length of w, all in the metric M.
     """
     n = w.shape[0]
     multiply(M, w, m)
@@ -50,9 +57,12 @@ def turn_of(
 ) -> None:
     """Fill ``M b``: the part of ``M D_v w / |w|`` that is orthogonal to e.
 
-    `turning`: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``. `length`:
-    length of w. `e`: desired direction. `m`: desired momentum direction. `out`: filled, ``(n,)``;
-    may be ``turning``.
+    Args:
+        turning: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``.
+        length: Length of w.
+        e: Desired direction.
+        m: Desired momentum direction.
+        out: Filled, ``(n,)``; may be ``turning``.
     """
     along = inner(e, turning)
     for i in range(e.shape[0]):
@@ -102,9 +112,19 @@ def asymptotic_force(
     DAMPING dissipates it (5.17), and takes over where the motion runs against the field, for
     there a transfer would speed up the wrong way.
 
-    `M`: mass matrix. `m`: desired momentum direction. `r`: undesired rates. `nu`: desired speed.
-    `rho`: size of r. `method`: DAMPING or TRANSFER. `a`: of (5.18). `rate`: R of (5.17) per unit of
-    Mbar, 1/s. `out`: filled, ``(n,)``. Returns the rate at which r decays, 1/s.
+    Args:
+        M: Mass matrix.
+        m: Desired momentum direction.
+        r: Undesired rates.
+        nu: Desired speed.
+        rho: Size of r.
+        method: DAMPING or TRANSFER.
+        a: Of (5.18).
+        rate: R of (5.17) per unit of Mbar, 1/s.
+        out: Filled, ``(n,)``.
+
+    Returns:
+        Rate at which r decays, 1/s.
     """
     multiply(M, r, out)
     if method == TRANSFER and nu > 0.0:
@@ -133,10 +153,15 @@ def relieve(
     that lessens the size of the total effort (metric M^-1) most is taken, bounded by a rate times
     rho so that it vanishes with r. It does no work. In two dimensions there is none.
 
-    `total`: effort so far, ``(n,)``. `direction_of`: ``M^-1 total``, ``(n,)``. `m`: desired
-    momentum direction. `e`: desired direction. `r`: undesired rates. `rho`: size of r. `most`:
-    largest rate at which the direction of r may be turned, 1/s. `out`: ``M r`` on entry, filled,
-    ``(n,)``.
+    Args:
+        total: Effort so far, ``(n,)``.
+        direction_of: ``M^-1 total``, ``(n,)``.
+        m: Desired momentum direction.
+        e: Desired direction.
+        r: Undesired rates.
+        rho: Size of r.
+        most: Largest rate at which the direction of r may be turned, 1/s.
+        out: ``M r`` on entry, filled, ``(n,)``.
     """
     n, along = m.shape[0], inner(e, total)
     across = inner(r, total) / (rho * rho) if rho > 1e-9 else 0.0
@@ -164,9 +189,13 @@ def energy_force(
 ) -> None:
     """Fill the effort that brings the energy to its desired value.
 
-    `error`: desired minus present energy, J. `integral`: integral of the error, J s.
-    `proportional`: kp, 1/(s J^0.5). `integral_gain`: ki, 1/(s^2 J^0.5). `m`: desired momentum
-    direction, ``(n,)``. `out`: filled, ``(n,)``.
+    Args:
+        error: Desired minus present energy, J.
+        integral: Integral of the error, J s.
+        proportional: Kp, 1/(s J^0.5).
+        integral_gain: Ki, 1/(s^2 J^0.5).
+        m: Desired momentum direction, ``(n,)``.
+        out: Filled, ``(n,)``.
     """
     size = proportional * error + integral_gain * integral
     for i in range(m.shape[0]):
@@ -186,7 +215,12 @@ def draw(tank: float, work: float, capacity: float) -> float:
 
 @array_function
 def tank_share(tank: float, work: float) -> float:
-    """Return the part (0 to 1) of work, J, a tank can pay for; absorbing is always allowed."""
+    """Return the part of an effort the tank can pay for, 0 to 1.
+
+    Args:
+        tank: Level, J.
+        work: Energy the effort will inject, J; absorbing is always allowed.
+    """
     if work <= max(tank, 0.0):
         return 1.0
     return max(tank, 0.0) / work

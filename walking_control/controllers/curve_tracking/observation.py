@@ -25,27 +25,48 @@ if TYPE_CHECKING:
 
 
 class Motion(NamedTuple):
-    """A state as the law sees it, in the free coordinates of a piece."""
+    """A state as the law sees it, in the free coordinates of a piece.
 
-    v: np.ndarray  # rates, ``(m,)``
-    M: np.ndarray  # mass matrix, ``(m, m)``
-    L: np.ndarray  # its Cholesky factor
-    M_f: np.ndarray  # rows of the mass matrix of the foot's directions x, z, ``(2, m)``
-    h: np.ndarray  # bias, ``(m,)``
-    h_f: np.ndarray  # bias of the foot's directions, ``(2,)``
-    gradient: np.ndarray  # of the potential energy, ``(m,)``
-    e: np.ndarray  # desired direction, of unit length in M
-    m: np.ndarray  # desired momentum direction M e
-    r: np.ndarray  # undesired rates
-    turn: np.ndarray  # M times the covariant rate of e, see `curve_law.turn_of`
-    nu: float  # speed along e, J^0.5
-    rho: float  # size of r, J^0.5
-    potential: float  # potential energy, J
-    wanted: float  # desired energy, J
+    Attributes:
+        v: Rates, ``(m,)``.
+        M: Mass matrix, ``(m, m)``.
+        L: Its Cholesky factor.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, m)``.
+        h: Bias, ``(m,)``.
+        h_f: Bias of the foot's directions, ``(2,)``.
+        gradient: Of the potential energy, ``(m,)``.
+        e: Desired direction, of unit length in M.
+        m: Desired momentum direction M e.
+        r: Undesired rates.
+        turn: M times the covariant rate of e, see `curve_law.turn_of`.
+        nu: Speed along e, J^0.5.
+        rho: Size of r, J^0.5.
+        potential: Potential energy, J.
+        wanted: Desired energy, J.
+        s: Parameter on the gait, s.
+        distance: From the gait, rad.
+        margin: See `vector_field.apply_field`.
+    """
+
+    v: np.ndarray
+    M: np.ndarray
+    L: np.ndarray
+    M_f: np.ndarray
+    h: np.ndarray
+    h_f: np.ndarray
+    gradient: np.ndarray
+    e: np.ndarray
+    m: np.ndarray
+    r: np.ndarray
+    turn: np.ndarray
+    nu: float
+    rho: float
+    potential: float
+    wanted: float
     drive: float  # force along e that the gait takes by itself, J^0.5/s
-    s: float  # parameter on the gait, s
-    distance: float  # from the gait, rad
-    margin: float  # see `vector_field.apply_field`
+    s: float
+    distance: float
+    margin: float
 
 
 @array_function
@@ -54,9 +75,12 @@ def observe(
 ) -> Motion:
     """Return the `Motion` of a state.
 
-    `terms`: function (support, q, v, parameters, out) of the support terms. `support`: index of the
-    stance foot. `s`: parameter on the gait found last; not finite to search anew. `q`: minimal
-    coordinates, all of them, ``(n,)``. `v`: their rates.
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        support: Index of the stance foot.
+        s: Parameter on the gait found last; not finite to search anew.
+        q: Minimal coordinates, all of them, ``(n,)``.
+        v: Their rates.
     """
     free, n = data.free, data.free.shape[0]
     place, rate, w, dw = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -155,10 +179,13 @@ def squared_length(M: np.ndarray, v: np.ndarray) -> float:
 def potential(parameters: np.ndarray, spin: np.ndarray, M_f: np.ndarray) -> float:
     """Return the potential energy relative to the stance foot, J.
 
-    Turning the robot about its foot moves the centre of mass at right angles to its offset, so the
-    foot's rows of the mass matrix tell where it is. `parameters`: of the support terms; gravity
-    along x and z first. `spin`: rates of q when the robot turns about its foot at 1 rad/s,
-    ``(n,)``. `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+    Turning the robot about its foot moves the centre of mass at right angles to its offset, so
+    the foot's rows of the mass matrix tell where it is.
+
+    Args:
+        parameters: Of the support terms; gravity along x and z first.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, ``(n,)``.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
     """
     height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
     return float(-parameters[0] * ahead - parameters[1] * height)

@@ -76,30 +76,53 @@ NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len
 
 
 class Gains(NamedTuple):
-    """Gains of the law; their parameters and units are those of the table `curve_tracking`."""
+    """Gains of the law; their parameters and units are those of the table `curve_tracking`.
 
-    energy: float  # kp of (5.27)
-    integral: float  # ki
-    integral_limit: float  # largest contribution of the integral, J
-    transfer: float  # a0 of (5.21)
-    threshold: float  # a1 of (5.21)
-    bandwidth: float  # fastest decay asked for, 1/s
-    damping: float  # decay of undesired momentum under method DAMPING, 1/s
-    potential: float  # share of (5.25)
-    freedom: float  # fastest turning of the free matrix Z, 1/s
-    impact_time: float  # how long no effort is given after an impact, s
-    lead_lacking: float  # how far the swing leg runs ahead per energy that is lacking, s/J
-    lead_excess: float  # and per energy in excess
-    lead_limit: float  # how far it may, s
-    along: float  # how much errors of the acceleration along the gait count
+    Attributes:
+        energy: kp of (5.27).
+        integral: ki.
+        integral_limit: Largest contribution of the integral, J.
+        transfer: a0 of (5.21).
+        threshold: a1 of (5.21).
+        bandwidth: Fastest decay asked for, 1/s.
+        damping: Decay of undesired momentum under method DAMPING, 1/s.
+        potential: Share of (5.25).
+        freedom: Fastest turning of the free matrix Z, 1/s.
+        impact_time: How long no effort is given after an impact, s.
+        lead_lacking: How far the swing leg runs ahead per energy that is lacking, s/J.
+        lead_excess: And per energy in excess.
+        lead_limit: How far it may, s.
+        along: How much errors of the acceleration along the gait count.
+    """
+
+    energy: float
+    integral: float
+    integral_limit: float
+    transfer: float
+    threshold: float
+    bandwidth: float
+    damping: float
+    potential: float
+    freedom: float
+    impact_time: float
+    lead_lacking: float
+    lead_excess: float
+    lead_limit: float
+    along: float
 
 
 class Tank(NamedTuple):
-    """The energy that the law may inject."""
+    """The energy that the law may inject.
 
-    initial: float  # J
-    capacity: float  # J
-    supply: float  # W
+    Attributes:
+        initial: J.
+        capacity: J.
+        supply: W.
+    """
+
+    initial: float
+    capacity: float
+    supply: float
 
 
 class TrackerData(NamedTuple):
@@ -107,34 +130,55 @@ class TrackerData(NamedTuple):
 
     A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
     all ``n`` are free in a piece, and field, forces and limits are in these.
+
+    Attributes:
+        free: Indices of the free coordinates, ``(m,)``.
+        inputs: Generalised force on all coordinates per effort, by support, ``(2, n, k)``.
+        field: `Field`.
+        parameters: Of the support terms; gravity along x and z first.
+        relabel: q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
+        limits: `Limits`, with inputs ``(2, m, k)``.
+        energy: Desired energy at the knots of the gait, J.
+        gains: `Gains`.
+        method: How r decays, DAMPING or TRANSFER.
+        tank: `Tank`.
+        losses: `Compensation`.
     """
 
-    free: np.ndarray  # indices of the free coordinates, ``(m,)``
-    inputs: np.ndarray  # generalised force on all coordinates per effort, by support, ``(2, n, k)``
+    free: np.ndarray
+    inputs: np.ndarray
     field: Field
     parameters: np.ndarray  # of the support terms; gravity along x and z first
     # q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``
     relabel: np.ndarray
     # rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``
     spin: np.ndarray
-    limits: Limits  # `Limits`, with inputs ``(2, m, k)``
+    limits: Limits
     energy: np.ndarray  # desired energy at the knots of the gait, J
     # its rate over the speed along the gait, there: what the motors of the gait itself do, J^0.5/s
     drive: np.ndarray
     gains: Gains
-    method: int  # how r decays, DAMPING or TRANSFER
+    method: int
     tank: Tank
     losses: Compensation
 
 
 class TrackerMemory(NamedTuple):
-    """What the law remembers from tick to tick."""
+    """What the law remembers from tick to tick.
+
+    Attributes:
+        scalars: Parameter on the gait, integral of the energy error, tank, energies so far, piece
+            of the gait, time since the last impact.
+        q: Coordinates at the last tick.
+        effort: Held since.
+    """
 
     # parameter on the gait, integral of the energy error, tank, energies so far, piece of the gait,
     # time since the last impact
     scalars: np.ndarray
-    q: np.ndarray  # coordinates at the last tick
-    effort: np.ndarray  # held since
+    q: np.ndarray
+    effort: np.ndarray
 
 
 def make_memory(data: TrackerData) -> TrackerMemory:
@@ -192,9 +236,14 @@ def compose(
 ) -> float:
     """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
 
-    `error`: energy the desired motion lacks, J. `integral`: its integral, J s. `trust`: how far the
-    law may act, 0 to 1. `forces`: zero on entry, filled. Returns rate at which undesired momentum
-    decays, 1/s.
+    Args:
+        error: Energy the desired motion lacks, J.
+        integral: Its integral, J s.
+        trust: How far the law may act, 0 to 1.
+        forces: Zero on entry, filled.
+
+    Returns:
+        Rate at which undesired momentum decays, 1/s.
     """
     gains, e, m, r = data.gains, motion.e, motion.m, motion.r
     n, nu, rho = e.shape[0], motion.nu, motion.rho
@@ -243,10 +292,16 @@ def realise(
 ) -> tuple[float, float, float]:
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
-    `support`: index of the stance foot. `tank`: energy at hand, J. `dt`: period the efforts are
-    held for, s. `forces`: see `compose`. `effort`: filled, ``(k,)``. `parts`: filled but for the
-    last row, efforts by `PARTS`, ``(7, k)``. Returns ``(share, Fx, Fz)``: factor efforts were
-    scaled by, and the force of the floor, N.
+    Args:
+        support: Index of the stance foot.
+        tank: Energy at hand, J.
+        dt: Period the efforts are held for, s.
+        forces: See `compose`.
+        effort: Filled, ``(k,)``.
+        parts: Filled but for the last row, efforts by `PARTS`, ``(7, k)``.
+
+    Returns:
+        ``(share, Fx, Fz)``: factor efforts were scaled by, and the force of the floor, N.
     """
     B, k = data.limits.inputs[support], effort.shape[0]
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
@@ -286,12 +341,18 @@ def track(
     The books, memory and report are of torques at the joints; the efforts make up for what is lost
     on the way from the motors.
 
-    `terms`: function (support, q, v, parameters, out) of the support terms. `memory`:
-    `TrackerMemory`, changed. `support`: index of the stance foot. `grounded`: whether it stands on
-    the floor; without, the effort is zero. `fresh`: whether it took over since the last tick. `q`:
-    minimal coordinates, all of them, ``(n,)``. `v`: their rates. `dt`: time since the last tick, s.
-    `effort`: filled, ``(k,)``. `report`: filled, see `TELEMETRY`. `parts`: filled, efforts by
-    `PARTS`, ``(7, k)``.
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        memory: `TrackerMemory`, changed.
+        support: Index of the stance foot.
+        grounded: Whether it stands on the floor; without, the effort is zero.
+        fresh: Whether it took over since the last tick.
+        q: Minimal coordinates, all of them, ``(n,)``.
+        v: Their rates.
+        dt: Time since the last tick, s.
+        effort: Filled, ``(k,)``.
+        report: Filled, see `TELEMETRY`.
+        parts: Filled, efforts by `PARTS`, ``(7, k)``.
     """
     scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
     settle(data, memory, support, fresh, q, dt)
@@ -365,8 +426,10 @@ def report_energies(motion: Motion, scalars: np.ndarray, report: np.ndarray) -> 
 def held_mask(coordinate_of: np.ndarray, support: int, held: np.ndarray) -> int:
     """Return the coordinates locks hold, as a sum of powers of two.
 
-    `coordinate_of`: coordinate each lock holds, by support, ``(2, n_locks)``. `support`: index of
-    the stance foot. `held`: which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
+    Args:
+        coordinate_of: Coordinate each lock holds, by support, ``(2, n_locks)``.
+        support: Index of the stance foot.
+        held: Which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
     """
     mask = 0
     for i in range(coordinate_of.shape[1]):
@@ -395,10 +458,13 @@ def follow(
 ) -> None:
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
-    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`, and:
+    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
+    and:
 
-    `masks`: coordinates held in each piece, see `held_mask`, ``(n_pieces,)``. `coordinate_of`: see
-    `held_mask`. `held`: see `held_mask`.
+    Args:
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        held: See `held_mask`.
     """
     scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, held), -1
     for i in range(masks.shape[0]):
@@ -455,12 +521,19 @@ def lacks(
 
 
 class TrackerLaw(NamedTuple):
-    """What the law knows in a compiled walk."""
+    """What the law knows in a compiled walk.
+
+    Attributes:
+        pieces: Tuple of `TrackerData`.
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        period: Control period, s.
+    """
 
     pieces: tuple[TrackerData, ...]
-    masks: np.ndarray  # coordinates held in each piece, see `held_mask`, ``(n_pieces,)``
-    coordinate_of: np.ndarray  # see `held_mask`
-    period: float  # control period, s
+    masks: np.ndarray
+    coordinate_of: np.ndarray
+    period: float
 
 
 @array_function
@@ -474,7 +547,7 @@ def tracking_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """The law as an `ArrayLaw`; memory: scalars, q and effort of `TrackerMemory`, who stood last."""
+    """The law as an `ArrayLaw`; memory: scalars, q, effort of `TrackerMemory`, who stood last."""
     n, k = q.shape[0], effort.shape[0]
     scalars = memory.shape[0] - n - k - 1
     last = memory.shape[0] - 1

@@ -38,16 +38,27 @@ FULL, NONE = 0.3, 0.1  # margin from which the law acts fully, and below which n
 
 
 class Field(NamedTuple):
-    """A vector field as plain arrays."""
+    """A vector field as plain arrays.
 
-    kind: int  # CLOSEST or SURFACE
-    curve: Curve  # `Curve` of the gait
-    attraction: float  # kappa, rate at which the gap to the gait is to close, 1/s
-    surface: np.ndarray  # coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``
-    middle: float  # middle of the trusted angles, rad
-    reach: float  # their half width, rad
-    leads: np.ndarray  # 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``
-    end: float  # parameter of the gait's end, s; from there on nothing runs ahead
+    Attributes:
+        kind: CLOSEST or SURFACE.
+        curve: `Curve` of the gait.
+        attraction: kappa, rate at which the gap to the gait is to close, 1/s.
+        surface: Coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``.
+        middle: Middle of the trusted angles, rad.
+        reach: Their half width, rad.
+        leads: 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``.
+        end: Parameter of the gait's end, s; from there on nothing runs ahead.
+    """
+
+    kind: int
+    curve: Curve
+    attraction: float
+    surface: np.ndarray
+    middle: float
+    reach: float
+    leads: np.ndarray
+    end: float
 
 
 def make_field(
@@ -63,11 +74,20 @@ def make_field(
 ) -> Field:
     """Return the `Field` of a gait.
 
-    `kind`: ``'closest'`` or ``'surface'``. `time`: of the samples, s, ``(k,)``. `q`: positions,
-    ``(k, n)``. `v`: their rates. `metric`: of distance in configuration space, ``(n, n)``.
-    `attraction`: kappa, 1/s. `offset`: distance of the parallel curves of the surface, rad.
-    `leads`: see `Field`; None for none. `end`: see `Field`. Raises `InvalidInput`: A surface for
-    other than two coordinates, an unknown kind, or a gait without direction.
+    Args:
+        kind: ``'closest'`` or ``'surface'``.
+        time: Of the samples, s, ``(k,)``.
+        q: Positions, ``(k, n)``.
+        v: Their rates.
+        metric: Of distance in configuration space, ``(n, n)``.
+        attraction: kappa, 1/s.
+        offset: Distance of the parallel curves of the surface, rad.
+        leads: See `Field`; None for none.
+        end: See `Field`.
+
+    Raises:
+        InvalidInput: A surface for other than two coordinates, an unknown kind, or a gait without
+            direction.
     """
     curve, ahead = make_curve(time, q, v, metric), np.zeros(q.shape[1]) if leads is None else leads
     end = min(end, time[-1])
@@ -108,11 +128,15 @@ def fit_surface(
     curves across it. The Euclidean metric serves, as there; the angle counts from the second
     axis, positive towards the negative first one.
 
-    `curve`: `Curve` in two coordinates. `attraction`: rate at which the gap closes along the wanted
-    direction, 1/s. `offset`: distance of the parallel curves, and reach of those across, rad.
-    `stations`: where the curves across lie, as fractions of the gait. `points`: points on each
-    reference curve. Returns ``(coefficients (15,), angles)``, the latter of all reference points,
-    rad.
+    Args:
+        curve: `Curve` in two coordinates.
+        attraction: Rate at which the gap closes along the wanted direction, 1/s.
+        offset: Distance of the parallel curves, and reach of those across, rad.
+        stations: Where the curves across lie, as fractions of the gait.
+        points: Points on each reference curve.
+
+    Returns:
+        ``(coefficients (15,), angles)``, the latter of all reference points, rad.
     """
     point, first, second = np.zeros(2), np.zeros(2), np.zeros(2)
     places: list[np.ndarray] = []
@@ -168,10 +192,16 @@ def apply_field(
 ) -> tuple[float, float, float]:
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
-    `q`: coordinates, ``(n,)``. `v`: their rates. `s`: parameter found last; not finite to search
-    anew. `w`: filled, ``(n,)``, rad/s. `dw`: filled, derivative of w along v. `lead`: how far the
-    coordinates that may are to run ahead, s; taken as constant. Returns ``(s, margin, distance)``;
-    the distance in the field's metric.
+    Args:
+        q: Coordinates, ``(n,)``.
+        v: Their rates.
+        s: Parameter found last; not finite to search anew.
+        w: Filled, ``(n,)``, rad/s.
+        dw: Filled, derivative of w along v.
+        lead: How far the coordinates that may are to run ahead, s; taken as constant.
+
+    Returns:
+        ``(s, margin, distance)``; the distance in the field's metric.
     """
     n, curve = q.shape[0], field.curve
     point, first, second, gap = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -210,9 +240,14 @@ def run_ahead(
 ) -> None:
     """Draw the coordinates that may run ahead to where the gait will have them by then.
 
-    The lead shrinks in proportion to what is left of the gait, so that all arrive together. `s`:
-    parameter on the gait, before its end. `rate`: at which it changes. `lead`: at the begin of the
-    gait, s. `w`: field without lead, changed, ``(n,)``. `dw`: its rate, changed.
+    The lead shrinks in proportion to what is left of the gait, so that all arrive together.
+
+    Args:
+        s: Parameter on the gait, before its end.
+        rate: At which it changes.
+        lead: At the begin of the gait, s.
+        w: Field without lead, changed, ``(n,)``.
+        dw: Its rate, changed.
     """
     n = w.shape[0]
     here, there, first, ahead, spare = (
@@ -262,10 +297,15 @@ def reach_on(
 
     The hip's rate turns, with a time constant, into a multiple of the rate at which the stance leg
     tips; all other coordinates go on by free motion. The hip's acceleration leaves that of the free
-    motion smoothly, within one time constant. `piece`: `Piece` that ends with touchdown. `support`:
-    `SupportDynamics` of the robot. `hip`: coordinate of the hip. `reach`: rate of the hip per rate
-    of the stance leg. `blend`: time constant, s. `after`: how long it goes on, in durations of the
-    piece.
+    motion smoothly, within one time constant.
+
+    Args:
+        piece: `Piece` that ends with touchdown.
+        support: `SupportDynamics` of the robot.
+        hip: Coordinate of the hip.
+        reach: Rate of the hip per rate of the stance leg.
+        blend: Time constant, s.
+        after: How long it goes on, in durations of the piece.
     """
     count = int(np.count_nonzero(piece.time <= piece.end))
     step = piece.time[count - 1] - piece.time[count - 2]
@@ -313,8 +353,11 @@ def join_curves(first: Curve, second: Curve, at: float) -> Curve:
 
     A curve of acceleration continuous everywhere bends a little before it has to; so the gait stays
     what it is without the reach, to the last digit, and the accelerations of both meet within the
-    error of the interpolation. `second`: `Curve` with the same knots up to the joint. `at`: a knot
-    of both.
+    error of the interpolation.
+
+    Args:
+        second: `Curve` with the same knots up to the joint.
+        at: A knot of both.
     """
     joint = int(np.searchsorted(first.knots, at))
     return Curve(

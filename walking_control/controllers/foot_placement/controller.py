@@ -34,8 +34,12 @@ FASTEST = 10.0  # m/s per sqrt(leg length in m): the end of any table of speeds
 class FootPlacement(Controller):
     """Where the swing foot comes down keeps the walker upright; a push-off keeps its energy.
 
-    `values`: of the class `parameters`. Raises `IncompatibleController`: not a robot with two
-    straight legs driven by speed. `InvalidInput`: nothing walks with these legs and step times.
+    Args:
+        values: Of the class `parameters`.
+
+    Raises:
+        IncompatibleController: Not a robot with two straight legs driven by speed.
+        InvalidInput: Nothing walks with these legs and step times.
     """
 
     name = 'foot_placement'
@@ -103,8 +107,8 @@ class FootPlacement(Controller):
             limits,
             self._steps,
             values.roll,
-            self._lateral_gains(values),
-            self._range(values),
+            self.lateral_gains(values),
+            self.angle_range(values),
             getattr(values, 'pitch_gain', 0.0),
             values.leap,
             values.energy_gain,
@@ -114,7 +118,8 @@ class FootPlacement(Controller):
         )
 
     @staticmethod
-    def _lateral_gains(values: Any) -> np.ndarray:
+    def lateral_gains(values: Any) -> np.ndarray:
+        """Return what places the foot sideways, as the law takes it, ``(5,)``."""
         return np.array(
             [
                 values.lateral_gain,
@@ -126,7 +131,8 @@ class FootPlacement(Controller):
         )
 
     @staticmethod
-    def _range(values: Any) -> np.ndarray:
+    def angle_range(values: Any) -> np.ndarray:
+        """Return least and largest roll and largest pitch, rad, ``(3,)``."""
         return np.array([values.least_roll, values.largest_roll, values.largest_pitch])
 
     def reset(self, state: WalkerState) -> None:
@@ -228,11 +234,13 @@ class PushOff(FootPlacement):
     standstill = None  # push-off alone keeps no place
 
     @staticmethod
-    def _lateral_gains(values: Any) -> np.ndarray:
+    def lateral_gains(values: Any) -> np.ndarray:
+        """Return none."""
         return np.zeros(5)
 
     @staticmethod
-    def _range(values: Any) -> np.ndarray:
+    def angle_range(values: Any) -> np.ndarray:
+        """Return the nominal roll and a pitch that no step reaches, rad, ``(3,)``."""
         return np.array([values.roll, values.roll, 2.0])
 
 
@@ -251,7 +259,11 @@ def _leg_servos(robot: Robot, foot: str) -> tuple[int, int, float]:
 
 
 def require_placeable(robot: Robot, controller: str) -> None:
-    """Refuse (`IncompatibleController`) legs with mass and those not driven by speed."""
+    """Refuse robots other than those with massless legs driven by speed.
+
+    Raises:
+        IncompatibleController: The robot is another.
+    """
     fits = robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4
     for foot in robot.feet if fits else ():
         rows = robot.supports[foot][:2]

@@ -60,16 +60,38 @@ SLOWEST = 1e-2  # m/s: below it the hip does not pass the foot
 
 
 class PlacementData(NamedTuple):
-    """What the law knows, as plain arrays and numbers; [DS09]'s names in brackets."""
+    """What the law knows, as plain arrays and numbers; [DS09]'s names in brackets.
 
-    period: float  # control period, s
-    length: float  # of the legs, m
-    gravity: np.ndarray  # floor axes, m/s^2, ``(3,)``
+    Attributes:
+        period: Control period, s.
+        length: Of the legs, m.
+        gravity: Floor axes, m/s^2, ``(3,)``.
+        sign: Of a leg's roll joint in the coordinates of its support, ``(2,)``.
+        efforts: Index of the speeds of pitch and roll of each foot's leg and of the push-off among
+            the efforts, ``(5,)``.
+        limits: Of these, rad/s and m/s, ``(5,)``.
+        steps: `NominalSteps`.
+        roll: Nominal roll of the swing leg [q7 nom], rad.
+        lateral: Gains [Kl in s, Kp in 1/(m s), Kd in 1/m], the largest roll rate asked for,
+            rad/s, and the share of the nominal step's lateral speed that is left out, ``(5,)``.
+        range: Least and largest roll of the swing leg, largest size of its pitch, rad, ``(3,)``.
+        pitch_gain: Pitch per forward speed beyond the nominal one, rad s/m.
+        leap: Largest rise of the speed aimed at from one step to the next, m/s.
+        energy_gain: Share of the missing energy that a push-off makes up.
+        keeps: Whether the push-off keeps or regulates the energy; else it is the nominal one.
+        feedback: Of pitch and roll of the swing leg and of the push-off on what differs at
+            mid-step: distance beside the foot (m), speed (m/s), roll rate (rad/s), ``(3, 3)``.
+        wish: Speed (m/s), heading (rad), place beside the line (m), ``(3,)``.
+    """
+
+    period: float
+    length: float
+    gravity: np.ndarray
     sign: np.ndarray  # of a leg's roll joint in the coordinates of its support, ``(2,)``
     # index of the speeds of pitch and roll of each foot's leg and of the push-off among the
     # efforts, ``(5,)``
     efforts: np.ndarray
-    limits: np.ndarray  # of these, rad/s and m/s, ``(5,)``
+    limits: np.ndarray
     steps: NominalSteps
     roll: float  # nominal roll of the swing leg [q7 nom], rad
     # gains [Kl in s, Kp in 1/(m s), Kd in 1/m], the largest roll rate asked for, rad/s, and the
@@ -77,14 +99,14 @@ class PlacementData(NamedTuple):
     lateral: np.ndarray
     # least and largest roll of the swing leg, largest size of its pitch, rad, ``(3,)``
     range: np.ndarray
-    pitch_gain: float  # pitch per forward speed beyond the nominal one, rad s/m
-    leap: float  # largest rise of the speed aimed at from one step to the next, m/s
-    energy_gain: float  # share of the missing energy that a push-off makes up
+    pitch_gain: float
+    leap: float
+    energy_gain: float
     keeps: bool  # whether the push-off keeps or regulates the energy; else it is the nominal one
     # of pitch and roll of the swing leg and of the push-off on what differs at mid-step: distance
     # beside the foot (m), speed (m/s), roll rate (rad/s), ``(3, 3)``
     feedback: np.ndarray
-    wish: np.ndarray  # speed (m/s), heading (rad), place beside the line (m), ``(3,)``
+    wish: np.ndarray
 
 
 def new_memory() -> np.ndarray:

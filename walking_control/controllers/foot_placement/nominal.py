@@ -19,17 +19,29 @@ SPACING = 0.05  # m/s between the speeds of a table
 
 
 class NominalSteps(NamedTuple):
-    """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``."""
+    """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``.
 
-    speed: np.ndarray  # m/s, rising from 0
-    duration: np.ndarray  # of a step, s
-    pitch: np.ndarray  # of the swing leg ahead of the vertical at touchdown, rad
-    energy: np.ndarray  # half the squared speed of the hip minus gravity times its place, J/kg
-    ahead: np.ndarray  # forward speed at touchdown, m/s
-    across: np.ndarray  # lateral speed at touchdown, towards the new foot, m/s
-    beside: np.ndarray  # distance to the left of the stance foot at mid-step, m
-    middle: np.ndarray  # speed at mid-step, m/s
-    push_off: np.ndarray  # that keeps the energy, m/s
+    Attributes:
+        speed: m/s, rising from 0.
+        duration: Of a step, s.
+        pitch: Of the swing leg ahead of the vertical at touchdown, rad.
+        energy: Half the squared speed of the hip minus gravity times its place, J/kg.
+        ahead: Forward speed at touchdown, m/s.
+        across: Lateral speed at touchdown, towards the new foot, m/s.
+        beside: Distance to the left of the stance foot at mid-step, m.
+        middle: Speed at mid-step, m/s.
+        push_off: That keeps the energy, m/s.
+    """
+
+    speed: np.ndarray
+    duration: np.ndarray
+    pitch: np.ndarray
+    energy: np.ndarray
+    ahead: np.ndarray
+    across: np.ndarray
+    beside: np.ndarray
+    middle: np.ndarray
+    push_off: np.ndarray
 
 
 @array_function
@@ -38,11 +50,17 @@ def find_nominal_step(
 ) -> bool:
     """Find the cycle of given legs and step time by Newton's method.
 
-    `pitch`: of both legs from the vertical at touchdown, rad, 0 for stepping in place. `roll`:
-    likewise. `duration`: of a step, s. `gravity`: of level floor, m/s^2, ``(3,)``. `length`: of the
-    legs, m. `out`: filled: distance beside the foot and speed at mid-step, forward and lateral
-    speed at touchdown, energy, push-off that keeps it, ``(6,)``. Returns whether it was found and
-    the stance leg presses all the time.
+    Args:
+        pitch: Of both legs from the vertical at touchdown, rad, 0 for stepping in place.
+        roll: Likewise.
+        duration: Of a step, s.
+        gravity: Of level floor, m/s^2, ``(3,)``.
+        length: Of the legs, m.
+        out: Filled: distance beside the foot and speed at mid-step, forward and lateral speed at
+            touchdown, energy, push-off that keeps it, ``(6,)``.
+
+    Returns:
+        Whether it was found and the stance leg presses all the time.
     """
     goal, foot = np.zeros(3), np.zeros(3)
     leg_direction(pitch, -roll, goal)  # opposite to the hip seen from the stance foot
@@ -99,9 +117,13 @@ def fill_nominal_steps(
 ) -> int:
     """Fill the table of `NominalSteps` from the lowest speed on; return how many there are.
 
-    `steps`: with ``speed`` given, the rest is filled. `pitch`: of the legs at touchdown, rad,
-    unless steps would take longer than: `longest`: s. `roll`: of the legs at touchdown, rad.
-    `gravity`: of level floor, m/s^2, ``(3,)``. `length`: of the legs, m.
+    Args:
+        steps: With ``speed`` given, the rest is filled.
+        pitch: Of the legs at touchdown, rad, unless steps would take longer than:
+        longest: s.
+        roll: Of the legs at touchdown, rad.
+        gravity: Of level floor, m/s^2, ``(3,)``.
+        length: Of the legs, m.
     """
     out = np.zeros(6)
     reach = 2.0 * length * np.sin(pitch) * np.cos(roll)

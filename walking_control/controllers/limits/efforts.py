@@ -46,19 +46,33 @@ OFF, SCALE, PROJECT = 0, 1, 2
 
 
 class Limits(NamedTuple):
-    """What bounds the efforts."""
+    """What bounds the efforts.
 
-    inputs: np.ndarray  # generalised force per effort, by support, ``(2, n, k)``
-    largest: np.ndarray  # largest efforts, N m, ``(k,)``
-    ankle: int  # effort of the ankle, or -1
-    limiting: int  # OFF (largest efforts alone), SCALE or PROJECT
-    least: float  # smallest normal force of the stance foot, N
-    friction: float  # coefficient counted on
-    half_length: float  # distance of the foot's edges from the ankle, m; 0 for any
+    Attributes:
+        inputs: Generalised force per effort, by support, ``(2, n, k)``.
+        largest: Largest efforts, N m, ``(k,)``.
+        ankle: Effort of the ankle, or -1.
+        limiting: OFF (largest efforts alone), SCALE or PROJECT.
+        least: Smallest normal force of the stance foot, N.
+        friction: Coefficient counted on.
+        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
+    """
+
+    inputs: np.ndarray
+    largest: np.ndarray
+    ankle: int
+    limiting: int
+    least: float
+    friction: float
+    half_length: float
 
 
 def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
-    """Return the `Limits` of a robot by a table of parameters with `FootParameters`."""
+    """Return the `Limits` of a robot.
+
+    Args:
+        values: Validated values of a table that `FootParameters`.
+    """
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
     return Limits(
         np.array([effort_map(support, i) for i in range(2)]),
@@ -77,8 +91,13 @@ def nearest_effort(
 ) -> None:
     """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
 
-    `L`: cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
-    wanted, ``(n,)``. `H`: filled, ``(k, k)``. `LH`: filled, ``(k, k)``. `tau`: filled, ``(k,)``.
+    Args:
+        L: Cholesky factor of the mass matrix.
+        B: Generalised force per effort, ``(n, k)``.
+        force: Wanted, ``(n,)``.
+        H: Filled, ``(k, k)``.
+        LH: Filled, ``(k, k)``.
+        tau: Filled, ``(k,)``.
     """
     nearest_effort_across(L, B, force, force * 0.0, 1.0, H, LH, tau)
 
@@ -100,10 +119,15 @@ def nearest_effort_across(
     ``along`` times, what accelerates across it fully. Where motors are one fewer than
     coordinates, the acceleration across e is met exactly as ``along`` goes to zero.
 
-    `L`: cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
-    wanted, ``(n,)``. `e`: direction of unit length in M, ``(n,)``. `along`: weight of squared
-    errors along e, above 0, at most 1. `H`: filled with B^T G B, ``(k, k)``. `LH`: filled with its
-    Cholesky factor, ``(k, k)``. `tau`: filled, ``(k,)``.
+    Args:
+        L: Cholesky factor of the mass matrix.
+        B: Generalised force per effort, ``(n, k)``.
+        force: Wanted, ``(n,)``.
+        e: Direction of unit length in M, ``(n,)``.
+        along: Weight of squared errors along e, above 0, at most 1.
+        H: Filled with B^T G B, ``(k, k)``.
+        LH: Filled with its Cholesky factor, ``(k, k)``.
+        tau: Filled, ``(k,)``.
     """
     n, k = B.shape
     solved, column, right = force * 0.0, force * 0.0, tau * 0.0
@@ -139,12 +163,22 @@ def foot_limits(
 ) -> tuple[float, float]:
     """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
 
-    `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``. `h_f`: bias of these
-    rows, ``(2,)``. `L`: cholesky factor of the mass matrix. `h`: bias, ``(n,)``. `B`: generalised
-    force per effort, ``(n, k)``. `limits`: largest efforts, ``(k,)``. `least`: smallest normal
-    force, N. `friction`: coefficient used. `half_length`: distance of the foot's edges from the
-    ankle, m; 0 for any. `ankle`: column of the ankle's effort, or -1. `A`: filled, ``(2 k + 5,
-    k)``. `d`: filled, ``(2 k + 5,)``. Returns ``(Fx, Fz)`` without effort, N.
+    Args:
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+        h_f: Bias of these rows, ``(2,)``.
+        L: Cholesky factor of the mass matrix.
+        h: Bias, ``(n,)``.
+        B: Generalised force per effort, ``(n, k)``.
+        limits: Largest efforts, ``(k,)``.
+        least: Smallest normal force, N.
+        friction: Coefficient used.
+        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
+        ankle: Column of the ankle's effort, or -1.
+        A: Filled, ``(2 k + 5, k)``.
+        d: Filled, ``(2 k + 5,)``.
+
+    Returns:
+        ``(Fx, Fz)`` without effort, N.
     """
     n, k = B.shape
     x, column = h * 0.0, h * 0.0
@@ -205,12 +239,19 @@ def keep_foot(
 
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
 
-    `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``. `h_f`: bias of these
-    rows, ``(2,)``. `L`: cholesky factor of the mass matrix, ``(n, n)``. `h`: bias, ``(n,)``. `B`:
-    generalised force per effort, ``(n, k)``. `LH`: cholesky factor of B^T M^-1 B, ``(k, k)``.
-    `work`: energy each effort injects during the period per N m, ``(k,)``. `tank`: energy at hand,
-    J. `effort`: changed in place, ``(k,)``. Returns the factor efforts were scaled by (1 where
-    projected), and the force of the floor then, N.
+    Args:
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+        h_f: Bias of these rows, ``(2,)``.
+        L: Cholesky factor of the mass matrix, ``(n, n)``.
+        h: Bias, ``(n,)``.
+        B: Generalised force per effort, ``(n, k)``.
+        LH: Cholesky factor of B^T M^-1 B, ``(k, k)``.
+        work: Energy each effort injects during the period per N m, ``(k,)``.
+        tank: Energy at hand, J.
+        effort: Changed in place, ``(k,)``.
+
+    Returns:
+        Factor efforts were scaled by (1 where projected), and the force of the floor then, N.
     """
     k, share, asked = effort.shape[0], 1.0, False
     for j in range(k):
@@ -245,18 +286,32 @@ def keep_foot(
 
 
 class Compensation(NamedTuple):
-    """What makes up for friction and gear losses."""
+    """What makes up for friction and gear losses.
 
-    share: float  # of the losses, 0 to 1; 0 where the robot has none
-    fade: float  # rate below which the compensation of dry friction and gear losses fades, rad/s
-    friction: np.ndarray  # rows of `friction_table` of the motors' joints, ``(k, 2)``
-    gears: np.ndarray  # `gear_table`
-    inputs: np.ndarray  # generalised force per effort, by support, ``(2, n, n_efforts)``
-    largest: np.ndarray  # largest efforts, N m, ``(n_efforts,)``
+    Attributes:
+        share: Of the losses, 0 to 1; 0 where the robot has none.
+        fade: Rate below which the compensation of dry friction and gear losses fades, rad/s.
+        friction: Rows of `friction_table` of the motors' joints, ``(k, 2)``.
+        gears: `gear_table`.
+        inputs: Generalised force per effort, by support, ``(2, n, n_efforts)``.
+        largest: Largest efforts, N m, ``(n_efforts,)``.
+    """
+
+    share: float
+    fade: float
+    friction: np.ndarray
+    gears: np.ndarray
+    inputs: np.ndarray
+    largest: np.ndarray
 
 
 def make_compensation(support: SupportDynamics, values: LossParameters) -> Compensation:
-    """Return the `Compensation` of a robot."""
+    """Return the `Compensation` of a robot.
+
+    Args:
+        support: `SupportDynamics`.
+        values: `LossParameters`.
+    """
     robot = support.robot
     joints = [robot.joint_index(joint) for joint in robot.actuators]
     friction = friction_table(robot)[joints]
@@ -277,9 +332,12 @@ def make_up(
 ) -> None:
     """Turn torques wanted at joints into the efforts of motors, within their limits.
 
-    `support`: index of the stance foot. `v`: rates of the minimal coordinates, ``(n,)``. `a`:
-    accelerations the torques are to cause, or zeros: then the gear's loss on what turns the rotor
-    is left. `effort`: changed in place.
+    Args:
+        support: Index of the stance foot.
+        v: Rates of the minimal coordinates, ``(n,)``.
+        a: Accelerations the torques are to cause, or zeros: then the gear's loss on what turns
+            the rotor is left.
+        effort: Changed in place.
     """
     for i in range(losses.friction.shape[0]):
         rate, turning = 0.0, 0.0

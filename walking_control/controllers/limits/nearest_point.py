@@ -24,9 +24,14 @@ ROUNDS = 60  # per row; a few per active row are needed
 def nearest_allowed(L: np.ndarray, A: np.ndarray, d: np.ndarray, x: np.ndarray) -> bool:
     """Move x to the nearest point with ``A x <= d``, distance in the metric ``L L^T``.
 
-    `L`: lower triangular, ``(k, k)``. `A`: rows, ``(r, k)``; rows of zeros and repeated ones are
-    welcome. `d`: bounds, ``(r,)``. `x`: changed in place, ``(k,)``; unchanged if nothing is
-    allowed. Returns whether there is an allowed point.
+    Args:
+        L: Lower triangular, ``(k, k)``.
+        A: Rows, ``(r, k)``; rows of zeros and repeated ones are welcome.
+        d: Bounds, ``(r,)``.
+        x: Changed in place, ``(k,)``; unchanged if nothing is allowed.
+
+    Returns:
+        Whether there is an allowed point.
     """
     rows, k = A.shape
     N, b, y = np.zeros((rows, k)), np.zeros(rows), np.zeros(k)

@@ -44,13 +44,25 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         1e4,
     )
     leaving: float = parameter(
-        0.075,
+        0.15,
         'm',
-        'Deviation of the divergent component beyond which the gait is left.',
-        0.0,
+        'Deviation of the divergent component, looked ahead, beyond which the gait is left.',
+        0.001,
         1.0,
         live=True,
         scaled=True,
+    )
+    leaving_sideways: float = parameter(
+        0.1,
+        'm',
+        'The same sideways; on a rough floor as ahead.',
+        0.001,
+        1.0,
+        live=True,
+        scaled=True,
+    )
+    look_ahead: float = parameter(
+        0.045, 's', 'How far the deviation is looked ahead.', 0.0, 0.2, live=True, scaled=True
     )
     entering: float = parameter(
         0.125,
@@ -58,6 +70,34 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         'Deviation at a touchdown within which it is entered.',
         0.0,
         1.0,
+        live=True,
+        scaled=True,
+    )
+    calm: float = parameter(
+        0.075,
+        'm',
+        'Deviation at a touchdown off the gait within which a step was calm; after two such steps '
+        'the base rises, after four the gait may be entered.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
+    matched: float = parameter(
+        0.056,
+        'm/s',
+        'How far the speed aimed at may be outside those of the gaits.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
+    frozen: float = parameter(
+        0.0671,
+        's',
+        'How long before the end of a step its mean pressure is kept: no pressure moves much then.',
+        0.01,
+        0.5,
         live=True,
         scaled=True,
     )
@@ -105,4 +145,13 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     )
     effort_rate: float = parameter(
         2700.0, 'N m/s', 'Fastest change of an effort at a touchdown.', 10.0, 1e6, scaled=True
+    )
+    impact: float = parameter(
+        0.0334,
+        's',
+        'How long after a touchdown efforts change no faster; and while the floor is late.',
+        0.0,
+        0.5,
+        live=True,
+        scaled=True,
     )

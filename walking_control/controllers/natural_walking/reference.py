@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a family of gaits asks of a robot, over the part s of a step: a table, read every tick.
 
-The gaits say joint angles q(s). What the law tracks follows from them with the stance foot flat at
-the origin: the turn of the base, the angle of the stance knee (not the height: where a leg is
-straight no force changes it), the pose of the swing foot, where the floor presses, and the
+The gaits say joint angles q(s). What the law tracks follows from them with the stance foot on the
+floor at the origin: the turn of the base, the angle of the stance knee (not the height: where a leg
+is straight no force changes it), the pose of the swing foot, where the floor presses, and the
 divergent component xi(s) that all this makes. Each with two derivatives in s, so that
 
     x' = x_s s',    x'' = x_ss s'^2.
 
 All is of a step on the first foot, and seen in a mirror of one on the other.
+
+A floor that rises by r ahead, rise over run, is met in level axes, those of gravity and of the law:
+the stance sole is pitched by -atan(r), and heights of the swing foot and of the centre of mass are
+those over the floor, z - r x. The centre of mass falls as a pendulum of that height z_c,
+w = sqrt(g / z_c), with the velocity L / (m z_c) of the angular momentum L about the foot, whatever
+r is, and the way from foot to foot ahead is shorter by cos(atan(r)). Between two slopes the table
+is linear. Of a floor that the robot file says to slope the law's axes are the floor's own; r counts
+from them, and the pendulum's middle is moved downhill.
 """
 
 import math
@@ -16,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from scipy.interpolate import make_interp_spline
 
 from walking_control.controllers.stepping.body import Body
 from walking_control.gaits.gait_family import GaitFamily, SpaceGait
@@ -24,6 +33,8 @@ from walking_control.models.dynamics import Dynamics
 
 SAMPLES = 201  # along a step
 SPACING = 0.05  # m/s between the speeds the table has
+COARSE, COARSE_SPACING = 41, 0.1  # the same, of other slopes than the one nearest to level: what
+# lies between is a spline
 # columns: values, first and second derivatives, vectors in floor axes
 TURN, KNEE, FOOT, FOOT_TURN = slice(0, 9), slice(9, 12), slice(12, 21), slice(21, 30)
 PRESSURE, CAPTURE, RATE = slice(30, 32), slice(32, 34), 34
@@ -47,56 +58,68 @@ class Stride(NamedTuple):
 class GaitTable:
     """The gaits of a family at all speeds between its slowest and fastest.
 
-    `dynamics`: the robot's `Dynamics`, whose first foot is that of the gaits. `gravity`: along the
-    floor's normal, m/s^2. Attributes: `speeds`: ascending, m/s, ``(n,)``. `knees`: each leg's knee,
-    an index of the robot's joints.
+    Args:
+        family: The `GaitFamily`.
+        dynamics: The robot's `Dynamics`, whose first foot is that of the gaits.
+        gravity: Along the normal of the law's axes, m/s^2.
+        told: Slope of these axes that the robot file says, rad, downhill positive.
+
+    Attributes:
+        speeds: Ascending, m/s, ``(n,)``.
+        rises: Of the floors that the gaits are of, over run ahead, descending, ``(m,)``.
+        rise: That of the gait read now.
+        knees: Each leg's knee, an index of the robot's joints.
     """
 
-    def __init__(self, family: GaitFamily, dynamics: Dynamics, gravity: float) -> None:
+    def __init__(
+        self, family: GaitFamily, dynamics: Dynamics, gravity: float, told: float = 0.0
+    ) -> None:
         low, high = family.speeds[0], family.speeds[-1]
         count = math.ceil((high - low) / SPACING) + 1
         self.speeds = np.linspace(low, high, count)
-        gaits = [family.at(float(speed)) for speed in self.speeds]
         body = Body(dynamics)
-        self.knees = [_find_knee(dynamics, foot) for foot in dynamics.robot.feet]
-        self._rows = np.array(
-            [_tabulate(gait, body, dynamics, self.knees[0], gravity) for gait in gaits]
-        )
-        self._strides = np.array(
-            [
-                [
-                    gait.speed,
-                    gait.duration,
-                    gait.step_length,
-                    -gait.step_width,
-                    *rows[-1, CAPTURE],
-                    _work(gait),
-                ]
-                for gait, rows in zip(gaits, self._rows)
-            ]
-        )
+        self.knees = body.knees
+        self.rises = np.array([math.tan(told - slope) for slope in family.slopes])
+        level, rows, strides = min(family.slopes, key=abs), [], []
+        for slope in family.slopes:
+            ground = _Ground(gravity, math.tan(told), told - slope)
+            fine = slope == level
+            least = math.ceil((high - low) / COARSE_SPACING) + 1
+            speeds = self.speeds if fine else np.linspace(low, high, min(count, max(least, 4)))
+            gaits = [family.at(float(speed), slope) for speed in speeds]
+            s = np.linspace(0.0, 1.0, SAMPLES if fine else COARSE)
+            table = np.array(
+                [_tabulate(gait, s, body, dynamics, self.knees[0], ground) for gait in gaits]
+            )
+            steps = np.array([_stride_of(gait, ground) for gait in gaits])
+            if not fine:
+                table = _refine(s, np.linspace(0.0, 1.0, SAMPLES), table, 1)
+                table, steps = (_refine(speeds, self.speeds, each, 0) for each in (table, steps))
+            rows.append(table)
+            strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
+        self._rows, self._strides = np.array(rows), np.array(strides)
         self.choose(low)
 
-    def choose(self, speed: float) -> Stride:
-        """Read the gait of a speed, or the nearest one, from now on; return its `Stride`."""
-        lower, upper, share = self._between(speed)
-        self._step = self._rows[lower] + share * (self._rows[upper] - self._rows[lower])
-        self.stride = self.stride_at(speed)
+    def choose(self, speed: float, rise: float = 0.0) -> Stride:
+        """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""
+        self.rise = float(np.clip(rise, self.rises[-1], self.rises[0]))
+        self._step = self._between(self._rows, speed, rise)
+        self.stride = self.stride_at(speed, rise)
         return self.stride
 
-    def stride_at(self, speed: float) -> Stride:
-        """Return the `Stride` of a speed, or the nearest one."""
-        lower, upper, share = self._between(speed)
-        below, above = self._strides[lower], self._strides[upper]
-        stride = below + share * (above - below)
-        speed, duration, *_, work = stride.tolist()
-        return Stride(speed, duration, stride[2:4], stride[4:6], work)
+    def stride_at(self, speed: float, rise: float = 0.0) -> Stride:
+        """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
+        stride = self._between(self._strides, speed, rise)
+        speed, duration, *_, work = stride[:5].tolist()
+        return Stride(speed, duration, stride[2:4], stride[5:7], work)
 
-    def _between(self, speed: float) -> tuple[int, int, float]:
-        """Return the speeds below and above one, and its place between them, 0 to 1."""
-        place = float(np.interp(speed, self.speeds, np.arange(len(self.speeds))))
-        lower = int(place)
-        return lower, min(lower + 1, len(self.speeds) - 1), place - lower
+    def _between(self, table: np.ndarray, speed: float, rise: float) -> np.ndarray:
+        """Return what a table over rise and speed has there, or at the nearest place."""
+        for grid, value in ((-self.rises, -rise), (self.speeds, speed)):
+            place = float(np.interp(value, grid, np.arange(len(grid))))
+            lower, upper = int(place), min(int(place) + 1, len(grid) - 1)
+            table = table[lower] + (place - lower) * (table[upper] - table[lower])
+        return table
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
@@ -108,18 +131,6 @@ class GaitTable:
         return result
 
 
-def _find_knee(dynamics: Dynamics, foot: str) -> int:
-    """Return the joint in the middle of a leg, where it bends, an index of the robot's joints."""
-    model, frame = dynamics.model, dynamics.model.frames[dynamics.frames[foot]]
-    leg = list(model.supports[frame.parentJoint])[2:]
-    ways = [
-        float(np.linalg.norm(place.translation))
-        for place in (*(model.jointPlacements[joint] for joint in leg[1:]), frame.placement)
-    ]
-    middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
-    return dynamics.joints.index(model.names[leg[middle]])
-
-
 def _work(gait: SpaceGait) -> float:
     """Return the work of the motors in a step, J."""
     s = np.linspace(0.0, 1.0, SAMPLES)
@@ -127,24 +138,47 @@ def _work(gait: SpaceGait) -> float:
     return float(np.trapezoid(power, s))
 
 
+class _Ground(NamedTuple):
+    """The floor of a gait, in the axes of the law."""
+
+    gravity: float  # along their normal, m/s^2
+    downhill: float  # of them, fall over run
+    pitch: float  # of the floor against them, rad, uphill positive
+
+
+def _stride_of(gait: SpaceGait, ground: _Ground) -> list[float]:
+    """Return speed ahead, time, way and work of a step."""
+    ahead = math.cos(ground.pitch)
+    length = gait.step_length * ahead
+    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait)]
+
+
+def _refine(old: np.ndarray, new: np.ndarray, table: np.ndarray, axis: int) -> np.ndarray:
+    """Return a table over a finer grid of one of its axes, by a spline."""
+    return np.asarray(make_interp_spline(old, table, 3, axis=axis)(new))
+
+
 def _tabulate(
-    gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float
+    gait: SpaceGait, s: np.ndarray, body: Body, dynamics: Dynamics, knee: int, ground: _Ground
 ) -> np.ndarray:
-    """Return the table of one gait, ``(SAMPLES, COLUMNS)``."""
-    s = np.linspace(0.0, 1.0, SAMPLES)
-    rows = np.zeros((SAMPLES, COLUMNS))
+    """Return the table of one gait, ``(len(s), COLUMNS)``."""
+    rows, rise = np.zeros((len(s), COLUMNS)), math.tan(ground.pitch)
+    sole = pin.utils.rotate('y', -ground.pitch)
     angles = gait.sample(s)
     joints = ROOT + 1 + np.array([dynamics.joints.index(joint) for joint in gait.joints])
     for row, here, *motion in zip(rows, s, *angles):
         q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
         q[6], q[joints], v[joints - 1] = 1.0, motion[0], motion[1]
-        _stand(body, q, v)
+        _stand(body, q, v, sole)
         stance, swing = body.feet
         row[TURN][:6] = *pin.log3(body.rotation), *(body.rotation @ body.velocity[3:ROOT])
         row[FOOT][:6] = *(swing.position - stance.position), *swing.velocity[:3]
         row[FOOT_TURN][:6] = *pin.log3(swing.rotation), *swing.velocity[3:]
+        row[FOOT][[2, 5]] -= rise * row[FOOT][[0, 3]]
         com, momentum = body.com - stance.position, body.momentum_about(stance.position)
-        row[RATE] = (gravity / com[2]) ** 0.5
+        com[2] -= rise * com[0]
+        com[0] += ground.downhill * com[2]
+        row[RATE] = (ground.gravity / com[2]) ** 0.5
         row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) / (
             gait.duration * body.mass * com[2] * row[RATE]
         )
@@ -156,10 +190,10 @@ def _tabulate(
     return rows
 
 
-def _stand(body: Body, q: np.ndarray, v: np.ndarray) -> None:
-    """Compute a body whose first foot is flat on the floor and at rest."""
+def _stand(body: Body, q: np.ndarray, v: np.ndarray, sole: np.ndarray) -> None:
+    """Compute a body whose first foot, turned so, is at rest."""
     body.update(q, v)
-    q[3:7] = pin.Quaternion(body.feet[0].rotation.T).coeffs()
+    q[3:7] = pin.Quaternion(sole @ body.feet[0].rotation.T).coeffs()
     body.update(q, v)
     jacobian = body.feet[0].jacobian
     v[:ROOT] = np.linalg.solve(jacobian[:, :ROOT], -body.feet[0].velocity)

@@ -40,9 +40,14 @@ _REACH = 0.95  # of the way to the edge that braking may take the centre of pres
 class Balance:
     """Torques of the stance legs that bring the body back, and what is left of the soles.
 
-    `contacts`: foot -> `Contact`. `margin`: distance of the capture point to the edge of the soles,
-    m; below zero it is outside, and only a step keeps the robot up. `rest_margin`: the same of the
-    centre of mass that is held.
+    Args:
+        distributor: The `StaticTorque`.
+        contacts: foot -> `Contact`.
+
+    Attributes:
+        margin: Distance of the capture point to the edge of the soles, m; below zero it is
+            outside, and only a step keeps the robot up.
+        rest_margin: The same of the centre of mass that is held.
     """
 
     def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact]) -> None:
@@ -73,9 +78,13 @@ class Balance:
     ) -> None:
         """Look at a state; `margin` and `rest_margin` are those of it.
 
-        `q`: configuration, the base at the origin, ``(nq,)``. `velocity`: of the joints,
-        ``(n_joints,)``. `held`: posture that is held, ``(n_joints,)``. `support`: feet that stand;
-        with none nothing is said. `dt`: since the last look, s.
+        Args:
+            q: Configuration, the base at the origin, ``(nq,)``.
+            velocity: Of the joints, ``(n_joints,)``.
+            base: The `BaseState`.
+            held: Posture that is held, ``(n_joints,)``.
+            support: Feet that stand; with none nothing is said.
+            dt: Since the last look, s.
         """
         self._feet = [self._names.index(foot) for foot in support]
         if not support:
@@ -115,8 +124,11 @@ class Balance:
     def brake(self, damping: float) -> np.ndarray | None:
         """Return the acceleration that brakes the sway, floor axes, ``(3,)``, m/s^2.
 
-        `damping`: see the head of this module. Returns what the soles allow of it; None where they
-        allow nothing, or nothing is wanted.
+        Args:
+            damping: See the head of this module.
+
+        Returns:
+            What the soles allow of it; None where they allow nothing, or nothing is wanted.
         """
         if not self._feet or damping <= 0.0:
             return None
@@ -140,9 +152,14 @@ class Balance:
     ) -> np.ndarray | None:
         """Return joint torques for the net wrench, ``(n_joints,)``, N m; None without any.
 
-        `q`: as observed. `program`: the `StaticProgram` of the support. `caps`: contact -> largest
-        normal force, N. `weight_of_momentum`: see the head of this module. `turn`: moment per tilt
-        of the base, N m/rad. `spin`: moment per rate of the base, N m s/rad.
+        Args:
+            q: As observed.
+            base: The `BaseState`.
+            program: The `StaticProgram` of the support.
+            caps: contact -> largest normal force, N.
+            weight_of_momentum: See the head of this module.
+            turn: Moment per tilt of the base, N m/rad.
+            spin: Moment per rate of the base, N m s/rad.
         """
         problem, rotation = program.assemble(q, caps), base.rotation
         n, weight = problem.rows.shape[1], self.dynamics.weight

@@ -23,10 +23,15 @@ _SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])  # of th
 class BodyMotion:
     """Where the centre of mass is and how it moves, seen from the feet that stand.
 
-    `dynamics`: the `Dynamics`, of a free base. `contacts`: foot -> `Contact`. `com`: centre of
-    mass, the base at the origin, floor axes, ``(3,)``, m. `velocity`: its velocity over the floor,
-    ``(3,)``, m/s. `feet`: place of each sole, base at the origin, ``(n_feet, 3)``, m. `turns`:
-    rotation of each sole to the floor, ``(n_feet, 3, 3)``.
+    Args:
+        dynamics: The `Dynamics`, of a free base.
+        contacts: foot -> `Contact`.
+
+    Attributes:
+        com: Centre of mass, the base at the origin, floor axes, ``(3,)``, m.
+        velocity: Its velocity over the floor, ``(3,)``, m/s.
+        feet: Place of each sole, base at the origin, ``(n_feet, 3)``, m.
+        turns: Rotation of each sole to the floor, ``(n_feet, 3, 3)``.
     """
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:

@@ -109,8 +109,11 @@ class PostureControl(Controller):
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        `state`: the `WalkerState`: positions, velocities, contacts, orientation. `reference`: the
-        `Reference`: posture and support. `dt`: control period, s. `command`: the `Command` to fill.
+        Args:
+            state: The `WalkerState`: positions, velocities, contacts, orientation.
+            reference: The `Reference`: posture and support.
+            dt: Control period, s.
+            command: The `Command` to fill.
         """
         position, velocity = state.position, state.velocity
         if self._held is None:

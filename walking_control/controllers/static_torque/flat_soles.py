@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 class FlatSoles:
-    """What the soles of a robot bear: contacts, frames and joints of every leg."""
+    """What the soles of a robot bear.
+
+    Args:
+        contacts: Of every foot.
+        frames: Of their soles.
+        legs: The joints of each leg.
+    """
 
     def __init__(
         self,
@@ -39,9 +45,11 @@ class FlatSoles:
     def limit(self, q: np.ndarray, effort: np.ndarray, firmness: Sequence[float]) -> None:
         """Take out of torques what would turn a sole over its edge.
 
-        `q`: configuration, ``(nq,)``. `effort`: torques, changed in place, ``(n_joints,)``, N m.
-        `firmness`: how much each leg counts as standing, 0 to 1; nothing is taken from 0, which is
-        in the air, nor from 1.
+        Args:
+            q: Configuration, ``(nq,)``.
+            effort: Torques, changed in place, ``(n_joints,)``, N m.
+            firmness: How much each leg counts as standing, 0 to 1; nothing is taken from 0, which
+                is in the air, nor from 1.
         """
         light = [foot for foot, firm in enumerate(firmness) if 0.0 < firm < 1.0]
         if not light:

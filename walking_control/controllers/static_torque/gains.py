@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 class DelayBounds:
     """Bounds of stiffness and damping from what each joint moves, in the air and standing.
 
-    The inertias are the least over the stances: nothing on the floor, one foot, all feet. `frames`:
-    of the soles. `posture`: where the inertias are taken, ``(n_joints,)``. `legs`: the joints of
-    each leg.
+    The inertias are the least over the stances: nothing on the floor, one foot, all feet.
+
+    Args:
+        frames: Of the soles.
+        posture: Where the inertias are taken, ``(n_joints,)``.
+
+    Attributes:
+        legs: The joints of each leg.
     """
 
     def __init__(self, dynamics: Dynamics, frames: Sequence[int], posture: np.ndarray) -> None:
@@ -55,8 +60,11 @@ class DelayBounds:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return stiffness and damping within their bounds.
 
-        `stiffness`: ``(n_joints,)``, N m/rad. `damping`: ``(n_joints,)``, N m s/rad. `delay`: from
-        joints to torques, s. `standing`: how much each leg counts as standing, 0 to 1.
+        Args:
+            stiffness: ``(n_joints,)``, N m/rad.
+            damping: ``(n_joints,)``, N m s/rad.
+            delay: From joints to torques, s.
+            standing: How much each leg counts as standing, 0 to 1.
         """
         if delay <= 0.0:
             return stiffness, damping

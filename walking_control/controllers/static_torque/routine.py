@@ -12,11 +12,20 @@ from walking_control.statics.posture_search import search_posture
 
 
 class Key(NamedTuple):
-    """A posture and the way there."""
+    """A posture and the way there.
 
-    move: float  # time of the move, s
-    pause: float  # time of the rest after it, s
-    posture: np.ndarray  # ``(n_joints,)``
+    Attributes:
+        move: Time of the move, s.
+        pause: Time of the rest after it, s.
+        posture: ``(n_joints,)``.
+        support: Feet that shall carry from the moment the move begins.
+        lands: Foot that is lowered: the move ends where it touches the floor, and goes on while
+            it does not; the pause counts while it does. None: time alone decides.
+    """
+
+    move: float
+    pause: float
+    posture: np.ndarray
     support: tuple[str, ...]  # feet that shall carry from the moment the move begins
     # Foot that is lowered: the move ends where it touches the floor, and goes on while it does not;
     # the pause counts while it does. None: time alone decides.
@@ -27,10 +36,13 @@ class PostureRoutine:
     """Key postures joined by smooth moves; begins again after the last.
 
     A foot is lowered until it touches, no further: one pressed below the floor lifts its side of
-    the robot and pushes the centre of mass to the far edge of the other sole, by the height of the
-    centre of mass over the distance of the feet for every metre. If the landed foot comes off again
-    during the next move, which loads it, the routine lowers it again from there. `keys`: `Key`
-    after `Key`. `first`: posture at time zero, ``(n_joints,)``.
+    the robot and pushes the centre of mass to the far edge of the other sole, by the height of
+    the centre of mass over the distance of the feet for every metre. If the landed foot comes off
+    again during the next move, which loads it, the routine lowers it again from there.
+
+    Args:
+        keys: `Key` after `Key`.
+        first: Posture at time zero, ``(n_joints,)``.
     """
 
     def __init__(self, keys: Iterable[Key], first: np.ndarray) -> None:
@@ -51,7 +63,12 @@ class PostureRoutine:
         return sum(key.move + key.pause for key in self._keys)
 
     def advance(self, dt: float, touching: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Return posture and support dt (s) after the last call, with these feet on the floor."""
+        """Return posture and support after a time.
+
+        Args:
+            dt: Since the last call, s.
+            touching: Feet on the floor now.
+        """
         before = self._keys[self._index - 1]
         if before.lands is not None and before.lands not in touching:
             self._begin((self._index - 1) % len(self._keys), self._posture)
@@ -91,10 +108,16 @@ def shifting_routine(
 ) -> PostureRoutine:
     """Return the `PostureRoutine` that stands on every foot in turn.
 
-    `posture`: posture on both feet, ``(n_joints,)``. `contacts`: foot -> `Contact`, two of them.
-    `lift`: how high the free foot rises, m. `press`: how far below the floor it is then lowered
-    unless it touches before, m. `move`: time of every move, s. `pause`: time of every rest, s.
-    Raises `NotAchieved`: a posture of the routine is out of reach.
+    Args:
+        posture: Posture on both feet, ``(n_joints,)``.
+        contacts: foot -> `Contact`, two of them.
+        lift: How high the free foot rises, m.
+        press: How far below the floor it is then lowered unless it touches before, m.
+        move: Time of every move, s.
+        pause: Time of every rest, s.
+
+    Raises:
+        NotAchieved: A posture of the routine is out of reach.
     """
     feet = tuple(contacts)
     middle = search_posture(dynamics, posture, contacts, dict.fromkeys(feet, 0.5))

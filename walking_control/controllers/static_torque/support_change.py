@@ -12,9 +12,12 @@ class SupportChange:
     A foot counts as on the floor once its contact has been the same for the debounce time. Its
     share then moves to 1 if it is wanted, to 0 if it is not, within the ramp time; at 0 it is no
     longer part of the support. A foot that has lost the floor leaves the support at once: nothing
-    carries it, so nothing may be planned on it. `feet`: names of the feet. `debounce`: how long a
-    contact must be the same to be believed, s. `ramp_time`: how long a share takes between 0 and 1,
-    s.
+    carries it, so nothing may be planned on it.
+
+    Args:
+        feet: Names of the feet.
+        debounce: How long a contact must be the same to be believed, s.
+        ramp_time: How long a share takes between 0 and 1, s.
     """
 
     def __init__(self, feet: Sequence[str], debounce: float, ramp_time: float) -> None:
@@ -34,8 +37,10 @@ class SupportChange:
     ) -> None:
         """Advance by one tick.
 
-        `contact`: whether each foot touches the floor now, as measured. `wanted`: names of the feet
-        that shall carry; None takes all. `dt`: time since the last tick, s.
+        Args:
+            contact: Whether each foot touches the floor now, as measured.
+            wanted: Names of the feet that shall carry; None takes all.
+            dt: Time since the last tick, s.
         """
         step = dt / self._ramp_time if self._ramp_time > 0.0 else 1.0
         for i, foot in enumerate(self._feet):

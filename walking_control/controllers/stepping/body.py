@@ -9,9 +9,13 @@ from scipy.optimize import minimize
 
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import spring_torques
+from walking_control.models.friction import friction_torques, spring_torques
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
+FOOT = 6  # coordinates of a foot: what as many joints move as they like
+NEARLY = 0.01  # of the largest singular value: less is a leg that is straight
+TINY = 1e-9  # kg m: of a joint that has nothing to move
+RUBBING = 0.2  # rad/s: below, dry friction is made up for in part, for noise would shake joints
 BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 
 
@@ -42,16 +46,18 @@ class Body:
     Attributes:
         mass: kg.
         mass_matrix: ``(nv, nv)``.
-        bias: Coriolis, centrifugal and gravity efforts, and those of springs, ``(nv,)``.
+        bias: Coriolis, centrifugal, gravity, spring and friction efforts, ``(nv,)``.
         rotation: Base to floor frame, ``(3, 3)``.
         velocity: Generalised velocity, ``(nv,)``.
         angles: Of the joints, rad, ``(nv - 6,)``.
+        q, v: Generalised coordinates and velocities in the robot's own order of joints.
         com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
         momentum: Linear momentum, kg m/s, ``(3,)``.
         yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
+        knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
             the longest its joints allow.
     """
@@ -73,6 +79,7 @@ class Body:
                 for frame in self._frames
             ]
         )
+        self.knees = [self._find_knee(frame) for frame in self._frames]
         self._zero = np.zeros(self.nv)
         self._springs = any(
             spring.stiffness or spring.damping for spring in dynamics.robot.springs.values()
@@ -90,6 +97,7 @@ class Body:
         The base's place in q does not matter: it is taken as the origin.
         """
         model, data, dynamics = self._model, self._data, self._dynamics
+        self.q, self.v = q, v
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
         self.angles = Q[ROOT + 1 :]
@@ -101,6 +109,9 @@ class Body:
             base = dynamics.base
             pulled = spring_torques(dynamics.robot, q[base.nq :], v[base.nv :])
             self.bias[dynamics.pinocchio_order[base.nv :]] += pulled
+        if dynamics.robot.friction:
+            rubbed = friction_torques(dynamics.robot, v[dynamics.base.nv :], RUBBING)
+            self.bias[dynamics.pinocchio_order[dynamics.base.nv :]] += rubbed
         self.com = data.com[0].copy()
         self.yaw_inertia = float(data.Ig.inertia[2, 2])
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
@@ -115,6 +126,16 @@ class Body:
             foot.drift = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
             foot.jacobian = pin.getFrameJacobian(model, data, frame, axes)
             foot.hip = data.oMi[hip].translation.copy()
+
+    def _find_knee(self, frame: int) -> int:
+        foot, model = self._model.frames[frame], self._model
+        leg = list(model.supports[foot.parentJoint])[2:]
+        ways = [
+            float(np.linalg.norm(place.translation))
+            for place in (*(model.jointPlacements[joint] for joint in leg[1:]), foot.placement)
+        ]
+        middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
+        return int(self._dynamics.joints.index(model.names[leg[middle]]))
 
     def _longest_leg(self) -> float:
         """Return how high a hip gets over its flat sole, the base upright, within limits, m."""
@@ -147,6 +168,36 @@ class Body:
             )
             for start in starts
         )
+
+    def joint(self, place: int) -> tuple[float, float, int]:
+        """Return angle (rad), rate (rad/s) and column of the acceleration of a joint of the robot.
+
+        Args:
+            place: Index of the joint among the robot's.
+        """
+        column = int(self._dynamics.pinocchio_order[ROOT + place])
+        return float(self.q[ROOT + 1 + place]), float(self.v[ROOT + place]), column
+
+    def quickest_swing(self, posture: np.ndarray, efforts: np.ndarray) -> float:
+        """Return the largest acceleration along the floor that a leg in the air gives its foot.
+
+        The base is held, the foot keeps its height and turn; ahead or sideways, whichever is less.
+
+        Args:
+            posture: Joint angles at which, in the robot's own order, ``(n,)``, rad.
+            efforts: The motors' limits, in Pinocchio's order, ``(n,)``, N m.
+
+        Returns:
+            m/s^2; infinity of a leg of other than six joints.
+        """
+        leg = self.legs[0]
+        if leg.sum() != FOOT:
+            return math.inf
+        self.update(self._dynamics.configuration(posture), self._zero)
+        jacobian = self.feet[0].jacobian[:, ROOT:][:, leg]
+        motion = np.linalg.lstsq(jacobian, np.eye(FOOT)[:, :2], rcond=NEARLY)[0]
+        needed = np.abs(self.mass_matrix[ROOT:, ROOT:][np.ix_(leg, leg)] @ motion)
+        return float(np.min(efforts[leg] / np.maximum(needed.max(axis=1), TINY)))
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""

@@ -14,6 +14,32 @@ The mean is half a stride old. With k = w^2, d = 2 D w that costs a phase of w T
 """
 
 from collections import deque
+import math
+
+import numpy as np
+
+
+class Heading:
+    """Where the robot shall look: its frame has x ahead and y to the left.
+
+    Attributes:
+        angle: Against the floor frame, about the normal, rad.
+    """
+
+    def __init__(self) -> None:
+        self.angle = 0.0
+
+    def from_floor(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector of floor axes, ``(2,)`` or ``(3,)``, in the heading frame."""
+        c, s = math.cos(self.angle), math.sin(self.angle)
+        x, y, *z = vector
+        return np.array([c * x + s * y, -s * x + c * y, *z])
+
+    def to_floor(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector of the heading frame, ``(2,)`` or ``(3,)``, in floor axes."""
+        c, s = math.cos(self.angle), math.sin(self.angle)
+        x, y, *z = vector
+        return np.array([c * x - s * y, s * x + c * y, *z])
 
 
 class StrideMean:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edges of the floor that the law is told of: no foot comes down on one, each lands at its height."""
+"""Edges of the floor that the law is told of: no foot comes down on one."""
 
 from collections.abc import Sequence
 

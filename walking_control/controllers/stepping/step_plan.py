@@ -32,11 +32,13 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.swing import LATE
 from walking_control.models.array_functions import array_function
+from walking_control.models.support.compiled import compile_law
 
 
 class StepLimits(NamedTuple):
-    """What a step may be."""
+    """What a step may be: what plans it and what moves the foot read the same limits."""
 
     time: float  # T, the nominal time of a step, s
     shortest: float  # limits of it, s
@@ -65,6 +67,28 @@ def step_limits(values: SteppingParameters) -> StepLimits:
         values.swing_acceleration,
         values.lowering,
     )
+
+
+class Fall(NamedTuple):
+    """The pendulum: centre of mass from the stance foot, heading frame."""
+
+    com: np.ndarray  # m, ``(2,)``
+    velocity: np.ndarray  # as the angular momentum about the stance foot has it, m/s, ``(2,)``
+    rate: float  # w, 1/s
+
+    @property
+    def capture(self) -> np.ndarray:
+        """Return xi, the divergent component: where the fall would end, m, ``(2,)``."""
+        return self.com + self.velocity / self.rate
+
+
+class SwingLeg(NamedTuple):
+    """The leg in the air, heading frame."""
+
+    side: float  # 1 if it is the left one, -1 if the right one
+    foot: np.ndarray  # its foot from the stance foot, m, ``(3,)``
+    velocity: np.ndarray  # of the foot, m/s, ``(2,)``
+    hip: np.ndarray  # from the centre of mass, m, ``(2,)``
 
 
 class Step(NamedTuple):
@@ -154,9 +178,13 @@ def pressure_place(
 ) -> np.ndarray:
     """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
 
-    `capture`: divergent component from the stance foot, heading frame, m, ``(2,)``. `rate`: w, 1/s.
-    `wanted`: velocity, see `steady_offsets`, ``(3,)``. `side`: 1 if the left foot swings, -1 if the
-    right.
+    Args:
+        capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
+        step: The step under way.
+        rate: w, 1/s.
+        wanted: Velocity, see `steady_offsets`, ``(3,)``.
+        side: 1 if the left foot swings, -1 if the right.
+        limits: Of the step.
     """
     left = max(step.remaining, 0.0)
     growth = math.exp(rate * left)
@@ -168,27 +196,19 @@ def pressure_place(
 
 @array_function
 def plan_step(
-    com: np.ndarray,
-    velocity: np.ndarray,
-    rate: float,
-    aim: Aim,
-    side: float,
-    elapsed: float,
-    foot: np.ndarray,
-    pace: np.ndarray,
-    hip: np.ndarray,
-    limits: StepLimits,
-    last: float,
+    fall: Fall, leg: SwingLeg, aim: Aim, elapsed: float, limits: StepLimits, last: float
 ) -> Step:
     """Return the best `Step`.
 
-    `com`: centre of mass from the stance foot, heading frame, m, ``(2,)``. `velocity`: its velocity
-    as the angular momentum has it, m/s, ``(2,)``. `rate`: w, 1/s. `side`: 1 if the left foot
-    swings, -1 if the right. `elapsed`: time since the last touchdown, s. `foot`: the swing foot
-    from the stance foot, m, ``(3,)``. `pace`: its velocity, m/s, ``(2,)``. `hip`: the hip of the
-    swing leg from the centre of mass, m, ``(2,)``. `last`: time that was left in the last plan, s:
-    a landing that is near is not put off.
+    Args:
+        fall: The pendulum now.
+        leg: The one that swings.
+        aim: What the step is for.
+        elapsed: Time since the last touchdown, s.
+        limits: Of the step.
+        last: Time that was left in the last plan, s: a landing that is near is not put off.
     """
+    com, rate, foot = fall.com, fall.rate, leg.foot
     soonest = max(limits.shortest - elapsed, max(foot[2], 0.0) / limits.lowering, 0.002)
     latest = limits.longest - elapsed
     if last < COMMITTED:
@@ -197,20 +217,20 @@ def plan_step(
     times = np.linspace(soonest, latest, CANDIDATES)
     if soonest < aim.remaining < latest:
         times = np.append(times, aim.remaining)
-    growth, glide = np.exp(rate * times), velocity / rate
-    capture = (com + glide).reshape((2, 1)) * growth - offsets_of(aim, side, rate, times)
+    growth, glide = np.exp(rate * times), fall.velocity / rate
+    capture = (com + glide).reshape((2, 1)) * growth - offsets_of(aim, leg.side, rate, times)
     decay = 1.0 / growth
     cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
-    hips = com.reshape((2, 1)) * cosh + glide.reshape((2, 1)) * sinh + hip.reshape((2, 1))
+    hips = com.reshape((2, 1)) * cosh + glide.reshape((2, 1)) * sinh + leg.hip.reshape((2, 1))
     places = np.empty_like(capture)
     places[0] = np.clip(capture[0], -limits.reach, limits.reach)
-    places[1] = side * np.clip(side * capture[1], limits.narrowest, limits.widest)
+    places[1] = leg.side * np.clip(leg.side * capture[1], limits.narrowest, limits.widest)
     away = places - hips
     share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(away[0], away[1]), 1e-9))
     places = hips + away * share
     error = capture - places
     missing = np.hypot(error[0], error[1])
-    left = places - foot[:2].copy().reshape((2, 1)) - 0.5 * (pace.reshape((2, 1)) * times)
+    left = places - foot[:2].copy().reshape((2, 1)) - 0.5 * (leg.velocity.reshape((2, 1)) * times)
     way = np.hypot(left[0], left[1])
     late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
     off = capture - aim.foothold.reshape((2, 1))
@@ -222,3 +242,67 @@ def plan_step(
     )
     best = int(np.argmin(cost))
     return Step(places[:, best].copy(), float(times[best]), float(missing[best]))
+
+
+class StepPlan:
+    """The step under way: planned anew each tick, and kept shortly before touchdown.
+
+    Args:
+        compiled: Whether the arithmetic is compiled.
+
+    Attributes:
+        step: The `Step` as it is planned now.
+        elapsed: Time since the last touchdown, s.
+    """
+
+    def __init__(self, compiled: bool) -> None:
+        self._find = compile_law(plan_step) if compiled else plan_step
+        self._press = compile_law(pressure_place) if compiled else pressure_place
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a step: nothing is planned yet."""
+        self.step, self.elapsed = Step(np.zeros(2), math.inf, 0.0), 0.0
+
+    def find(
+        self, fall: Fall, leg: SwingLeg, aim: Aim, limits: StepLimits, center: np.ndarray, dt: float
+    ) -> Step:
+        """Return the step that an `Aim` asks for; the plan itself does not change.
+
+        Args:
+            fall: The pendulum now.
+            leg: The one that swings.
+            aim: What the step is for, its foothold from `center`.
+            limits: Of the step.
+            center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
+            dt: Time since the plan was made that `step` is, s.
+        """
+        last, foot = self.step.remaining - dt, leg.foot.copy()
+        foot[:2] -= center
+        step: Step = self._find(
+            fall._replace(com=fall.com - center),
+            leg._replace(foot=foot),
+            aim,
+            self.elapsed,
+            limits,
+            last,
+        )
+        return step._replace(
+            foothold=step.foothold + center,
+            remaining=last if self.step.remaining <= -LATE else step.remaining,
+        )
+
+    def keeps(self, early: float) -> bool:
+        """Return whether touchdown is so near, `early` in s, that nothing is planned any more."""
+        return -LATE < self.step.remaining <= early
+
+    def count_down(self, dt: float) -> None:
+        """Keep the step; it is dt nearer, s."""
+        self.step = self.step._replace(remaining=self.step.remaining - dt)
+
+    def pressure(
+        self, fall: Fall, wanted: np.ndarray, side: float, limits: StepLimits
+    ) -> np.ndarray:
+        """Return where the floor shall press to end what the foothold leaves; `pressure_place`."""
+        place: np.ndarray = self._press(fall.capture, self.step, fall.rate, wanted, side, limits)
+        return place

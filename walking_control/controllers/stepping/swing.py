@@ -5,6 +5,8 @@ The plan starts from the foot's *desired* motion of the last tick, not from the 
 measured start would feed the noise of the sensors back as jerk.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
@@ -14,6 +16,16 @@ LATE = 0.02  # s: a floor that is later than that is lower
 DEEPER = 5.0  # m/s^2: so much faster the foot looks for it
 CHASE = 1.5  # m/s: how fast it follows its foothold meanwhile
 LAST = 0.008  # s: so long before touchdown the foot has its speed and sinks on
+
+
+class SwingWay(NamedTuple):
+    """What the swing foot is asked for, from the stance foot, in floor axes."""
+
+    foothold: np.ndarray  # where to land, m, ``(2,)``
+    remaining: float  # time until touchdown; below zero when the floor is late, s
+    clearance: float  # height half-way, m; of a hurried step in proportion to its time
+    rise: float = 0.0  # of the foothold over the stance foot, m
+    between: float = 0.0  # of the highest floor on the way, m
 
 
 class SwingFoot:
@@ -29,23 +41,16 @@ class SwingFoot:
         """Begin a swing where the foot is, as it moves."""
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
-    def advance(
-        self,
-        foothold: np.ndarray,
-        elapsed: float,
-        remaining: float,
-        dt: float,
-        shape: SteppingParameters,
-        rise: float = 0.0,
-        between: float = 0.0,
-    ) -> None:
+    def advance(self, way: SwingWay, elapsed: float, dt: float, shape: SteppingParameters) -> None:
         """Advance by one tick.
 
-        `foothold`: where to land, m, ``(2,)``. `elapsed`: time since the swing began, s.
-        `remaining`: time until touchdown; below zero when the floor is late, s. `dt`: s. `shape`:
-        clearance, nominal time, speeds of touching down and sinking. `rise`: of the foothold over
-        the stance foot, m. `between`: of the highest floor on the way, m.
+        Args:
+            way: Where and when to land, and over what.
+            elapsed: Time since the swing began, s.
+            dt: Of the tick, s.
+            shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
         """
+        foothold, remaining, clearance, rise, between = way
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)
         if remaining > shape.early:
@@ -58,8 +63,8 @@ class SwingFoot:
             x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
-            clearance = between + shape.clearance * min(1.0, 2.0 * half / shape.step_time)
-            jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2], max(half - elapsed, SHORTEST))
+            highest = between + clearance * min(1.0, 2.0 * half / shape.step_time)
+            jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, SHORTEST))
         elif remaining > LAST:
             jerk[2] = minimum_jerk(rise - x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
@@ -67,6 +72,33 @@ class SwingFoot:
         x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
         v += dt * (a + 0.5 * dt * jerk)
         a += dt * jerk
+
+    def hold(
+        self,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        stiffness: float,
+        damping: float,
+        most: float,
+    ) -> None:
+        """Let the desired motion get no farther ahead of the foot than its leg can follow.
+
+        One that ran on would be chased, and the foot thrown beyond where it shall land.
+
+        Args:
+            position: Of the foot, as measured, m, ``(3,)``.
+            velocity: Likewise, m/s, ``(3,)``.
+            stiffness: Of the foot's task, 1/s^2.
+            damping: Likewise, 1/s.
+            most: Largest acceleration along the floor that it may ask for, m/s^2.
+        """
+        lead, pace = (self.position - position)[:2], (self.velocity - velocity)[:2]
+        asked = self.acceleration[:2] + stiffness * lead + damping * pace
+        share = most / max(float(np.hypot(*asked)), most)
+        if share < 1.0:
+            self.position[:2] = position[:2] + share * lead
+            self.velocity[:2] = velocity[:2] + share * pace
+            self.acceleration[:2] *= share
 
 
 def minimum_jerk(

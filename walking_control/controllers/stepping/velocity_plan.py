@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.stepping.step_plan import Step, StepLimits
+from walking_control.controllers.stepping.step_plan import Fall, Step, StepLimits, SwingLeg
 
 
 def wanted_end(
@@ -37,31 +37,34 @@ def wanted_end(
 
 
 def plan_by_velocity(
-    com: np.ndarray,
-    velocity: np.ndarray,
-    rate: float,
+    fall: Fall,
+    leg: SwingLeg,
     wanted: np.ndarray,
-    side: float,
     elapsed: float,
-    hip: np.ndarray,
     limits: StepLimits,
     share: float = 1.0,
 ) -> Step:
     """Return the `Step` at its fixed time, within the same reach as `plan_step`.
 
-    `velocity`: of the centre of mass, m/s, ``(2,)``; com and the others as of `plan_step`.
-    `wanted`: wanted velocity, m/s, ``(2,)``. `share`: s, of the k that ends the error in one step.
+    Args:
+        fall: The pendulum now, with the velocity of the centre of mass itself.
+        leg: The one that swings.
+        wanted: Wanted velocity, m/s, ``(2,)``.
+        elapsed: Time since the last touchdown, s.
+        limits: Of the step.
+        share: s, of the k that ends the error in one step.
     """
+    com, velocity, rate = fall
     left = max(limits.time - elapsed, 0.002)
     cosh, sinh = math.cosh(rate * left), math.sinh(rate * left)
     end = com * cosh + velocity / rate * sinh
     pace = com * rate * sinh + velocity * cosh
-    offset, usual = wanted_end(wanted, side, rate, limits)
+    offset, usual = wanted_end(wanted, leg.side, rate, limits)
     gain = share / (rate * math.tanh(rate * limits.time))
     place = end + offset + gain * (pace - usual)
     ahead = min(max(place[0], -limits.reach), limits.reach)
-    outward = min(max(side * place[1], limits.narrowest), limits.widest)
-    below = end + hip
-    way = np.array([ahead, side * outward]) - below
+    outward = min(max(leg.side * place[1], limits.narrowest), limits.widest)
+    below = end + leg.hip
+    way = np.array([ahead, leg.side * outward]) - below
     foothold = below + way * min(1.0, limits.hip_reach / max(math.hypot(*way), 1e-9))
     return Step(foothold, left, math.hypot(*(place - foothold)))

@@ -125,6 +125,35 @@ class Wishes(NamedTuple):
     weights: np.ndarray  # ``(WISHES,)``
 
 
+class Instant(NamedTuple):
+    """What the robot is at a tick, as `fill_program` takes it."""
+
+    mass_matrix: np.ndarray  # ``(nv, nv)``
+    bias: np.ndarray  # ``(nv,)``
+    angles: np.ndarray  # of the joints, rad, ``(nv - 6,)``
+    velocity: np.ndarray  # ``(nv,)``
+    low: np.ndarray  # smallest torques that the motors can give, N m, ``(nv - 6,)``
+    high: np.ndarray  # largest, likewise
+    jacobians: np.ndarray  # of all feet, ``(n, 6, nv)``
+    motions: np.ndarray  # acceleration that would let each go on and not come to rest, ``(n, 6)``
+    rotations: np.ndarray  # of all feet, ``(n, 3, 3)``
+
+
+class Program(NamedTuple):
+    """The quadratic program of a support, as `fill_program` writes it.
+
+    Its rows: base, feet at rest, smallest torques, largest, the floor's limits, room for the
+    joints'. What is zero or of the floor is there from the beginning.
+    """
+
+    hessian: np.ndarray  # ``(n, n)``
+    gradient: np.ndarray  # ``(n,)``
+    rows: np.ndarray  # ``(m, n)``
+    bound: np.ndarray  # ``(m,)``
+    feet: np.ndarray  # indices of those that stand
+    standing: np.ndarray  # which joints are of a leg that stands, ``(nv - 6,)``
+
+
 @array_function
 def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
     """Return what turns floor axes into those of a foot about the normal, ``(6, 6)``."""
@@ -160,7 +189,8 @@ def hold_back(
     """Fill limits of accelerations that keep joints from stops and top speeds; return how many.
 
     What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
-    of the speed, u, as u' = -r u. Legs that stand are left out: the floor might not allow it.
+    of the speed, u, as u' = -r u. Legs that stand are left out, all but their knees: the floor
+    might not allow it.
     """
     count = 0
     for side in range(2):
@@ -197,50 +227,34 @@ def slow_down(
 
 @array_function
 def fill_program(
-    ground: Ground,
-    joints: Joints,
-    wishes: Wishes,
-    count: int,
-    feet: np.ndarray,
-    jacobians: np.ndarray,
-    motions: np.ndarray,
-    rotations: np.ndarray,
-    mass_matrix: np.ndarray,
-    bias: np.ndarray,
-    angles: np.ndarray,
-    velocity: np.ndarray,
-    standing: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    hessian: np.ndarray,
-    gradient: np.ndarray,
-    rows: np.ndarray,
-    bound: np.ndarray,
+    ground: Ground, joints: Joints, wishes: Wishes, count: int, now: Instant, program: Program
 ) -> int:
-    """Write the program of a tick; return how many rows it has.
+    """Write the program of a tick.
 
     Args:
-        count: Of the wishes.
-        feet: Indices of those that stand.
-        jacobians: Of all feet, ``(n, 6, nv)``.
-        motions: Acceleration that would let each go on and not come to rest, ``(n, 6)``.
-        rotations: Of all feet, ``(n, 3, 3)``.
-        standing: Which joints are of a leg that stands, ``(nv - 6,)``.
-        low, high: Smallest and largest torques, ``(nv - 6,)``.
-        rows, bound: Base, feet at rest, smallest torques, largest, the floor's limits, room for
-            the joints'; what is zero or of the floor is there already.
+        ground: What the floor can do to each foot.
+        joints: What the joints can do.
+        wishes: What is wanted.
+        count: How many of the wishes are of this tick.
+        now: What the robot is.
+        program: Filled.
+
+    Returns:
+        How many rows the program has.
     """
+    hessian, gradient, rows, bound, feet, standing = program
+    bias, velocity = now.bias, now.velocity
     nv, size, floor = len(bias), len(ground.parts), len(ground.rows)
     free = nv - ROOT
     equalities = ROOT + size * len(feet)
-    rows[:ROOT, :nv], bound[:ROOT] = mass_matrix[:ROOT], -bias[:ROOT]
+    rows[:ROOT, :nv], bound[:ROOT] = now.mass_matrix[:ROOT], -bias[:ROOT]
     torque = rows[equalities : equalities + free]
-    torque[:, :nv] = mass_matrix[ROOT:]
+    torque[:, :nv] = now.mass_matrix[ROOT:]
     first, limit = ROOT, equalities + 2 * free
     for i in range(len(feet)):
         foot, column = feet[i], nv + size * i
-        turn = turn_about_normal(rotations[foot])
-        jacobian, motion = jacobians[foot], motions[foot]
+        turn = turn_about_normal(now.rotations[foot])
+        jacobian, motion = now.jacobians[foot], now.motions[foot]
         if ground.blade:
             jacobian, motion = turn @ jacobian, turn @ motion
         held = jacobian[ground.parts]
@@ -254,9 +268,9 @@ def fill_program(
         )
         first, limit = first + size, limit + floor
     rows[equalities + free : equalities + 2 * free] = -torque
-    bound[equalities : equalities + free] = low - bias[ROOT:]
-    bound[equalities + free : equalities + 2 * free] = bias[ROOT:] - high
-    limit += hold_back(joints, angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
+    bound[equalities : equalities + free] = now.low - bias[ROOT:]
+    bound[equalities + free : equalities + 2 * free] = bias[ROOT:] - now.high
+    limit += hold_back(joints, now.angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
     hessian[:] = 0.0
     gradient[:] = 0.0
     for i in range(len(gradient)):
@@ -271,7 +285,9 @@ class WholeBody:
 
     `contact`: what the floor can do to each foot. `motors`: what the motors can do, in Pinocchio's
     order. `stops`: smallest and largest joint angles, likewise, rad, ``(2, n)``. `compiled`:
-    whether the program is written by compiled code.
+    whether the program is written by compiled code. Attributes, after `solve`: `acceleration`:
+    what the torques do, ``(nv,)``. `forces`: on each foot, ``(n, 6)``. `feasible`: whether torques
+    keep all limits. `solver`: of the program.
     """
 
     def __init__(
@@ -282,14 +298,14 @@ class WholeBody:
         stops: np.ndarray,
         compiled: bool = False,
     ) -> None:
-        self._body, self._contact, self._motors = body, contact, motors
+        self.body, self.contact, self._motors = body, contact, motors
         self._ground = Ground(contact.rows, contact.parts, contact.blade)
         self._joints = Joints(
             stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds, BRAKE * body.leg_length**2
         )
         self._fill = compile_law(fill_program) if compiled else fill_program
-        self._solve = solvers.load()
-        self._kept: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}  # see `_arrays`
+        self.solver = solvers.load()
+        self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
         most = body.nv + contact.size * len(body.feet)
         self._wishes = Wishes(
             np.zeros((WISHES, most)),
@@ -307,7 +323,7 @@ class WholeBody:
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
         self._standing = tuple(standing)
-        self._n = self._body.nv + self._contact.size * len(self._standing)
+        self._n = self.body.nv + self.contact.size * len(self._standing)
         self._wished = self._wanted = 0  # wishes, and rows in them
 
     def want(self, rows: np.ndarray, values: np.ndarray, weight: float, first: int = 0) -> None:
@@ -328,11 +344,11 @@ class WholeBody:
         `foot`: index of the foot. `place`: in floor axes, from the middle of the sole, m, ``(2,)``.
         `weight`: of the squared moment.
         """
-        if self._contact.blade:
-            ahead = self._body.feet[foot].rotation[:2, 0]
+        if self.contact.blade:
+            ahead = self.body.feet[foot].rotation[:2, 0]
             rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
             self.want(rows, np.zeros(1), weight, self._column(foot))
-        if self._contact.size < 6:
+        if self.contact.size < 6:
             return
         rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0], [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
         self.want(rows, np.zeros(2), weight, self._column(foot))
@@ -346,22 +362,22 @@ class WholeBody:
 
         By Newton it is that of the sum of the feet's forces.
         """
-        rows = np.zeros((2, self._n - self._body.nv))
+        rows = np.zeros((2, self._n - self.body.nv))
         for foot in self._standing:
-            column = self._column(foot) - self._body.nv
-            rows[:2, column : column + 2] = np.eye(2) / self._body.mass
-            if self._contact.blade:
+            column = self._column(foot) - self.body.nv
+            rows[:2, column : column + 2] = np.eye(2) / self.body.mass
+            if self.contact.blade:
                 rows[:2, column : column + 2] = (
-                    self._body.feet[foot].rotation[:2, :2] / self._body.mass
+                    self.body.feet[foot].rotation[:2, :2] / self.body.mass
                 )
-        self.want(rows, acceleration, weight, self._body.nv)
+        self.want(rows, acceleration, weight, self.body.nv)
 
     def _column(self, foot: int) -> int:
-        return int(self._body.nv + self._contact.size * self._standing.index(foot))
+        return int(self.body.nv + self.contact.size * self._standing.index(foot))
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        """Return hessian, gradient, rows, bound, feet and joints that stand: kept for a support."""
-        body, joints, floor = self._body, self._body.nv - ROOT, self._contact.bound
+    def _program(self) -> Program:
+        """Return the `Program` of the support: kept, since much of it never changes."""
+        body, joints, floor = self.body, self.body.nv - ROOT, self.contact.bound
         if self._standing not in self._kept:
             feet, n = len(self._standing), self._n
             before = n + joints
@@ -371,7 +387,8 @@ class WholeBody:
             legs = np.zeros(joints, dtype=bool)
             for foot in self._standing:
                 legs |= body.legs[foot]
-            self._kept[self._standing] = (
+            legs[[body.joint(knee)[2] - ROOT for knee in body.knees]] = False
+            self._kept[self._standing] = Program(
                 np.zeros((n, n)),
                 np.zeros(n),
                 np.zeros((count, n)),
@@ -386,8 +403,9 @@ class WholeBody:
 
         Where no torque keeps all limits, those of the feet are left out; `feasible` tells.
         """
-        body, size, parts = self._body, self._contact.size, self._contact.parts
-        nv, (hessian, gradient, rows, bound, feet, legs) = body.nv, self._arrays()
+        body, size, parts = self.body, self.contact.size, self.contact.parts
+        nv, program = body.nv, self._program()
+        hessian, gradient, rows, bound, feet, _ = program
         equalities = ROOT + size * len(feet)
         torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
         low, high = self._motors.range(body.velocity[ROOT:])
@@ -396,32 +414,23 @@ class WholeBody:
             state = body.feet[foot]
             jacobians[foot], rotations[foot] = state.jacobian, state.rotation
             motions[foot] = state.drift + REST_RATE * state.velocity
-        count = self._fill(
-            self._ground,
-            self._joints,
-            self._wishes,
-            self._wished,
-            feet,
-            jacobians,
-            motions,
-            rotations,
+        now = Instant(
             body.mass_matrix,
             body.bias,
             body.angles,
             body.velocity,
-            legs,
             low,
             high,
-            hessian,
-            gradient,
-            rows,
-            bound,
+            jacobians,
+            motions,
+            rotations,
         )
+        count = self._fill(self._ground, self._joints, self._wishes, self._wished, now, program)
         rows, bound = rows[:count], bound[:count]
-        x = self._solve(Problem(hessian, gradient, rows, bound, equalities)).x
+        x = self.solver(Problem(hessian, gradient, rows, bound, equalities)).x
         self.feasible = x is not None
         if x is None:  # the floor's limits are left out, then the motors'
-            x = self._solve(
+            x = self.solver(
                 Problem(hessian, gradient, rows[:equalities], bound[:equalities], equalities)
             ).x
         if x is None:

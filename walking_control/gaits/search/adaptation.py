@@ -27,16 +27,26 @@ Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
 
 @dataclass(frozen=True)
 class Adaptation:
-    """The numbers a search may change."""
+    """The numbers a search may change.
+
+    Attributes:
+        names: Dotted names in the robot file, several where mirrored joints share a number.
+        base: Values at which theta is the robot file's, ``(k,)``.
+        start: First guess of the search, ``(k,)``.
+        lower: Bounds, ``(k,)``.
+        upper: Likewise.
+        columns: d theta / d value, ``(len(theta), k)``.
+        keeps_mass: Whether the total mass is to stay.
+    """
 
     # dotted names in the robot file, several where mirrored joints share a number
     names: tuple[tuple[str, ...], ...]
-    base: np.ndarray  # values at which theta is the robot file's, ``(k,)``
-    start: np.ndarray  # first guess of the search, ``(k,)``
-    lower: np.ndarray  # bounds, ``(k,)``
-    upper: np.ndarray  # likewise
-    columns: np.ndarray  # d theta / d value, ``(len(theta), k)``
-    keeps_mass: bool  # whether the total mass is to stay
+    base: np.ndarray
+    start: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    columns: np.ndarray
+    keeps_mass: bool
 
     def name(self, adapted: np.ndarray) -> dict[str, float]:
         """Return name -> value."""
@@ -52,9 +62,13 @@ def find_adaptation(
 ) -> Adaptation:
     """Return the `Adaptation` of what is to be optimised.
 
-    `theta`: its numbers of the step equations. `optimise`: of `KINDS`. `values`: validated values
-    of the search, for masses. Raises `InvalidInput`: unknown kind, or the robot file offers nothing
-    of that kind.
+    Args:
+        theta: Its numbers of the step equations.
+        optimise: Of `KINDS`.
+        values: Validated values of the search, for masses.
+
+    Raises:
+        InvalidInput: Unknown kind, or the robot file offers nothing of that kind.
     """
     entries: list[Entry] = []
     for kind in dict.fromkeys(optimise):
@@ -140,7 +154,11 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
 
 
 def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:
-    """Return d theta / d argument of a xacro argument; `InvalidInput` if it is not linear."""
+    """Return d theta / d argument of a xacro argument that theta depends on linearly.
+
+    Raises:
+        InvalidInput: It is not linear: the argument is no mass.
+    """
     section = robot_file.tree['robot']
     path = (robot_file.path.parent / section['urdf']).resolve()
     base = float(section['xacro_args'][name])

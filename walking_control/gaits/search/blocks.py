@@ -19,20 +19,34 @@ from walking_control.models.step_equations import StepEquations
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides which unknowns and constraints there are; everything else is a number."""
+    """What decides which unknowns and constraints there are; everything else is a number.
 
-    degree: int  # of the polynomials
-    intervals: int  # of the quadrature in each phase
-    quadrature: str  # key of `QUADRATURES`
-    held: tuple[tuple[int, ...], ...]  # indices of held coordinates, by phase
-    adapted: int = 0  # number of mechanical parameters that are unknowns
-    speed: bool = True  # whether the speed is prescribed
-    clearance: bool = False  # whether the swing foot has to stay clear of the floor
+    Attributes:
+        degree: Of the polynomials.
+        intervals: Of the quadrature in each phase.
+        quadrature: Key of `QUADRATURES`.
+        held: Indices of held coordinates, by phase.
+        adapted: Number of mechanical parameters that are unknowns.
+        speed: Whether the speed is prescribed.
+        clearance: Whether the swing foot has to stay clear of the floor.
+        contact: Whether the floor has to push and hold by friction.
+        passive: Combinations of generalised forces that must vanish, by phase, as nested tuples
+            ``(n_combinations, n)``.
+        keeps_mass: Whether adapted masses leave the total mass as it is.
+    """
+
+    degree: int
+    intervals: int
+    quadrature: str
+    held: tuple[tuple[int, ...], ...]
+    adapted: int = 0
+    speed: bool = True
+    clearance: bool = False
     contact: bool = True  # whether the floor has to push and hold by friction
     # combinations of generalised forces that must vanish, by phase, as nested tuples
     # ``(n_combinations, n)``
     passive: tuple[tuple[tuple[float, ...], ...], ...] = ()
-    keeps_mass: bool = False  # whether adapted masses leave the total mass as it is
+    keeps_mass: bool = False
 
 
 def free_coordinates(n: int, held: Collection[int]) -> list[int]:
@@ -47,14 +61,23 @@ def unknowns(shape: Shape, n: int) -> int:
 
 @dataclass(frozen=True)
 class Block:
-    """A small function on many columns of ``U = G x``."""
+    """A small function on many columns of ``U = G x``.
 
-    function: ca.Function  # (u, p, extra) -> (cost, constraints), CasADi SX
-    G: ca.DM  # from the unknowns to all columns u, stacked, ``(n_u count, n_x)``
-    extra: np.ndarray  # constants by column, ``(n_extra, count)``
-    lower: np.ndarray  # bounds of the constraints by column, ``(n_g, count)``
-    upper: np.ndarray  # likewise
-    names: tuple[str, ...]  # of the constraints, n_g
+    Attributes:
+        function: (u, p, extra) -> (cost, constraints), CasADi SX.
+        G: From the unknowns to all columns u, stacked, ``(n_u count, n_x)``.
+        extra: Constants by column, ``(n_extra, count)``.
+        lower: Bounds of the constraints by column, ``(n_g, count)``.
+        upper: Likewise.
+        names: Of the constraints, n_g.
+    """
+
+    function: ca.Function
+    G: ca.DM
+    extra: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    names: tuple[str, ...]
 
     @property
     def count(self) -> int:
@@ -174,11 +197,15 @@ def make_block(
 ) -> Block:
     """Return the `Block` of a cost and rows of constraints.
 
-    `u`: symbol of a column. `numbers`: symbol of the program's parameters. `extra`: symbol of what
-    else differs from column to column. `cost`: in these symbols. `rows`: `Rows`, likewise. `G`:
-    from the unknowns to each column, ``(count, n_u, n_x)``. `constants`: values of extra,
-    ``(n_extra, count)``. `lower`: bounds of the rows, ``(n_g, count)``; None takes theirs for every
-    column.
+    Args:
+        u: Symbol of a column.
+        numbers: Symbol of the program's parameters.
+        extra: Symbol of what else differs from column to column.
+        cost: In these symbols.
+        rows: `Rows`, likewise.
+        G: From the unknowns to each column, ``(count, n_u, n_x)``.
+        constants: Values of extra, ``(n_extra, count)``.
+        lower: Bounds of the rows, ``(n_g, count)``; None takes theirs for every column.
     """
     function = ca.Function('block', [u, numbers, extra], [cost, ca.cse(ca.vertcat(*rows.rows))])
     count = constants.shape[1]

@@ -26,8 +26,11 @@ def stride_posture(
 ) -> np.ndarray:
     """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
 
-    `step`: step length, m. `q`: where to start from, ``(n,)``; held coordinates stay. `held`:
-    indices of held coordinates. `height`: of the other foot over the floor, m.
+    Args:
+        step: Step length, m.
+        q: Where to start from, ``(n,)``; held coordinates stay.
+        held: Indices of held coordinates.
+        height: Of the other foot over the floor, m.
     """
     symbol = ca.SX.sym('q', equations.n)
     jacobian = ca.Function('J', [symbol], [ca.jacobian(equations.foot(symbol), symbol)])
@@ -55,9 +58,14 @@ def can_lift(
 ) -> bool:
     """Return whether a foot passes the other one at a height while the walker stays upright.
 
-    Straight legs scuff: to lift a foot beside the other they would have to lie down. `theta`:
-    numbers of the step equations. `height`: m. `held`: indices of held coordinates. `lower`: limits
-    of the coordinates, ``(n,)``. `upper`: likewise.
+    Straight legs scuff: to lift a foot beside the other they would have to lie down.
+
+    Args:
+        theta: Numbers of the step equations.
+        height: m.
+        held: Indices of held coordinates.
+        lower: Limits of the coordinates, ``(n,)``.
+        upper: Likewise.
     """
     zero, level = np.zeros(equations.n), theta.copy()
     level[:3] = 0.0, 0.0, -1.0
@@ -78,8 +86,11 @@ def guess_gait(
 ) -> Gait:
     """Return a `Gait` of one phase that swings from feet apart to feet apart, locks engaged.
 
-    `shape`: `Shape` of the search. `step`: step length, m. `period`: s. `posture`: start of the
-    posture's search, ``(n,)``.
+    Args:
+        shape: `Shape` of the search.
+        step: Step length, m.
+        period: s.
+        posture: Start of the posture's search, ``(n,)``.
     """
     first = stride_posture(equations, step, posture, shape.held[-1])
     last = np.array(equations.relabel) @ first
@@ -90,10 +101,14 @@ def guess_gait(
 def expand_gait(gait: Gait, shape: Shape, bends: np.ndarray, bend: float) -> Gait:
     """Return a gait of a simpler robot, locks engaged throughout, as one of all joints.
 
-    The idea of [DS09] Fig. 6.1: the simpler motion, with the joints the simpler robot does not have
-    flexed in mid-swing, is where the search of the full robot starts. `gait`: `Gait` of one phase.
-    `shape`: `Shape` of the full search. `bends`: sign of flexion by coordinate, ``(n,)``; zero
-    where no lock acts. `bend`: flexion in mid-swing, rad.
+    The idea of [DS09] Fig. 6.1: the simpler motion, with the joints the simpler robot does not
+    have flexed in mid-swing, is where the search of the full robot starts.
+
+    Args:
+        gait: `Gait` of one phase.
+        shape: `Shape` of the full search.
+        bends: Sign of flexion by coordinate, ``(n,)``; zero where no lock acts.
+        bend: Flexion in mid-swing, rad.
     """
     if len(shape.held) == 1:
         return gait
@@ -111,8 +126,9 @@ def expand_gait(gait: Gait, shape: Shape, bends: np.ndarray, bend: float) -> Gai
 def pack(gait: Gait, degree: int, adapted: np.ndarray) -> np.ndarray:
     """Return the unknowns of a program of a degree that stand for a gait.
 
-    `degree`: of the program; the gait's may be another. `adapted`: values of the adapted
-    parameters.
+    Args:
+        degree: Of the program; the gait's may be another.
+        adapted: Values of the adapted parameters.
     """
     pieces = []
     for phase in gait.phases:

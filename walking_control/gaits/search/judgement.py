@@ -27,21 +27,38 @@ WINDOW = 0.1
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a gait does and takes."""
+    """What a gait does and takes.
 
-    cost: float  # integral of ``tau^T Q tau``, N^2 m^2 s
-    step: np.ndarray  # position of the landing foot relative to the stance foot, m
-    mechanical_power: float  # mean power of all torques, W
-    gravity_power: float  # mean power of gravity, W
-    damping_power: float  # mean power taken by joint dampers and friction, W
-    impact_loss_power: float  # energy lost at impacts per time, W
-    clearance: float  # lowest height of the foot within the window of the search, m
-    min_normal_force: float  # N
-    max_friction_ratio: float  # force along the floor over normal force
+    Attributes:
+        cost: Integral of ``tau^T Q tau``, N^2 m^2 s.
+        step: Position of the landing foot relative to the stance foot, m.
+        mechanical_power: Mean power of all torques, W.
+        gravity_power: Mean power of gravity, W.
+        damping_power: Mean power taken by joint dampers and friction, W.
+        impact_loss_power: Energy lost at impacts per time, W.
+        clearance: Lowest height of the foot within the window of the search, m.
+        min_normal_force: N.
+        max_friction_ratio: Force along the floor over normal force.
+        peak_effort: Largest force collocated with each coordinate, ``(n,)``.
+        time: s, ``(m,)``.
+        effort: Forces collocated with the coordinates, ``(m, n)``.
+        force: Of the floor on the stance foot, N, ``(m, 2 or 3)``.
+        foot: Of the swing foot relative to the stance foot, m, ``(m, 2 or 3)``.
+    """
+
+    cost: float
+    step: np.ndarray
+    mechanical_power: float
+    gravity_power: float
+    damping_power: float
+    impact_loss_power: float
+    clearance: float
+    min_normal_force: float
+    max_friction_ratio: float
     foot_height_ahead: float  # highest place of the foot ahead of the stance foot, m
-    peak_effort: np.ndarray  # largest force collocated with each coordinate, ``(n,)``
-    time: np.ndarray = field(repr=False)  # s, ``(m,)``
-    effort: np.ndarray = field(repr=False)  # forces collocated with the coordinates, ``(m, n)``
+    peak_effort: np.ndarray
+    time: np.ndarray = field(repr=False)
+    effort: np.ndarray = field(repr=False)
     force: np.ndarray = field(repr=False)  # of the floor on the stance foot, N, ``(m, 2 or 3)``
     # of the swing foot relative to the stance foot, m, ``(m, 2 or 3)``
     foot: np.ndarray = field(repr=False)
@@ -63,8 +80,10 @@ def judge_gait(
 ) -> Judgement:
     """Return the `Judgement` of a gait.
 
-    `theta`: numbers of the step equations. `weights`: cost metric Q, ``(n, n)``. `springs`: pairs
-    (row of the joint in the coordinates ``(n,)``, damping N m s/rad).
+    Args:
+        theta: Numbers of the step equations.
+        weights: Cost metric Q, ``(n, n)``.
+        springs: Pairs (row of the joint in the coordinates ``(n,)``, damping N m s/rad).
     """
     s, share = fine_grid(FINE)
     parts, cost, work, damped, clear, start = [], 0.0, 0.0, 0.0, [], 0.0

@@ -43,36 +43,62 @@ REFINEMENTS = 3
 
 @dataclass(frozen=True)
 class Attempt:
-    """One first guess and where it led."""
+    """One first guess and where it led.
 
-    converged: bool  # whether the solver met its tolerances and the constraints hold
-    status: str  # the solver's own word
-    cost: float  # on the nodes
-    violation: float  # largest violation of a constraint
-    worst: str  # what that constraint is about
-    iterations: int  # of the solver
+    Attributes:
+        converged: Whether the solver met its tolerances and the constraints hold.
+        status: The solver's own word.
+        cost: On the nodes.
+        violation: Largest violation of a constraint.
+        worst: What that constraint is about.
+        iterations: Of the solver.
+    """
+
+    converged: bool
+    status: str
+    cost: float
+    violation: float
+    worst: str
+    iterations: int
     x: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, converged or not."""
+    """What a search found, converged or not.
 
-    converged: bool  # see `Attempt`; also demands that node and fine-grid cost agree
-    status: str  # the solver's word, or why the result is not to be trusted
+    Attributes:
+        converged: See `Attempt`; also demands that node and fine-grid cost agree.
+        status: The solver's word, or why the result is not to be trusted.
+        gait: `Gait`.
+        judgement: `Judgement` on the fine grid; its cost is the gait's cost.
+        cost_on_nodes: What the solver minimised.
+        parameters: Adapted numbers by their name in the robot file.
+        violation: Largest violation of a constraint.
+        worst: What that constraint is about.
+        speed: m/s.
+        solve_time: s, all attempts.
+        build_time: s, spent on building programs (0 where they existed).
+        attempts: Every `Attempt` of the final degree.
+        theta: Numbers of the step equations, adapted.
+        nodes: Intervals of the final quadrature.
+    """
+
+    converged: bool
+    status: str
     gait: Gait
     # `Judgement` on the fine grid; its cost is the gait's cost
     judgement: Judgement = field(repr=False)
-    cost_on_nodes: float  # what the solver minimised
-    parameters: dict[str, float]  # adapted numbers by their name in the robot file
-    violation: float  # largest violation of a constraint
-    worst: str  # what that constraint is about
-    speed: float  # m/s
-    solve_time: float  # s, all attempts
-    build_time: float  # s, spent on building programs (0 where they existed)
-    attempts: tuple[Attempt, ...] = field(repr=False)  # every `Attempt` of the final degree
-    theta: np.ndarray = field(repr=False)  # numbers of the step equations, adapted
-    nodes: int = 20  # intervals of the final quadrature
+    cost_on_nodes: float
+    parameters: dict[str, float]
+    violation: float
+    worst: str
+    speed: float
+    solve_time: float
+    build_time: float
+    attempts: tuple[Attempt, ...] = field(repr=False)
+    theta: np.ndarray = field(repr=False)
+    nodes: int = 20
 
 
 class _Search:
@@ -200,13 +226,20 @@ def search(
 ) -> SearchResult:
     """Find an efficient gait.
 
-    `values`: `SearchParameters`; None takes the robot file's. `optimise`: of ``'spring'``,
-    ``'damper'``, ``'mass'``: what of the mechanics may change. `seed`: of the first guesses.
-    `start`: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed. `progress`:
-    called with a line of text now and then. `alone`: whether to start from `start` alone, and so
-    stay on its branch. Returns `SearchResult`; not converged when no attempt was: the best iterate
-    is kept then. Raises `InvalidInput`: the task contradicts itself or the robot.
-    `MissingDependency`: CasADi is not installed.
+    Args:
+        values: `SearchParameters`; None takes the robot file's.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
+        seed: Of the first guesses.
+        start: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed.
+        progress: Called with a line of text now and then.
+        alone: Whether to start from `start` alone, and so stay on its branch.
+
+    Returns:
+        `SearchResult`; not converged when no attempt was: the best iterate is kept then.
+
+    Raises:
+        InvalidInput: The task contradicts itself or the robot.
+        MissingDependency: CasADi is not installed.
     """
     values = robot_file.values(SearchParameters) if values is None else values
     check_task(robot_file, values)

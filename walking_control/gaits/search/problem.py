@@ -43,16 +43,27 @@ SHORTEST, LONGEST = 0.05, 5.0  # s, of a phase
 
 @dataclass(frozen=True)
 class Program:
-    """A built program."""
+    """A built program.
 
-    solver: ca.Function  # CasADi solver
-    lower: np.ndarray  # bounds of the constraints
-    upper: np.ndarray  # likewise
-    constraints: ca.Function  # (x, p) -> constraints
-    costs: ca.Function  # (x, p) -> cost on the nodes
-    build_time: float  # s
-    names: tuple[str, ...]  # what each constraint is about, in words
-    used: list[bool]  # not empty once a search has booked the build time
+    Attributes:
+        solver: CasADi solver.
+        lower: Bounds of the constraints.
+        upper: Likewise.
+        constraints: (x, p) -> constraints.
+        costs: (x, p) -> cost on the nodes.
+        build_time: s.
+        names: What each constraint is about, in words.
+        used: Not empty once a search has booked the build time.
+    """
+
+    solver: ca.Function
+    lower: np.ndarray
+    upper: np.ndarray
+    constraints: ca.Function
+    costs: ca.Function
+    build_time: float
+    names: tuple[str, ...]
+    used: list[bool]
 
 
 def parameters(
@@ -67,9 +78,13 @@ def parameters(
 ) -> np.ndarray:
     """Return the vector of the program's parameters.
 
-    `n`: number of coordinates. `theta`: numbers of the step equations. `weights`: cost metric Q,
-    ``(n, n)``. `task`: of the search. `friction`: coefficient of friction of the floor. `masses`:
-    where the bodies' masses stand in theta.
+    Args:
+        n: Number of coordinates.
+        theta: Numbers of the step equations.
+        weights: Cost metric Q, ``(n, n)``.
+        task: Of the search.
+        friction: Coefficient of friction of the floor.
+        masses: Where the bodies' masses stand in theta.
     """
     still = theta - adaptation.columns @ adaptation.base
     return np.concatenate(
@@ -97,7 +112,12 @@ def build_program(
     size_of_theta: int,
     options: tuple[tuple[str, Any], ...] = (),
 ) -> Program:
-    """Return the `Program` of equations and a shape, with pairs of IPOPT options."""
+    """Return the `Program` of a robot's step equations and a shape.
+
+    Args:
+        size_of_theta: Length of theta.
+        options: Pairs of IPOPT options.
+    """
     begin = time.perf_counter()
     numbers = Numbers(equations, shape, size_of_theta)
     blocks = [ends_block(equations, shape, numbers)]
@@ -113,8 +133,11 @@ def assemble(
 ) -> Program:
     """Return the `Program` of blocks.
 
-    `size`: number of unknowns. `numbers`: number of parameters. `options`: pairs of IPOPT options.
-    `begin`: when building began, by `time.perf_counter`.
+    Args:
+        size: Number of unknowns.
+        numbers: Number of parameters.
+        options: Pairs of IPOPT options.
+        begin: When building began, by `time.perf_counter`.
     """
     x = ca.MX.sym('x', size)
     p = ca.MX.sym('p', numbers)
@@ -258,8 +281,10 @@ def search_limits(robot: Robot, held: Collection[int]) -> tuple[np.ndarray, np.n
     """Return the limits of the coordinates in a search, each ``(n,)``, a little inside the stops.
 
     Limits hold at Chebyshev points alone; between them a motion overshoots, and a controller needs
-    room. Coordinates that locks hold go all the way: that is where they are caught. `held`: indices
-    of the coordinates that locks hold at some time.
+    room. Coordinates that locks hold go all the way: that is where they are caught.
+
+    Args:
+        held: Indices of the coordinates that locks hold at some time.
     """
     lower, upper = coordinate_limits(robot)
     margin = np.minimum(STOP_MARGIN, STOP_SHARE * (upper - lower))
@@ -271,8 +296,10 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
     """Return held coordinates by phase and the sign in which locked joints flex.
 
     A step of a robot with locks has two phases: the swing leg's locks are open until they strike,
-    then all are engaged ([DS09] Fig. 4.12). Raises `InvalidInput`: a lock's joint is no coordinate
-    of its own, or is not held at zero.
+    then all are engaged ([DS09] Fig. 4.12).
+
+    Raises:
+        InvalidInput: A lock's joint is no coordinate of its own, or is not held at zero.
     """
     lift = robot.joint_lifts[robot.feet[0]]
     stance, every, bends = [], [], np.zeros(len(robot.coordinates))
@@ -296,7 +323,11 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
 
 
 def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
-    """Return by phase the orthonormal rows of forces no motor or lock gives, ``(k, n)``."""
+    """Return the combinations of generalised forces no motor and no lock gives, by phase.
+
+    Returns:
+        Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
+    """
     lift = robot.joint_lifts[robot.feet[0]]
     motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]
     phases = []

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.gait import evaluation, Gait, Phase, points
+from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
 from walking_control.gaits.search.adaptation import Adaptation, find_adaptation
 from walking_control.gaits.search.optimisation import Attempt, attempt_of
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters
+from walking_control.models.dynamics import floor_gravity
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.scale import hip_height
 from walking_control.models.step_equations import step_parameters
 
 if TYPE_CHECKING:
@@ -33,22 +35,33 @@ if TYPE_CHECKING:
 SMOOTH = 0.002  # of weight times sqrt(g l): power below which a joint's sign of power is blurred
 HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown winding
 STOP = 0.02  # rad: how far a gait stays from joint stops
-CROUCH = 0.94  # of the height of the base over the soles at zero angles: where a guess walks
+CROUCH = 0.94  # of the height of the hips over the soles at zero angles: where a guess walks
 FAST = 20.0  # rad in sqrt(l / g): rates that no gait reaches
 PERIODS = 0.4, 3.0  # of sqrt(l / g): shortest and longest step of a free time
 
 
 @dataclass(frozen=True)
 class SpaceResult:
-    """What a search in space found, converged or not."""
+    """What a search in space found, converged or not.
 
-    attempt: Attempt  # the solver's, see `Attempt`
-    gait: Gait  # `Gait` of one phase: the robot's joints on its first foot
-    speed: float  # m/s
+    Attributes:
+        attempt: The solver's, see `Attempt`.
+        gait: `Gait` of one phase: the robot's joints on its first foot.
+        speed: Along the floor, m/s.
+        slope: Of the floor, rad, downhill positive.
+        values: `SpaceSearchParameters`.
+        parameters: Adapted numbers by their name in the robot file.
+        solve_time, build_time: s.
+    """
+
+    attempt: Attempt
+    gait: Gait
+    speed: float
+    slope: float
     values: SpaceSearchParameters
-    parameters: dict[str, float]  # adapted numbers by their name in the robot file
-    solve_time: float  # s
-    build_time: float  # s
+    parameters: dict[str, float]
+    solve_time: float
+    build_time: float
 
 
 @lru_cache(maxsize=4)
@@ -91,10 +104,13 @@ def _program(
 class SpaceSearch:
     """A biped on soles and what its gaits are searched with.
 
-    `optimise`: of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
-    `progress`: called with a line of text now and then. Raises `InvalidInput`: the robot is no
-    biped with two mirrored legs of six joints on soles. `MissingDependency`: CasADi is not
-    installed.
+    Args:
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
+        progress: Called with a line of text now and then.
+
+    Raises:
+        InvalidInput: The robot is no biped with two mirrored legs of six joints on soles.
+        MissingDependency: CasADi is not installed.
     """
 
     def __init__(
@@ -119,11 +135,32 @@ class SpaceSearch:
         self.progress = progress or (lambda text: None)
 
     def find(
-        self, values: SpaceSearchParameters, speed: float, start: Gait | None = None
+        self,
+        values: SpaceSearchParameters,
+        speed: float,
+        start: Gait | None = None,
+        slope: float = 0.0,
     ) -> SpaceResult:
-        """Return the gait of a speed in m/s, searched from a `Gait` such as its neighbour's."""
+        """Return the gait of a speed on a slope, searched from a `Gait` such as its neighbour's.
+
+        Args:
+            values: What is asked of it.
+            speed: Along the floor, m/s.
+            start: Where the search begins; None takes a guess.
+            slope: Of the floor, rad, downhill positive.
+
+        Raises:
+            InvalidInput: The speed is not above 0, or the slope is steeper than `STEEPEST`.
+        """
         if not 0.0 < speed < np.inf:
             raise InvalidInput('speed of a gait in space', value=speed, limit='must be above 0 m/s')
+        if not abs(slope) <= STEEPEST:
+            raise InvalidInput(
+                'slope of a gait in space',
+                value=slope,
+                limit=f'must be within {STEEPEST:g} rad',
+                remedy='give degrees to --slope-deg and --slopes-deg',
+            )
         general = self.general
         program = _program(
             self.equations,
@@ -138,7 +175,7 @@ class SpaceSearch:
         grid = evaluation(gait.phases[0].degree, points(general.degree)) @ gait.phases[0].values
         x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
         lower, upper = self._bounds(values)
-        begin, numbers = time.perf_counter(), self._numbers(values, speed)
+        begin, numbers = time.perf_counter(), self._numbers(values, speed, slope)
         solution = program.solver(
             x0=np.clip(x, lower, upper),
             p=numbers,
@@ -151,7 +188,7 @@ class SpaceSearch:
         x = np.array(solution['x']).ravel()
         attempt = attempt_of(program, x, numbers, float(solution['f']), program.solver.stats())
         self.progress(
-            f'{speed:.3g} m/s: {attempt.status}, cost {attempt.cost:.4g}, '
+            f'{speed:.3g} m/s{on_slope(slope)}: {attempt.status}, cost {attempt.cost:.4g}, '
             f'{attempt.iterations} iterations, {spent:.1f} s'
         )
         n = self.equations.n
@@ -161,13 +198,14 @@ class SpaceSearch:
             attempt,
             found,
             speed,
+            slope,
             values,
             self.adaptation.name(x[size + 1 :]),
             spent,
             program.build_time,
         )
 
-    def _numbers(self, values: SpaceSearchParameters, speed: float) -> np.ndarray:
+    def _numbers(self, values: SpaceSearchParameters, speed: float, slope: float) -> np.ndarray:
         """Return the parameters of the program."""
         motors = [self.robot.actuators[joint] for joint in self.robot.joints]
         limits = values.motor_share * self.robot.effort_limits[: len(motors)]
@@ -196,6 +234,7 @@ class SpaceSearch:
             values.exchange,
         ]
         still = self.theta - self.adaptation.columns @ self.adaptation.base
+        still[:3] = floor_gravity(self.gravity, slope)
         return np.concatenate(
             [still, np.ravel(self.adaptation.columns, order='F'), copper, limits, rates, task]
         )
@@ -247,6 +286,7 @@ class SpaceSearch:
         width = values.gait_width or 1.3 * values.least_gap
         length, s = speed * period, points(self.general.degree)
         height = self.scale.length * min(CROUCH, np.sqrt(1.0 - (0.35 * length) ** 2))
+        height -= hip_height(self.robot)
         rise = 1.5 * values.sole_clearance * np.sin(np.pi * s) ** 2
         swing = np.stack(
             [length * (1.0 - 2.0 * (0.5 + 0.5 * np.cos(np.pi * s))), np.full_like(s, -width), rise],
@@ -273,7 +313,8 @@ class SpaceSearch:
 def sole_size(robot_file: RobotFile) -> tuple[float, float]:
     """Return length and width of the soles that a law may rely on, m.
 
-    Raises `InvalidInput`: the robot file says nothing of them.
+    Raises:
+        InvalidInput: The robot file says nothing of them.
     """
     section = robot_file.sections.get('stepping', {})
     length, width = (float(section.get(name, 0.0)) for name in ('sole_length', 'sole_width'))

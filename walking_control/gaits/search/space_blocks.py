@@ -125,7 +125,8 @@ def touchdown_block(
 ) -> Block:
     """Return what ties the end of the step to its beginning, left and right exchanged.
 
-    `width`: whether the width of the step is prescribed.
+    Args:
+        width: Whether the width of the step is prescribed.
     """
     n, task = equations.n, numbers.task
     column, rows = Column(shape, n, 0, 4), Rows()

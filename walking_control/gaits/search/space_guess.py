@@ -19,8 +19,12 @@ def follow_poses(
 ) -> np.ndarray:
     """Return joint angles at every point of the paths, ``(m, n)``, rad.
 
-    What legs cannot reach they reach for: a guess needs no more. `swing` and `base` are places of
-    the swing sole and the base, ``(m, 3)``, m; `posture` is where Newton's method begins, ``(n,)``.
+    What legs cannot reach they reach for: a guess needs no more.
+
+    Args:
+        swing: Places of the swing sole, ``(m, 3)``, m.
+        base: Places of the base, ``(m, 3)``, m.
+        posture: Where Newton's method begins, ``(n,)``.
     """
     q = ca.SX.sym('q', equations.n)
     places, turns = equations.poses(q)

@@ -3,8 +3,8 @@
 
 The robot floats; base velocity and acceleration are those that keep the stance sole at rest, the
 wrench of the floor is what the base rows of inverse dynamics leave, and the touchdown is the
-plants' own impact map. What the motors give, less what friction takes, must equal what the
-touchdown costs; the mismatch says how far the numbers can be trusted.
+plants' own impact map. What the motors and the way down give, less what friction takes, must
+equal what the touchdown costs; the mismatch says how far the numbers can be trusted.
 """
 
 from __future__ import annotations
@@ -27,30 +27,51 @@ if TYPE_CHECKING:
     from walking_control.models.robot import Robot
 
 FINE = 100  # intervals of four points: 400 points
+COARSE = 12  # the same where it is known that a gait is one: 48 points fit its forces
 
 
 @dataclass(frozen=True)
 class StepJudgement:
-    """What a step in space does and takes."""
+    """What a step in space does and takes.
+
+    Attributes:
+        cost_of_transport_electrical: Energy drawn at the supply, where joints exchange power, per
+            weight and distance, as runs count it.
+        cost_of_transport_each_joint: The same, each joint paying alone.
+        copper_share: Of copper loss in the energy the joints take.
+        mechanical_power: Mean power of all torques, W.
+        impact_loss_power: Energy lost at touchdown per time, W.
+        power_mismatch: Mean power of motors and of the way down, less friction's, less impact
+            loss, W.
+        periodicity: Largest mismatch of joint angles (rad) and rates after touchdown (rad/s).
+        step: Place of the landing sole, m, ``(3,)``.
+        twist: Of the landing sole, m/s and rad/s, ``(6,)``.
+        impulse: Wrench of touchdown on it, N s and N m s, ``(6,)``.
+        s: Grid, ``(m,)``.
+        effort: Of motors, N m, ``(m, n)``.
+        wrench: Of the floor on the stance sole, ``(m, 6)``.
+        pressure: Pressure point in the sole's frame, m, ``(m, 2)``.
+        swing: Place of the swing sole, m, ``(m, 3)``.
+    """
 
     # energy drawn at the supply, where joints exchange power, per weight and distance, as runs
     # count it
     cost_of_transport_electrical: float
-    cost_of_transport_each_joint: float  # the same, each joint paying alone
-    copper_share: float  # of copper loss in the energy the joints take
-    mechanical_power: float  # mean power of all torques, W
-    impact_loss_power: float  # energy lost at touchdown per time, W
-    power_mismatch: float  # mean power of motors, less friction's, less impact loss, W
+    cost_of_transport_each_joint: float
+    copper_share: float
+    mechanical_power: float
+    impact_loss_power: float
+    power_mismatch: float
     # largest mismatch of joint angles (rad) and rates after touchdown (rad/s)
     periodicity: tuple[float, float]
-    step: np.ndarray = field(repr=False)  # place of the landing sole, m, ``(3,)``
-    twist: np.ndarray = field(repr=False)  # of the landing sole, m/s and rad/s, ``(6,)``
-    impulse: np.ndarray = field(repr=False)  # wrench of touchdown on it, N s and N m s, ``(6,)``
-    s: np.ndarray = field(repr=False)  # grid, ``(m,)``
-    effort: np.ndarray = field(repr=False)  # of motors, N m, ``(m, n)``
-    wrench: np.ndarray = field(repr=False)  # of the floor on the stance sole, ``(m, 6)``
-    pressure: np.ndarray = field(repr=False)  # pressure point in the sole's frame, m, ``(m, 2)``
-    swing: np.ndarray = field(repr=False)  # place of the swing sole, m, ``(m, 3)``
+    step: np.ndarray = field(repr=False)
+    twist: np.ndarray = field(repr=False)
+    impulse: np.ndarray = field(repr=False)
+    s: np.ndarray = field(repr=False)
+    effort: np.ndarray = field(repr=False)
+    wrench: np.ndarray = field(repr=False)
+    pressure: np.ndarray = field(repr=False)
+    swing: np.ndarray = field(repr=False)
 
     @property
     def friction_ratio(self) -> float:
@@ -59,10 +80,15 @@ class StepJudgement:
 
 
 class Standing:
-    """A biped that stands flat on its first foot, by Pinocchio; gravity in m/s^2."""
+    """A biped that stands flat on its first foot, by Pinocchio.
 
-    def __init__(self, robot: Robot, gravity: float) -> None:
-        self.robot, self.dynamics = robot, Dynamics(robot, gravity)
+    Args:
+        gravity: m/s^2.
+        slope: Of the floor, rad, downhill positive.
+    """
+
+    def __init__(self, robot: Robot, gravity: float, slope: float = 0.0) -> None:
+        self.robot, self.dynamics = robot, Dynamics(robot, gravity, slope)
 
     def place(self, q: np.ndarray) -> np.ndarray:
         """Return generalised coordinates of joints q, ``(nq,)``."""
@@ -105,10 +131,20 @@ class Standing:
         return total[6:] - J[:, 6:].T @ wrench, wrench
 
 
-def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement:
-    """Return the `StepJudgement` of a gait of one phase on the first foot; gravity in m/s^2."""
-    standing, (_, mirror) = Standing(robot, gravity), mirrored_joints(robot)
-    s, weights = fine_grid(FINE)
+def judge_step(
+    robot: Robot, gait: Gait, gravity: float = 9.81, slope: float = 0.0, intervals: int = FINE
+) -> StepJudgement:
+    """Return the `StepJudgement` of a gait of one phase on the first foot.
+
+    Args:
+        robot: The `Robot`.
+        gait: The `Gait`.
+        gravity: m/s^2.
+        slope: Of the floor, rad, downhill positive.
+        intervals: Of the grid, of four points each.
+    """
+    standing, (_, mirror) = Standing(robot, gravity, slope), mirrored_joints(robot)
+    s, weights = fine_grid(intervals)
     motion = gait.phases[0].motion(s)
     forces = [standing.forces(*row) for row in zip(*motion, strict=True)]
     passive = np.array(
@@ -140,6 +176,7 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
     power = float(weights @ (effort * rates).sum(axis=1))
     given = float(weights @ ((effort - passive) * rates).sum(axis=1))
     loss = float(0.5 * (V @ M @ V - after @ M @ after)) / period
+    given += float(dynamics.weight * np.sin(slope) * step[0]) / period  # by the way down
     return StepJudgement(
         float(weights @ np.maximum(drawn.sum(axis=1), 0.0)) / scale,
         float(weights @ each) / scale,

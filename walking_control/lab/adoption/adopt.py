@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import yaml
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.adoption.body_tree import BodyTree
-from walking_control.lab.adoption.description import fix_joints, read_description, turn_base
+from walking_control.lab.adoption.body_tree import BodyTree, ROOT
+from walking_control.lab.adoption.description import BASE, fix_joints, place_base, read_description
 from walking_control.lab.adoption.feet import find_base, find_feet, find_forward, find_sole, Sole
 from walking_control.lab.adoption.guess import (
     Description,
@@ -31,6 +32,7 @@ from walking_control.lab.adoption.robot_tree import (
     motors_of,
     sections_of,
     sole_names,
+    TALL,
     write_urdf,
 )
 from walking_control.lab.adoption.standing import (
@@ -42,9 +44,12 @@ from walking_control.lab.adoption.standing import (
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
 from walking_control.models.robot_section import check_name
+from walking_control.models.scale import hip_joints
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import root_link
 
+AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there
+LOWEST = 0.2  # of the leg: hips that are lower do not stand
 PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
 STRONG = 0.5  # of m g L: effort limit where none is given
 SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
@@ -52,21 +57,37 @@ SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
 
 @dataclass
 class Adoption:
-    """An adopted robot, not yet written."""
+    """An adopted robot, not yet written.
+
+    Args:
+        name: Name.
+        description: The `Description` it comes from.
+        tree: The `BodyTree`, x ahead.
+        soles: The soles, left first.
+        links: Their links in the robot file.
+        mirror: The `Mirror`; None with more than two feet.
+        base: ``'planar'`` or ``'free'``.
+        standing: The start posture.
+        pitch: Of the base in it, rad; 0 of a free one.
+        urdf: URDF text with the soles.
+        parameters: Tree of the robot file.
+        guesses: Every `Guess`.
+        suspicions: What looks like a mistake in the description.
+    """
 
     name: str
-    description: Description  # the `Description` it comes from
-    tree: BodyTree  # the `BodyTree`, x ahead
-    soles: list[Sole]  # the soles, left first
-    links: list[str]  # their links in the robot file
-    mirror: Mirror | None  # the `Mirror`; None with more than two feet
-    base: str  # ``'planar'`` or ``'free'``
-    standing: Standing  # the start posture
-    pitch: float  # of the base in it, rad; 0 of a free one
-    urdf: str  # URDF text with the soles
-    parameters: dict[str, Any]  # tree of the robot file
-    guesses: list[Guess]  # every `Guess`
-    suspicions: list[InvalidInput]  # what looks like a mistake in the description
+    description: Description
+    tree: BodyTree
+    soles: list[Sole]
+    links: list[str]
+    mirror: Mirror | None
+    base: str
+    standing: Standing
+    pitch: float
+    urdf: str
+    parameters: dict[str, Any]
+    guesses: list[Guess]
+    suspicions: list[InvalidInput]
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write URDF and robot file into a folder and return their paths, the robot file first."""
@@ -88,7 +109,11 @@ class Adoption:
 
 
 def adopt(path: Path | str, told: Told | None = None) -> Adoption:
-    """Return the `Adoption` of a URDF, xacro, MJCF or SDF, or raise InvalidInput."""
+    """Return the `Adoption` of a URDF, xacro, MJCF or SDF, as far as told, else guessed.
+
+    Raises:
+        InvalidInput: It cannot be read, or what was told does not fit it.
+    """
     told = told or Told()
     if told.name is not None:
         check_name(told.name, 'option --name')
@@ -110,17 +135,27 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
         )
     base, across, guess = find_base(tree, told)
     guesses.append(guess)
-    leg = -max(
-        float(tree.at_zero(body, place.translation[None])[0, 2])  # the shorter one
-        for link, body, place in tree.frames
-        if link in feet
-    )
-    leg = leg if leg > 1e-6 else float(np.ptp([p.translation for p in tree.places[1:]]))
+    hips, leg = _find_legs(tree, feet)
     soles = [find_sole(tree, link, leg, told)[0] for link in feet]
-    turn, guess = find_forward(tree, feet, soles, base, across, told)
+    turn, guess = find_forward(tree, feet, soles, base, across, leg, told)
     guesses.append(guess)
-    if not np.allclose(turn, np.eye(3)):
-        turn_base(description, turn)
+    middle = hips if base == 'free' else np.zeros(3)  # a planar one may be in a leg
+    left = turn[1]
+    body = tree.model.inertias[ROOT].lever
+    if abs(left @ (body - middle)) >= abs(left @ body):  # a slip on one side of the hips
+        middle = middle - (left @ middle) * left
+    if np.linalg.norm(middle) > AWAY * leg or not np.allclose(turn, np.eye(3)):
+        place_base(description, pin.SE3(turn.T, middle))
+        guesses.append(
+            Guess(
+                'base link',
+                BASE,
+                HIGH,
+                'the root of the description lies '
+                f'{np.linalg.norm(middle):.3g} m from the middle of the hips, or x is not ahead',
+                '--forward',
+            )
+        )
         tree = BodyTree(description)
     soles, sole_guesses = _soles(tree, feet, leg, base, told)
     guesses += sole_guesses
@@ -151,6 +186,25 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
             remedy='mend the description, or leave --strict out',
         )
     return _complete(description, tree, soles, mirror, base, efforts, guesses, suspicions, told)
+
+
+def _find_legs(tree: BodyTree, feet: Sequence[str]) -> tuple[np.ndarray, float]:
+    """Return the middle of the hips at zero angles, base axes, ``(3,)``, and the length of a leg.
+
+    That is the height of its first joint over its foot, m, of the shorter leg.
+    """
+    at = {link: (body, place) for link, body, place in tree.frames}
+    joints = hip_joints(tree.model, [at[link][0] for link in feet])
+    hips = np.array([tree.places[joint].translation for joint in joints])
+    lengths = [
+        float(hip[2] - (tree.places[at[link][0]] * at[link][1]).translation[2])
+        for link, joint, hip in zip(feet, joints, hips, strict=True)
+        if joint != ROOT
+    ]
+    leg = min(lengths)
+    return hips.mean(axis=0), leg if leg > 1e-6 else float(
+        np.ptp([place.translation for place in tree.places[1:]])
+    )
 
 
 def _soles(
@@ -259,6 +313,18 @@ def _complete(
         standing, pitch, start = _planar_start(tree, soles, mirror, links, robot, told)
     else:
         standing, pitch = find_standing(tree, soles, mirror, told.bend, told.posture), 0.0
+        low = min(
+            standing.height,
+            *(-float(tree.places[sole.body].act(sole.place.translation)[2]) for sole in soles),
+        )
+        if low < LOWEST * standing.longest:
+            raise InvalidInput(
+                f'link {root_link(parse(tree.urdf))}',
+                value=f'{low:.3g} m',
+                limit=f'above a sole of legs of {standing.longest:.3g} m, at zero angles or at the '
+                'start: it does not stand',
+                remedy='turn the root of the description, whose z must point up, or tell --feet',
+            )
         start = {
             'posture': {
                 joint: _inside(value, tree.limits[joint])
@@ -317,7 +383,14 @@ def _complete(
         else 'static_torque',
         'plant': 'rigid' if base == 'planar' else 'mujoco',
         **sections_of(
-            tree.mass, soles, base == 'planar', standing.height, apart, efforts, lays_flat
+            tree.mass,
+            soles,
+            base == 'planar',
+            standing.height,
+            standing.height + max(0.0, TALL - told.bend) * standing.longest,
+            apart,
+            efforts,
+            lays_flat,
         ),
     }
     guesses.append(

@@ -9,33 +9,47 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import Findings, UrdfError
 from walking_control.lab.adoption.guess import Description
 from walking_control.lab.adoption.urdf_parts import placement_of
 from walking_control.models.dynamics import bare_robot
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint, without_shapes
 
 ROOT = 1  # index of the base among Pinocchio's joints
+LEAST = 1e-12  # kg m^2 or kg: what moves with a joint has more
 _ROUND = 96  # points around a cylinder
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like or collides with."""
+    """What a link looks like or collides with.
+
+    Args:
+        link: Its link.
+        body: Index of the joint it moves with.
+        points: Corners, in the axes of that joint, m, ``(n, 3)``.
+        collides: Whether it is a collision shape.
+    """
 
     link: str
-    body: int  # index of the joint it moves with
-    points: np.ndarray  # corners, in the axes of that joint, m, ``(n, 3)``
-    collides: bool  # whether it is a collision shape
+    body: int
+    points: np.ndarray
+    collides: bool
 
 
 class BodyTree:
     """Joints, masses and shapes of a description; bodies are what moves with one joint.
 
-    ``model`` is Pinocchio's, with a free base, body 1; ``limits`` are `UrdfJoint` by joint,
-    ``places`` those of each body at zero angles in base axes, ``shapes`` all that could be read,
-    ``unread`` the other meshes, ``frames`` (link, body, placement in the body). UrdfError:
-    Pinocchio cannot read it, or nothing moves.
+    Attributes:
+        model: Pinocchio's, with a free base, body 1.
+        limits: `UrdfJoint` by joint.
+        places: Placement of each body at zero angles, in base axes.
+        shapes: Every `Shape` that could be read.
+        unread: Meshes that could not.
+        frames: (link, body, placement in the body) of every link.
+
+    Raises:
+        UrdfError: Pinocchio cannot read it, or nothing moves.
     """
 
     def __init__(self, description: Description) -> None:
@@ -50,6 +64,7 @@ class BodyTree:
                 remedy='free some of its joints',
             )
         self.data = self.model.createData()
+        self._require_masses()
         self.limits: dict[str, UrdfJoint] = {
             joint.name: joint for joint in moving_joints(self.urdf)
         }
@@ -63,6 +78,22 @@ class BodyTree:
         ]
         self.unread: list[str] = []
         self.shapes = self._read_shapes()
+
+    def _require_masses(self) -> None:
+        """Refuse joints that move nothing: their acceleration would be anything."""
+        moved = np.diag(pin.crba(self.model, self.data, pin.neutral(self.model)))[6:]
+        findings = Findings()
+        for body in range(2, self.model.njoints):
+            joint = self.model.joints[body]
+            if not moved[joint.idx_v - 6] > LEAST:
+                findings.errors.append(
+                    UrdfError(
+                        f'joint {self.joint(body)}',
+                        limit='moves no mass: the links behind it have none',
+                        remedy='give them an <inertial>, or fix the joint',
+                    )
+                )
+        findings.raise_first()
 
     def joint(self, body: int) -> str:
         """Return the name of the joint a body moves with."""
@@ -89,7 +120,11 @@ class BodyTree:
         ]
 
     def points(self, body: int, of: str = 'all') -> np.ndarray:
-        """Return the corners of a body's collision shapes, else of its others, ``(n, 3)``."""
+        """Return the corners of a body's shapes, collision shapes where there are any, ``(n, 3)``.
+
+        Args:
+            of: ``'all'``, or the name of a link of it.
+        """
         shapes = [
             shape for shape in self.shapes if shape.body == body and of in ('all', shape.link)
         ]
@@ -97,12 +132,12 @@ class BodyTree:
         return np.vstack([shape.points for shape in chosen]) if chosen else np.zeros((0, 3))
 
     def extent(self, body: int) -> float:
-        """Return the size of a body by its shapes and the joints on it, m."""
+        """Return the size of a body by its shapes, joints and, but for the base, frames, m."""
         places = [np.zeros((1, 3)), self.points(body)]
         places += [
             self.model.jointPlacements[child].translation[None] for child in self.children(body)
         ]
-        places += [place.translation[None] for _, at, place in self.frames if at == body]
+        places += [place.translation[None] for _, at, place in self.frames if at == body != ROOT]
         cloud = np.vstack(places)
         return float(np.linalg.norm(np.ptp(cloud, axis=0)))
 

@@ -26,11 +26,16 @@ from walking_control.models.urdf import (
 )
 from walking_control.models.urdf_structure import mimic_joints, root_link
 
+BASE = 'hips'  # link that an adopted robot gets where its own base lies elsewhere or turned
 _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
 
 
 def read_description(path: Path | str) -> Description:
-    """Return the `Description` of a URDF, xacro, MJCF or SDF file; InvalidInput of any other."""
+    """Return the `Description` of a URDF, xacro, MJCF or SDF file.
+
+    Raises:
+        InvalidInput: It is none of these, or describes no robot.
+    """
     path = Path(path)
     if not path.is_file():
         raise UrdfError(f'robot description {path}', limit='no such file')
@@ -86,8 +91,8 @@ def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
         at = [
             joint
             for joint in root.findall('joint')
-            if joint.find('parent') is not None and joint.find('parent').get('link') == name
-        ]  # type: ignore[union-attr]
+            if joint.find('parent') is not None and joint.find('parent').get('link') == name  # type: ignore[union-attr]
+        ]
         if (
             name in _ANCHORS
             and name not in children
@@ -116,8 +121,14 @@ def fix_joints(
 ) -> None:
     """Make joints fixed that were told to be, and those that no motor can turn.
 
-    As told: position, effort limit and rotor inertia by joint. InvalidInput: a name is no moving
-    joint, or one that stays has no room to move.
+    Args:
+        description: Changed.
+        fixed: joint -> position, as told.
+        efforts: joint -> effort limit, as told.
+        armatures: joint -> inertia of its rotor, as told.
+
+    Raises:
+        InvalidInput: A name is no moving joint, or one that stays has no room to move.
     """
     root = parse(description.urdf)
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}
@@ -188,19 +199,21 @@ def _fix(joint: ElementTree.Element, position: float) -> None:
     joint.append(origin_of(place))
 
 
-def turn_base(description: Description, rotation: np.ndarray) -> None:
-    """Turn the axes of the base by a rotation from old to new ones; its parts stay where they are."""
+def place_base(description: Description, place: pin.SE3) -> None:
+    """Give a robot a new root link, to which the old one is fixed; no other part changes.
+
+    Args:
+        description: The `Description`, changed.
+        place: Of the new root in the old one.
+    """
     root = parse(description.urdf)
-    name, turn = root_link(root), pin.SE3(rotation, np.zeros(3))
-    link = next(link for link in root.findall('link') if link.get('name') == name)
-    parts = [*link.findall('inertial'), *link.findall('visual'), *link.findall('collision')]
-    for joint in root.findall('joint'):
-        parent = joint.find('parent')
-        if parent is not None and parent.get('link') == name:
-            parts.append(joint)
-    for part in parts:
-        place = turn * placement_of(part)
-        for element in part.findall('origin'):
-            part.remove(element)
-        part.insert(0, origin_of(place))
+    old, links = root_link(root), {link.get('name') for link in root.findall('link')}
+    name = BASE
+    while name in links:
+        name += '_'
+    joint = ElementTree.SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
+    ElementTree.SubElement(root, 'link', name=name)
+    ElementTree.SubElement(joint, 'parent', link=name)
+    ElementTree.SubElement(joint, 'child', link=old)
+    joint.append(origin_of(place.inverse()))
     description.urdf = ElementTree.tostring(root, encoding='unicode')

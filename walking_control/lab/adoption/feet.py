@@ -13,7 +13,7 @@ from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of
 
-LEVEL = 0.05  # of the height of the robot: feet are no higher above the lowest one
+LEVEL = 0.05  # of the height of a leg: feet are no higher above the lowest one
 DEPTH = 0.002  # of the leg: what lies so near to the plane of a sole touches the floor
 SHORTEST = 0.06  # of the leg: what is shorter is a point
 STEEP = 0.5  # cosine between the way from ankle to sole and the sole's normal, at least
@@ -23,15 +23,24 @@ NARROW = 0.01  # m: a line is given this width, lest it be nothing
 
 @dataclass(frozen=True)
 class Sole:
-    """Where a foot touches the floor."""
+    """Where a foot touches the floor.
 
-    link: str  # the link that carries it
+    Args:
+        link: The link that carries it.
+        body: Its body.
+        place: Its frame in the body: z away from the floor, x ahead, the origin in the middle.
+        length: Along x, m; 0 of a point.
+        width: Along y, m; 0 of a point.
+        radius: Of the ball of a point, m.
+    """
+
+    link: str
     body: int
     # its frame in the body: z away from the floor, x ahead, the origin in the middle
     place: pin.SE3
-    length: float  # along x, m; 0 of a point
-    width: float  # along y, m; 0 of a point
-    radius: float = 0.0  # of the ball of a point, m
+    length: float
+    width: float
+    radius: float = 0.0
 
     @property
     def is_point(self) -> bool:
@@ -40,7 +49,11 @@ class Sole:
 
 
 def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
-    """Return the feet's links and the `Guess`; InvalidInput: an unknown link, or fewer than two."""
+    """Return the links that are feet, as told or guessed, and the `Guess` of them.
+
+    Raises:
+        InvalidInput: A link that was told does not exist, or fewer than two feet are found.
+    """
     bodies = {link: body for link, body, _ in tree.frames}
     if told.feet:
         for link in told.feet:
@@ -60,7 +73,12 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
     if not ends:
         raise InvalidInput('feet', limit='nothing ends below the base', remedy='--feet A,B')
-    height = max(1e-9, -min(ends.values()))
+    lowest = bodies[min(ends, key=lambda name: ends[name])]
+    height = max(
+        1e-9,
+        max(float(tree.places[body].translation[2]) for body in tree.chain(lowest) or [ROOT])
+        - min(ends.values()),
+    )
     low = [link for link, z in ends.items() if z - min(ends.values()) <= LEVEL * height]
     feet: dict[int, str] = {}
     for link in sorted(low, key=lambda name: (not _has_shape(tree, name), ends[name])):
@@ -126,7 +144,13 @@ def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, 
     """Return the `Sole` of a foot, in axes whose x is ahead, and the `Guess` of it.
 
     The side of the foot's convex hull that faces away from the ankle and has most of the foot
-    within `DEPTH` of its plane. `leg` is the length of the leg, m.
+    within `DEPTH` of its plane.
+
+    Args:
+        tree: The `BodyTree`, x ahead.
+        link: The foot.
+        leg: Length of the leg, m.
+        told: What the user says.
     """
     body, frame = next((body, place) for name, body, place in tree.frames if name == link)
     turn = tree.places[body].rotation
@@ -243,8 +267,10 @@ AXES = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), '-x': (-1.0, 0.0, 0.0), '-y'
 def find_base(tree: BodyTree, told: Told) -> tuple[str, np.ndarray, Guess]:
     """Return the kind of base, the axis across (horizontal, at zero angles) and the `Guess`.
 
-    A robot whose joints all turn about one horizontal axis is planar. InvalidInput: told to be
-    planar, it has others.
+    A robot whose joints all turn about one horizontal axis is planar.
+
+    Raises:
+        InvalidInput: Told to be planar, it has joints that turn out of the plane.
     """
     axes = np.array([tree.axis(body) for body in range(2, tree.model.njoints)])
     across = axes[0]
@@ -280,15 +306,25 @@ def find_forward(
     soles: Sequence[Sole],
     base: str,
     across: np.ndarray,
+    leg: float,
     told: Told,
 ) -> tuple[np.ndarray, Guess]:
-    """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`."""
+    """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`.
+
+    Args:
+        feet: Links.
+        soles: Their soles, as seen with x ahead.
+        base: ``'planar'`` or ``'free'``.
+        across: Axis of the joints of a planar robot.
+        leg: Length of a leg, m.
+        told: What the user says.
+    """
     if told.forward is not None:
         return _turn(np.array(AXES[told.forward])), Guess(
             'forward', told.forward, TOLD, 'as told', '--forward'
         )
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
-    between = across if base == 'planar' else _across_legs(tree, soles, places)
+    between = across if base == 'planar' else _across_legs(tree, soles, places, leg)
     sideways = abs(between[0]) < abs(between[1])
     positive, negative = ('x', '-x') if sideways else ('y', '-y')
     ahead = np.array(AXES[positive])
@@ -301,7 +337,8 @@ def find_forward(
             for sole in soles
             for body in tree.chain(sole.body)
         ]
-        named = int(np.sign(sum(side * (place @ left) for side, place in sides)))
+        middle = np.mean(places, axis=0)
+        named = int(np.sign(sum(side * ((place - middle) @ left) for side, place in sides)))
     offsets = [
         (place - tree.places[sole.body].translation) @ ahead
         for place, sole in zip(places, soles, strict=True)
@@ -310,11 +347,14 @@ def find_forward(
     shaped = float(np.mean(offsets)) if offsets else 0.0
     longest = max((max(sole.length, sole.width) for sole in soles), default=0.0)
     shown = int(np.sign(shaped)) if abs(shaped) > 0.05 * longest else 0
-    backwards = named < 0 and shown < 0 or named == 0 and shown < 0 and base == 'free'
+    backwards = shown < 0 and (named < 0 or named == 0 and base == 'free')
+    # names that say so alone may be a slip, but for y, which is no more usual than its opposite
+    backwards |= shown == 0 and named < 0 and not sideways
     axis = negative if backwards else positive
     why = {
         (1, 1): 'left is to the left and feet reach ahead',
         (-1, -1): 'left would be to the right otherwise, and feet reach that way',
+        (-1, 0): 'the usual axis' if sideways else 'left would be to the right otherwise',
     }.get(
         (named, shown),
         'left is to the left of it' if named > 0 and not backwards else 'the usual axis',
@@ -323,11 +363,13 @@ def find_forward(
     return _turn(np.array(AXES[axis])), Guess('forward', axis, sure, why, '--forward')
 
 
-def _across_legs(tree: BodyTree, soles: Sequence[Sole], places: Sequence[np.ndarray]) -> np.ndarray:
+def _across_legs(
+    tree: BodyTree, soles: Sequence[Sole], places: Sequence[np.ndarray], leg: float
+) -> np.ndarray:
     """Return the way from foot to foot; where it is none, what most joints of legs turn about."""
     between: np.ndarray = places[0] - places[-1]
     small, large = sorted(np.abs(between[:2]))
-    if large > 3.0 * small and large > 0.02 * float(np.abs(places[0][2])):
+    if large > 3.0 * small and large > 0.02 * leg:
         return between
     axes = np.abs([tree.axis(body) for sole in soles for body in tree.chain(sole.body)])
     return np.asarray(axes.sum(axis=0))

@@ -65,7 +65,12 @@ def _find_side(name: str) -> tuple[int, int, int, str] | None:
 
 @dataclass
 class Mirror:
-    """The mirror image of every joint."""
+    """The mirror image of every joint.
+
+    Args:
+        joints: joint -> (partner, sign), what changes roles with left and right.
+        pairs: Bodies (left, right), the upper ones first; a body in the middle is its own.
+    """
 
     # joint -> (partner, sign), what changes roles with left and right
     joints: dict[str, tuple[str, float]] = field(default_factory=dict)
@@ -76,7 +81,17 @@ class Mirror:
 def find_mirror(
     tree: BodyTree, feet: tuple[int, int], planar: bool, told: Told
 ) -> tuple[Mirror, Guess]:
-    """Return the `Mirror` of a robot on a left and a right foot, x ahead, and the `Guess` of it."""
+    """Return the `Mirror` of a robot on two feet and the `Guess` of it.
+
+    Args:
+        tree: The `BodyTree`, x ahead.
+        feet: Bodies of the left and the right foot.
+        planar: Whether it moves in the plane; legs then lie in it both.
+        told: What the user says.
+
+    Raises:
+        InvalidInput: The legs have different numbers of joints.
+    """
     left, right = (tree.chain(foot) if foot != ROOT else [] for foot in feet)
     shared = [body for body in left if body in right]
     left, right = ([body for body in leg if body not in shared] for leg in (left, right))

@@ -31,9 +31,12 @@ _SHAPES: dict[str, Callable[[Any], tuple[str, dict[str, str]]]] = {
 def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
     """Return URDF text, guesses and joint -> armature, kg m^2, of an MJCF file.
 
-    A body with several hinges becomes as many links, all but the last without mass. A mesh becomes
-    the box MuJoCo fits to it. UrdfError: MuJoCo cannot compile it, or it has a ball joint;
-    MissingDependency: no MuJoCo.
+    A body with several hinges becomes as many links, all but the last without mass. A mesh
+    becomes the box MuJoCo fits to it.
+
+    Raises:
+        UrdfError: MuJoCo cannot compile it, it has no body or a ball joint.
+        MissingDependency: MuJoCo is not installed.
     """
     mj = import_mujoco('adopting MJCF', 'walking_control[sim]')
     mended: list[Guess] = []
@@ -72,7 +75,11 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
 
 
 class _Writer:
-    """Writes links and joints of a compiled model; `mj` is the module mujoco."""
+    """Writes links and joints of a compiled model.
+
+    Args:
+        mj: The module mujoco.
+    """
 
     def __init__(self, mj: Any, model: Any) -> None:
         self._mj, self._model = mj, model

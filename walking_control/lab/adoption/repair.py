@@ -2,7 +2,8 @@
 """Slips of exporters that are mended, each with a note: what no reader of robots needs to refuse.
 
 Inertias no body can have become those MuJoCo's ``balanceinertia`` makes; a revolute joint whose
-limits were forgotten turns half a turn either way; meshes that are not there are left out.
+limits were forgotten turns half a turn either way; a motor whose speed limit is 0 gets none; meshes
+that are not there are left out.
 """
 
 from collections.abc import Callable
@@ -19,12 +20,18 @@ from walking_control.models.resources import find_meshes
 
 MOTE = 1e-5  # of the robot's mass: a fixed part that is lighter moves nothing
 LEAST = 1e-9  # of the largest moment: a balanced inertia has none smaller
+UNLIMITED = 100.0  # rad/s or m/s: of a joint without a speed limit
 TRIES = 40  # of mending an MJCF: one slip each
 ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
 def repair(root: Element, folder: Path) -> list[Guess]:
-    """Mend the ``<robot>`` of a URDF in a folder, changed in place; return what was mended."""
+    """Mend a URDF, changed in place, and return what was mended.
+
+    Args:
+        root: Its ``<robot>``.
+        folder: Where it lies.
+    """
     found = []
     heavy = _balance(root)
     if heavy:
@@ -52,6 +59,15 @@ def repair(root: Element, folder: Path) -> list[Guess]:
                 'limits of ' + ', '.join(loose),
                 'revolute joints without limits',
                 'half a turn either way',
+            )
+        )
+    still = _speed_up(root)
+    if still:
+        found.append(
+            _said(
+                'speed limits of ' + ', '.join(still),
+                'a joint with a motor and a speed limit of 0',
+                f'{UNLIMITED:g} rad/s',
             )
         )
     missing = _drop_meshes(root, folder)
@@ -111,8 +127,8 @@ def _fold(root: Element) -> list[str]:
         except (AttributeError, TypeError, ValueError):
             continue
     fixed = {
-        joint.find('child').get('link')
-        for joint in root.findall('joint')  # type: ignore[union-attr]
+        joint.find('child').get('link')  # type: ignore[union-attr]
+        for joint in root.findall('joint')
         if joint.get('type') == 'fixed' and joint.find('child') is not None
     }
     motes = [
@@ -144,6 +160,23 @@ def _loosen(root: Element) -> list[str]:
     return names
 
 
+def _speed_up(root: Element) -> list[str]:
+    """Give joints whose speed limit is zero, as exporters write it, one that nobody meant."""
+    names = []
+    for joint in root.findall('joint'):
+        limit = joint.find('limit')
+        if limit is None or joint.get('type') == 'fixed':
+            continue
+        try:
+            velocity, effort = (float(limit.get(name, 'nan')) for name in ('velocity', 'effort'))
+        except ValueError:
+            continue  # said by who reads it
+        if velocity <= 0.0 < effort:
+            limit.set('velocity', f'{UNLIMITED:g}')
+            names.append(joint.get('name', ''))
+    return names
+
+
 def _drop_meshes(root: Element, folder: Path) -> list[str]:
     there, missing = find_meshes(tostring(root, encoding='unicode'), folder), []
     for link in root.findall('link'):
@@ -159,7 +192,16 @@ def _drop_meshes(root: Element, folder: Path) -> list[str]:
 def compile_mended(
     compile_text: Callable[[str], Any], path: Path, problem: str
 ) -> tuple[Any, list[Guess]]:
-    """Return what MuJoCo compiles of an MJCF it refused and the mends; ValueError: it has none."""
+    """Return what MuJoCo compiles of an MJCF it refused, and what was mended for it.
+
+    Args:
+        compile_text: Compiles a text.
+        path: Of the MJCF.
+        problem: Why it was refused.
+
+    Raises:
+        ValueError: It cannot be mended; MuJoCo's words.
+    """
     try:
         root = _whole(path)
     except (OSError, ParseError):

@@ -23,6 +23,10 @@ RELIED = 0.85  # of a sole: what laws rely on
 # of the weight: what counts as contact, what ends it, how much of it is noise
 CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
 BRED = Scale(10.0, 0.8, 9.81)  # the walker whose stepping the law's defaults fit
+TALL = 0.97  # of the longest leg: how high natural walking stands
+# what natural walking takes from stepping: where feet may go, and how low it sinks
+SHARED = ('sole_length', 'sole_width', 'narrowest', 'widest', 'height')
+GAIT_WIDTH = 1.05  # of the narrowest step: how wide gaits are searched at least, and entered
 KEPT = ('delay', 'torsion', 'velocity_gain')  # what does not go with size
 SPIN_UP = 0.015  # of sqrt(L / g): in which a motor at its limit spins its own rotor up
 GUESSED = 100.0  # rad/s and above: no speed limit anybody meant
@@ -45,10 +49,14 @@ def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
 def write_urdf(
     tree: BodyTree, soles: Sequence[Sole], names: Sequence[str], efforts: Mapping[str, float]
 ) -> str:
-    """Return the URDF text with a named link for each sole, its box or ball the foot's only shape.
+    """Return the URDF text with a link for each sole, its box or ball the foot's only shape.
 
     Shapes that are meshes do not collide any more, for not every plant reads every format; looks
-    stay. Efforts are joint -> limit, N m or N.
+    stay.
+
+    Args:
+        names: Their links.
+        efforts: joint -> effort limit, N m or N.
     """
     root = parse(tree.urdf)
     feet = {sole.body for sole in soles}
@@ -74,7 +82,13 @@ def write_urdf(
 
 
 def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
-    """Give links with mass but hardly any inertia that of a body of their size; say which."""
+    """Give links that have mass but hardly any inertia that of a body of their size; say which.
+
+    Simulators in space refuse such links.
+
+    Args:
+        description: Changed.
+    """
     root, names = parse(description.urdf), []
     bodies = {name: body for name, body, _ in tree.frames}
     for link in root.findall('link'):
@@ -142,14 +156,22 @@ def sections_of(
     soles: Sequence[Sole],
     planar: bool,
     height: float,
+    tall: float,
     apart: float,
     efforts: Mapping[str, float],
     lays_flat: bool = True,
 ) -> dict[str, Any]:
     """Return the parameter sections of the robot file.
 
-    Mass in kg; `height` of the base over the floor and the feet's distance `apart` at the start, m;
-    joint -> effort limit; feet whose legs cannot lay soles flat wherever they step are blades.
+    Args:
+        mass: kg.
+        planar: Whether it moves in the plane.
+        height: Of the base over the floor at the start, m.
+        tall: The same on legs nearly straight, m.
+        apart: Distance between the feet sideways at the start, m.
+        efforts: joint -> effort limit.
+        lays_flat: Whether the legs can lay their soles flat wherever they step; else they are
+            blades.
     """
     weight = 9.81 * mass
     sections: dict[str, Any] = {
@@ -189,7 +211,14 @@ def sections_of(
                 min(apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles)))
             ),
         }
-    return {**sections, 'stepping': stepping} if len(soles) == 2 else sections
+    if len(soles) != 2:
+        return sections
+    sections['stepping'] = stepping
+    if stepping.get('sole_width', 0.0) > 0.0:  # it walks on soles alone
+        shared = {name: stepping[name] for name in SHARED}
+        wide = _short(GAIT_WIDTH * stepping['narrowest'])
+        sections['natural_walking'] = {**shared, 'step_width': wide, 'tall': _short(tall)}
+    return sections
 
 
 def _stepping_of(height: float) -> dict[str, float]:
@@ -217,9 +246,14 @@ def _stepping_of(height: float) -> dict[str, float]:
 def armatures_of(
     tree: BodyTree, efforts: Mapping[str, float], leg: float, known: Mapping[str, float]
 ) -> tuple[dict[str, float], list[Guess]]:
-    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave; `leg` in m.
+    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave.
 
     A motor is bred to spin its own rotor up fast: I = effort x time / speed.
+
+    Args:
+        efforts: joint -> effort limit.
+        leg: Length of the leg, m.
+        known: joint -> rotor inertia, as given or told.
     """
     time = math.sqrt(leg / 9.81)
     found, guessed = dict(known), []

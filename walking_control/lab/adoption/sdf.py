@@ -26,7 +26,11 @@ _MODEL = 'model://'
 
 
 def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
-    """Return URDF text and guesses of an SDF; UrdfError: no model, or what is not read here."""
+    """Return URDF text and guesses of an SDF.
+
+    Raises:
+        UrdfError: It holds no model, or what is not read here.
+    """
     found = document.find('.//model')
     if found is None:
         raise UrdfError(f'SDF {path}', limit='has no <model>')
@@ -42,7 +46,12 @@ def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
 
 
 class _Model:
-    """A ``<model>`` on its way to a ``<robot>``; the path is for messages."""
+    """A ``<model>`` on its way to a ``<robot>``.
+
+    Args:
+        model: The element.
+        path: For messages.
+    """
 
     def __init__(self, model: Element, path: Path) -> None:
         self._path = path

@@ -22,17 +22,33 @@ STRIDE_TRIES = 8
 
 @dataclass(frozen=True)
 class Standing:
-    """A posture and what it is worth."""
+    """A posture and what it is worth.
 
-    posture: dict[str, float]  # joint -> position, rad or m
-    height: float  # of the base over the floor, m
-    error: float  # largest error of feet and centre of mass, m or rad
-    longest: float  # longest leg under its hip, from first joint to ankle or point, m
-    offset: float  # centre of mass ahead of the middle of the feet, m
+    Args:
+        posture: joint -> position, rad or m.
+        height: Of the base over the floor, m.
+        error: Largest error of feet and centre of mass, m or rad.
+        longest: Longest leg under its hip, from first joint to ankle or point, m.
+        offset: Centre of mass ahead of the middle of the feet, m.
+    """
+
+    posture: dict[str, float]
+    height: float
+    error: float
+    longest: float
+    offset: float
 
 
 class _Problem:
-    """Residuals of a posture, left sole first; with a mirror, partners move alike; others rest."""
+    """Residuals of a posture; partners move alike.
+
+    Joints of the legs move; the others rest at 0, or as near to it as their limits let them.
+
+    Args:
+        soles: The soles, left first.
+        mirror: The `Mirror`; None: joints are free of each other.
+        fixed: joint -> position, as told.
+    """
 
     def __init__(
         self, tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, fixed: dict[str, float]
@@ -145,7 +161,15 @@ def find_standing(
     bend: float,
     told: dict[str, float],
 ) -> Standing:
-    """Return the nearest posture to rest that stands, legs bent to a share of their longest."""
+    """Return the nearest posture to rest that stands with legs of a given length.
+
+    Args:
+        tree: The `BodyTree`, of a free base, x ahead.
+        soles: The soles, left first.
+        mirror: The `Mirror` of a robot on two feet; None: no symmetry is asked for.
+        bend: Length of the legs over their longest.
+        told: joint -> position, kept.
+    """
     problem = _Problem(tree, soles, mirror, told)
     longest = find_longest(problem)
     whole = len(told) == len(problem.names)
@@ -200,7 +224,13 @@ def find_standing(
 def find_stride(
     tree: BodyTree, soles: Sequence[Sole], bend: float, told: dict[str, float]
 ) -> tuple[Standing, float]:
-    """Return a posture with the first foot ahead, legs so bent, and the pitch of the base, rad."""
+    """Return a posture with the first foot ahead, and the pitch of the base in it, rad.
+
+    Args:
+        tree: The `BodyTree`, x ahead, joints about y.
+        bend: Length of the legs over their longest, where knees let them be shorter.
+        told: joint -> position, kept.
+    """
     model, data = tree.model, tree.model.createData()
     names = [str(name) for name in model.names][2:]
     limits = [tree.limits[name] for name in names]
@@ -277,10 +307,15 @@ def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dic
 def support_maps(
     tree: BodyTree, mirror: Mirror, feet: Sequence[int], links: Sequence[str]
 ) -> tuple[list[str], dict[str, dict[str, dict[str, float]]]]:
-    """Return coordinates and supports of the robot file; joints turn about y.
+    """Return coordinates and supports of the robot file.
 
     The first coordinate is the lean of the stance foot's link back from the floor normal, the
     others the joints; on the second foot each joint is its partner's.
+
+    Args:
+        tree: The `BodyTree`, joints about y.
+        feet: Bodies of the feet.
+        links: Their links in the robot file.
     """
     names = coordinate_names(tree, mirror, feet)
     order = [str(name) for name in tree.model.names][2:]

@@ -31,7 +31,14 @@ DENSE = 6.0  # times the density of the rest, of a body that makes up half of th
 def find_suspicions(
     tree: BodyTree, mirror: Mirror | None, leg: float, planar: bool
 ) -> list[InvalidInput]:
-    """Return the topmost mistakes it looks like; `leg`: height of the base over the feet, m."""
+    """Return what looks like a mistake; the topmost of those that follow from one another.
+
+    Args:
+        tree: The `BodyTree`, x ahead.
+        mirror: Its `Mirror`, None of a robot that has none.
+        leg: Length of a leg, m.
+        planar: Whether it moves in the plane.
+    """
     found = list(_units(tree, leg))
     if found:  # the rest would say the same of every part
         return found
@@ -56,8 +63,7 @@ def _units(tree: BodyTree, leg: float) -> Iterator[InvalidInput]:
         yield InvalidInput(
             'unit of length',
             value=f'{leg:.4g} m',
-            limit='is the height of the '
-            f'base over the feet, {LEGS[1]:g} m at most'
+            limit=f'is the length of a leg, {LEGS[1]:g} m at most'
             + (': millimetres' if leg < LEGS[1] * 1e3 else ''),
             remedy='write lengths in m',
         )
@@ -65,7 +71,7 @@ def _units(tree: BodyTree, leg: float) -> Iterator[InvalidInput]:
         yield InvalidInput(
             'unit of length',
             value=f'{leg:.4g} m',
-            limit=f'is the height of the base over the feet, {LEGS[0]:g} m at least',
+            limit=f'is the length of a leg, {LEGS[0]:g} m at least',
             remedy='write lengths in m, or name the feet: --feet',
         )
     elif tree.mass > 3000.0 * leg**2:
@@ -166,14 +172,15 @@ def _pair(
         return
     if any(is_hollow(tree, body) for body in pair):
         return  # said of the body
-    ratio = one.mass / max(1e-12, other.mass)
-    if not 1.0 / MASS < ratio < MASS:
-        heavy = tree.joint(a if ratio > 1.0 else b)
+    light, heavy = sorted(pair, key=lambda body: tree.model.inertias[body].mass)
+    ratio = tree.model.inertias[heavy].mass / max(1e-12, tree.model.inertias[light].mass)
+    if ratio >= MASS:
         yield InvalidInput(
             f'mass behind {names}',
             value=f'{one.mass:.4g} and {other.mass:.4g} kg',
-            limit=f'differs by a factor of {max(ratio, 1.0 / ratio):.3g}; '
-            f'{heavy} moves the heavier',
+            limit=f'differs by a factor of {ratio:.3g}; {tree.joint(heavy)} moves the heavier'
+            if tree.model.inertias[light].mass > 0.0
+            else f'but joint {tree.joint(light)} moves a link without <inertial>',
             remedy='one of them has a slip',
         )
         return

@@ -44,7 +44,13 @@ def check_posture(
     assumptions: list[str],
     facts: dict[str, Any],
 ) -> None:
-    """Add problems, assumptions and facts of a robot that begins in a posture to `check_robot`."""
+    """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
+
+    Args:
+        problems: List of dictionaries, added to.
+        assumptions: List of sentences, added to.
+        facts: name -> value, added to.
+    """
     robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     assert robot_file.start.posture is not None
@@ -187,16 +193,28 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
 
 @dataclass(eq=False)
 class Check(Result):
-    """Whether a robot can be used."""
+    """Whether a robot can be used.
 
-    ok: bool  # whether there are no problems
-    problems: list[dict[str, Any]]  # what, value, limit and remedy of each
-    assumptions: list[str]  # sentences
-    facts: dict[str, Any]  # name -> value
+    Attributes:
+        ok: Whether there are no problems.
+        problems: What, value, limit and remedy of each.
+        assumptions: Sentences.
+        facts: name -> value.
+    """
+
+    ok: bool
+    problems: list[dict[str, Any]]
+    assumptions: list[str]
+    facts: dict[str, Any]
 
 
 def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
-    """Check a robot file, by name or path, with overrides, or a plain URDF or xacro file."""
+    """Check a robot file or a plain URDF.
+
+    Args:
+        name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
+        overrides: Pairs (name, value) as for `load_robot`.
+    """
     problems: list[dict[str, Any]] = []
     assumptions: list[str] = []
     facts: dict[str, Any] = {}

@@ -53,10 +53,17 @@ GAIT_MEASURES = (
 
 @dataclass(frozen=True)
 class Walk:
-    """What came of a variant."""
+    """What came of a variant.
+
+    Args:
+        measures: What `measure_response` says; with ``robustness`` where asked for.
+        run: The `Run`; None when the simulation broke off.
+        energies: What `observe_energies` gives, by the robot file's own field; None without a
+            gait.
+    """
 
     variant: Variant
-    measures: dict[str, Any]  # of `measure_response`; with ``robustness`` where asked for
+    measures: dict[str, Any]
     run: Run | None = field(repr=False, default=None)  # None when the simulation broke off
     # of `observe_energies`, by the robot file's own field; None without a gait
     energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
@@ -79,14 +86,19 @@ def compare(
     Everything is checked before the first walk. All start as the robot file says. In the plane all
     are measured by one field: the robot file's own of curve tracking.
 
-    `robot`: name or path of a robot file. `variants`: `Variant` list; the laws of a free base have
-    a parameter ``speed``. `disturb`: texts ``KIND=SIZE@WHEN``, for every walk; None takes
-    `DISTURBANCE`, in space none. `duration`: simulated time of each walk, s. `overrides`: pairs
-    (name, value) for every variant. `robustness`: whether to look for first failing sizes too: in
-    the plane of each kind of disturbance, in space of pushes as a `Grid` says. `progress`: called
-    with a line of text now and then. `plant`: name; None takes the robot file's, and rigid for
-    first failing sizes in the plane. `speeds`: commanded in space, m/s. `processes`: how many walks
-    at once in space; None: as many as there are processors.
+    Args:
+        robot: Name or path of a robot file.
+        variants: `Variant` list; the laws of a free base have a parameter ``speed``.
+        disturb: Texts ``KIND=SIZE@WHEN``, for every walk; None takes `DISTURBANCE`, in space none.
+        duration: Simulated time of each walk, s.
+        overrides: Pairs (name, value) for every variant.
+        robustness: Whether to look for first failing sizes too: in the plane of each kind of
+            disturbance, in space of pushes as a `Grid` says.
+        progress: Called with a line of text now and then.
+        plant: Name; None takes the robot file's, and rigid for first failing sizes in the plane.
+        speeds: Commanded in space, m/s.
+        processes: How many walks at once in space; None: as many as there are processors.
+
     Walks in space have no runs: ``gaits`` of their measures holds those of each speed, see
     `measure_gait`. InvalidInput: a variant, a disturbance or an override is unusable; Interrupted
     holds the walks until then.
@@ -312,7 +324,12 @@ class _Gaits:
 
 
 def measure_gait(run: Run) -> dict[str, Any]:
-    """Return `GAIT_MEASURES` of a walk in space for JSON; ``heading`` is its largest turn, deg."""
+    """Return the measures of a steady walk in space, ready for JSON; None where it did not last.
+
+    Returns:
+        Dictionary: ``survived``, ``reason`` why not, ``steps``; `GAIT_MEASURES`, those of
+        `steady_in_space` and ``heading``, the largest turn of the base from where it began (deg).
+    """
     steady, looks = steady_in_space(run, Dynamics(run.robot)), yaw(run)
     turned = None if steady['start'] is None else math.degrees(abs(looks - looks[0]).max())
     return {

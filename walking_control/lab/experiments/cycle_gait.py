@@ -38,19 +38,33 @@ class CycleError(NotAchieved):
 
 @dataclass(frozen=True)
 class CycleGait:
-    """A limit cycle as a gait."""
+    """A limit cycle as a gait.
+
+    Attributes:
+        gait: `Gait`.
+        error_q: Largest error of the polynomials between their points, rad.
+        error_v: Of their rates, rad/s.
+    """
 
     gait: Gait
-    error_q: float  # largest error of the polynomials between their points, rad
-    error_v: float  # of their rates, rad/s
+    error_q: float
+    error_v: float
 
 
 class StepRecord:
     """One step of a walker that can be asked for its state at any time.
 
-    It begins just after touchdown, the first foot standing, and ends within `longest`, s, or raises
-    CycleError. ``events`` are the times within its ``period`` at which rates jump or a joint is
-    taken or freed, s.
+    Args:
+        q: Minimal coordinates just after touchdown, first foot standing, ``(n,)``.
+        v: Their rates.
+        longest: s, within which the step must end.
+
+    Attributes:
+        period: s.
+        events: Times within the step at which rates jump or a joint is taken or freed, s.
+
+    Raises:
+        CycleError: No step within that time.
     """
 
     def __init__(self, walker: Walker, q: np.ndarray, v: np.ndarray, longest: float) -> None:
@@ -121,7 +135,12 @@ def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bo
 
 
 def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tuple[int, ...]:
-    """Return the indices of coordinates held by locks and stops; CycleError: no single support."""
+    """Return the indices of the coordinates that engaged locks and stops hold in a mode.
+
+    Raises:
+        CycleError: The stance foot is in the air, the other one on the floor, or a joint is held
+            that is no coordinate.
+    """
     if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
         raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
     stops = mode[rm.FIRST_STOP : rm.FIRST_STOP + model.n_joints]
@@ -196,7 +215,11 @@ def make_precise_walker(robot_file: RobotFile, controller: str | None = None) ->
 
 
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
-    """Return the `CycleGait` of a cycle in a summary; CycleError: no single support."""
+    """Return the `CycleGait` of a cycle in a summary, walked by one of `make_precise_walker`.
+
+    Raises:
+        CycleError: It has a phase with both feet or none on the floor.
+    """
     robot = walker.robot
     reported = reported_coordinates(robot)
     q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
@@ -205,7 +228,16 @@ def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
 
 
 def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) -> list[str]:
-    """Write cycles as gait files and return their paths; each notes its ``file`` or ``reason``."""
+    """Write the cycles of a result as gait files, each one's ``file`` noted in it.
+
+    A cycle that is no gait of phases gets ``file`` None and a ``reason``.
+
+    Returns:
+        List of the paths written.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+    """
     if not robot_file.robot.is_planar:
         for cycle in result['cycles']:
             cycle['file'], cycle['reason'] = None, 'gait files of cycles are those of planar robots'

@@ -206,16 +206,27 @@ class Section:
 
 @dataclass(frozen=True)
 class LimitCycle:
-    """A limit cycle, at the start of a step just after touchdown."""
+    """A limit cycle, at the start of a step just after touchdown.
 
-    q: list[float]  # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
+    Args:
+        q, v: Minimal coordinates (rad) and rates (rad/s), as ``coordinates`` of `RobotCycles`.
+        period: Of a step, s.
+        step_length: m.
+        speed: m/s.
+        eigenvalues: Of the return map.
+        stable: Whether all are within the unit circle.
+        residual: How far the map misses the cycle.
+        foot_depth, foot_depth_ahead, scuff_reach: See `foot_in_floor`, m.
+    """
+
+    q: list[float]
     v: list[float]  # their rates, rad/s
-    period: float  # of a step, s
-    step_length: float  # m
-    speed: float  # m/s
-    eigenvalues: list[complex]  # of the return map
-    stable: bool  # whether all are within the unit circle
-    residual: float  # how far the map misses the cycle
+    period: float
+    step_length: float
+    speed: float
+    eigenvalues: list[complex]
+    stable: bool
+    residual: float
     foot_depth: float | None  # m, as the next two: see `foot_in_floor`
     foot_depth_ahead: float | None
     scuff_reach: float | None
@@ -223,14 +234,21 @@ class LimitCycle:
 
 @dataclass(frozen=True)
 class RobotCycles:
-    """The limit cycles of a robot."""
+    """The limit cycles of a robot.
+
+    Args:
+        robot, controller, plant: Names.
+        coordinates: Names of those in ``q`` and ``v`` of a cycle.
+        slope: rad, downhill positive.
+        starts: How many were tried.
+    """
 
     robot: str
     controller: str
     plant: str
-    coordinates: list[str]  # names of those in ``q`` and ``v`` of a cycle
-    slope: float  # rad, downhill positive
-    starts: int  # how many were tried
+    coordinates: list[str]
+    slope: float
+    starts: int
     cycles: list[LimitCycle]
 
     def summary(self) -> dict[str, Any]:
@@ -257,7 +275,16 @@ def find_robot_cycles(
     starts: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RobotCycles:
-    """Return a robot's `RobotCycles`; NotAchieved: none found, InvalidInput: legs differ."""
+    """Return the `RobotCycles` of a robot on its slope.
+
+    Args:
+        starts: How many; None takes many where strides are compiled and few where not.
+        progress: Called with the share done now and then, from 0 to 1.
+
+    Raises:
+        NotAchieved: No cycle; says what was tried.
+        InvalidInput: The legs differ, so that a step with one is none with the other.
+    """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     section, usual = make_section(robot_file, controller)
     starts = starts or usual

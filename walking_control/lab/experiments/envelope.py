@@ -53,9 +53,12 @@ STALLED = 4.0  # steps without a touchdown: it walks no longer
 class Grid(NamedTuple):
     """What is tried.
 
-    `directions`: of pushes, rad from ahead to the left. `phases`: parts of a step, 0 up to 1.
-    `after`: how long it walks afterwards, s. `settling`: least touchdowns before; a walk whose
-    speed still changes makes more. `coarseness`: by how much sizes are further apart than usual.
+    Attributes:
+        directions: Of pushes, rad from ahead to the left.
+        phases: Parts of a step, 0 up to 1.
+        after: How long it walks afterwards, s.
+        settling: Least touchdowns before; a walk whose speed still changes makes more.
+        coarseness: By how much sizes are further apart than usual.
     """
 
     directions: tuple[float, ...]
@@ -81,8 +84,13 @@ QUICK = even_grid(4, 2, 5.0)._replace(coarseness=2.0)
 class Cell:
     """One direction and phase, or one place: what has been tried there.
 
-    `phase`: part of a step. `direction`: rad; None of changes of the floor. `sizes`: the grid.
-    `reasons`: size -> None where it was survived, else why not.
+    Args:
+        phase: Part of a step.
+        direction: rad; None of changes of the floor.
+        sizes: The grid.
+
+    Attributes:
+        reasons: size -> None where it was survived, else why not.
     """
 
     phase: float

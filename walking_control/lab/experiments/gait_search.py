@@ -11,13 +11,13 @@ import numpy as np
 
 from walking_control import __version__
 from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
-from walking_control.gaits.gait import Gait
+from walking_control.gaits.gait import Gait, on_slope
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
 from walking_control.gaits.search.judgement import Judgement
 from walking_control.gaits.search.optimisation import search, SearchResult
 from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.space import SpaceResult, SpaceSearch
+from walking_control.gaits.search.space import HEAT, SpaceResult, SpaceSearch
 from walking_control.gaits.search.space_judgement import asymmetry, judge_step, StepJudgement
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
@@ -36,13 +36,24 @@ RESIDUAL = 1e-6  # of power, in weights times m/s, and of rates and angles after
 
 @dataclass
 class GaitSearch:
-    """What a search of a gait found."""
+    """What a search of a gait found.
 
-    result: SearchResult  # its ``gait`` is the best of all attempts
-    resimulation: Resimulation  # of that gait on the plant
-    robot_file: RobotFile  # adapted parameters in it
+    Attributes:
+        result: The `SearchResult`, its ``gait`` the best of all attempts.
+        resimulation: The `Resimulation` of that gait on the plant.
+        robot_file: The `RobotFile`, adapted parameters in it.
+        values: The `SearchParameters` of the search.
+        seed: Of the first guesses.
+        optimise: What was optimised beside the motion.
+        summary: The JSON keys of ``gait search``; its ``reason`` says why nothing usable was
+            found, or is None.
+    """
+
+    result: SearchResult
+    resimulation: Resimulation
+    robot_file: RobotFile
     values: SearchParameters
-    seed: int  # of the first guesses
+    seed: int
     optimise: tuple[str, ...]  # what was optimised beside the motion
     # the JSON keys of ``gait search``; its ``reason`` says why nothing usable was found, or is None
     summary: dict[str, Any] = field(default_factory=dict)
@@ -59,11 +70,18 @@ def find_gait(
 ) -> GaitSearch:
     """Search a gait and re-simulate it.
 
-    `task`: values of `SearchParameters` that differ from the robot file's, name -> value.
-    `optimise`: of ``'spring'``, ``'damper'``, ``'mass'``. `start`: `Gait` to start from beside the
-    guesses; `alone`: instead of them. `progress`: called with a line of text now and then. Returns
-    the `GaitSearch`. Raises `InvalidInput`: the task contradicts itself or the robot.
-    `MissingDependency`: CasADi is not installed.
+    Args:
+        task: Values of `SearchParameters` that differ from the robot file's, name -> value.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
+        start: `Gait` to start from beside the guesses; `alone`: instead of them.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        The `GaitSearch`.
+
+    Raises:
+        InvalidInput: The task contradicts itself or the robot.
+        MissingDependency: CasADi is not installed.
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
     values = SearchParameters.read(section, robot_file.scale)
@@ -165,7 +183,11 @@ def pressure_reach(robot: Robot, judgement: Judgement) -> float:
 
 
 def scuff_length(found: GaitSearch) -> float | None:
-    """Return the ``rigid.scuff_length``, m, that forgives a gait's foot under the floor, if any."""
+    """Return the ``rigid.scuff_length`` that forgives a gait's foot under the floor, m.
+
+    Returns:
+        None where there is nothing to forgive, or it is forgiven already.
+    """
     robot_file = found.robot_file
     if not robot_file.robot.is_planar:
         return None
@@ -178,7 +200,14 @@ def scuff_length(found: GaitSearch) -> float | None:
 
 
 def save_gait(found: GaitSearch, directory: Path | str) -> Path:
-    """Write the gait file, whose name says if it does not converge or is not followed."""
+    """Write the gait file and return its path.
+
+    A gait that did not converge is kept as well, as is one that converged but that the plant does
+    not follow; the name says which.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+    """
     directory = Path(directory)
     stem = (
         'not_converged'
@@ -303,23 +332,49 @@ def require_gait(found: GaitSearch) -> None:
 
 @dataclass(frozen=True)
 class Member:
-    """The gait of one speed."""
+    """The gait of one speed on one slope.
+
+    Attributes:
+        result: `SpaceResult`.
+        judgement: `StepJudgement` on a fine grid.
+        reason: Why it is unusable, or None.
+        summary: JSON keys.
+    """
 
     result: SpaceResult
-    judgement: StepJudgement  # on a fine grid
-    reason: str | None  # why it is unusable, or None
-    summary: dict[str, Any]  # JSON keys
+    judgement: StepJudgement
+    reason: str | None
+    summary: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class FamilySearch:
-    """Gaits of one robot at several speeds."""
+    """Gaits of one robot at several speeds, on several slopes.
 
-    robot_file: RobotFile  # adapted
+    Attributes:
+        robot_file: The `RobotFile`, adapted.
+        values: `SpaceSearchParameters`.
+        members: Tuple of `Member`, slopes rising, and speeds on each.
+        parameters: Adapted numbers by their name in the robot file.
+        optimise: What might adapt.
+    """
+
+    robot_file: RobotFile
     values: SpaceSearchParameters
-    members: tuple[Member, ...]  # speeds rising
-    parameters: dict[str, float]  # adapted numbers by their name in the robot file
-    optimise: tuple[str, ...]  # what might adapt
+    members: tuple[Member, ...]
+    parameters: dict[str, float]
+    optimise: tuple[str, ...]
+
+    @property
+    def assumed(self) -> str | None:
+        """What was minimised beside the costs that are stated; None where motors tell all."""
+        if any(motor.resistance for motor in self.robot_file.robot.actuators.values()):
+            return None
+        return (
+            'no motor tells its resistance: the costs at the supply count mechanical power alone; '
+            f'what was minimised counts, too, a heat of {HEAT:g} m g sqrt(g L) of a motor at its '
+            'effort limit'
+        )
 
 
 def middle_speed(robot_file: RobotFile) -> float:
@@ -334,20 +389,37 @@ def find_gaits(
     task: Mapping[str, Any] | None = None,
     optimise: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
+    slopes: Sequence[float] | None = None,
 ) -> FamilySearch:
-    """Search gaits of a biped on soles at speeds, m/s, each from its neighbour's, and judge them.
+    """Search gaits of a biped on soles, each from its neighbour's, and judge them.
 
-    `general` and `task` are values of `SearchParameters` and `SpaceSearchParameters` that differ
-    from the robot file's; of a single speed ``'spring'``, ``'damper'`` and ``'mass'`` can be
-    optimised. InvalidInput: the robot or the task is unusable; MissingDependency: CasADi is not
-    installed.
+    On the slope nearest to level each speed begins with its neighbour's gait, on the others with
+    that of the same speed on the slope before.
+
+    Args:
+        robot_file: The `RobotFile`.
+        speeds: Along the floor, m/s.
+        general: Values of `SearchParameters` that differ from the robot file's.
+        task: The same of `SpaceSearchParameters`.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change; of a
+            single gait alone.
+        progress: Called with a line of text now and then.
+        slopes: Of the floor, rad, downhill positive; None is that of the robot file's world.
+
+    Returns:
+        `FamilySearch`.
+
+    Raises:
+        InvalidInput: The robot or the task is unusable.
+        MissingDependency: CasADi is not installed.
     """
-    speeds = sorted(speeds)
-    if optimise and len(speeds) > 1:
+    world = robot_file.values(World)
+    speeds, slopes = sorted(speeds), sorted([world.slope] if slopes is None else slopes)
+    if optimise and len(speeds) * len(slopes) > 1:
         raise InvalidInput(
             '--optimise',
             value=','.join(optimise),
-            limit='gives each speed mechanics of its own, and a family is of one robot',
+            limit='gives each speed and slope mechanics of its own, and a family is of one robot',
             remedy='give one --speed, then search the family with what was found',
         )
     values = SpaceSearchParameters.read(
@@ -368,20 +440,37 @@ def find_gaits(
         progress,
     )
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
-    found = {first: case.find(values, speeds[first])}
-    for way in (range(first - 1, -1, -1), range(first + 1, len(speeds))):
-        start = found[first]
-        for i in way:
-            found[i] = case.find(values, speeds[i], start.gait if start.attempt.converged else None)
-            start = found[i]
-    adapted = adapt(robot_file, found[first].parameters)
-    gravity = adapted.values(World).gravity
+    level = int(np.argmin(np.abs(slopes)))
+    found = {(level, first): case.find(values, speeds[first], slope=slopes[level])}
+
+    def go_on(here: tuple[int, int], start: SpaceResult) -> None:
+        begin, slope = start.gait if start.attempt.converged else None, slopes[here[0]]
+        found[here] = case.find(values, speeds[here[1]], begin, slope)
+
+    for i, before in [
+        *((i, i + 1) for i in range(first - 1, -1, -1)),
+        *((i, i - 1) for i in range(first + 1, len(speeds))),
+    ]:
+        go_on((level, i), found[level, before])
+    for k, before in [
+        *((k, k + 1) for k in range(level - 1, -1, -1)),
+        *((k, k - 1) for k in range(level + 1, len(slopes))),
+    ]:
+        for i in range(len(speeds)):
+            go_on((k, i), found[before, i])
+    parameters = found[level, first].parameters
+    adapted = adapt(robot_file, parameters)
     most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
     members = (
-        _member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight, most)
-        for i in range(len(speeds))
+        _member(
+            result,
+            judge_step(adapted.robot, result.gait, world.gravity, result.slope),
+            case.weight,
+            most,
+        )
+        for _, result in sorted(found.items(), key=lambda pair: pair[0])
     )
-    return FamilySearch(adapted, values, tuple(members), found[first].parameters, tuple(optimise))
+    return FamilySearch(adapted, values, tuple(members), parameters, tuple(optimise))
 
 
 def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: float) -> Member:
@@ -390,19 +479,17 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: 
         result.attempt,
         max(*judgement.periodicity, abs(judgement.power_mismatch) / weight),
     )
-    reason = None
+    reason, place = None, f'{result.speed:.3g} m/s{on_slope(result.slope)}'
     if not attempt.converged:
         reason = (
-            f'no gait at {result.speed:.3g} m/s: {attempt.status}: the best iterate misses '
+            f'no gait at {place}: {attempt.status}: the best iterate misses '
             f'"{attempt.worst}" by {attempt.violation:.3g}'
         )
     elif off > most:
-        reason = (
-            f'no gait at {result.speed:.3g} m/s: Pinocchio finds it off by {off:.2g}, more '
-            f'than {most:g}'
-        )
+        reason = f'no gait at {place}: Pinocchio finds it off by {off:.2g}, more than {most:g}'
     summary = {
         'speed': result.speed,
+        'slope': result.slope,
         'converged': attempt.converged,
         'reason': reason,
         'cost_of_transport_electrical': judgement.cost_of_transport_electrical,
@@ -426,9 +513,19 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: 
 
 
 def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
-    """Write the members without a reason against them as one family and return its path."""
+    """Write the members without a reason against them as one family and return its path.
+
+    A family goes over speed on each of its slopes alike: beside other slopes, one on which a gait
+    is missing is left out.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+    """
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
     kept = [member for member in found.members if member.reason is None]
+    if len({member.result.slope for member in found.members}) > 1:
+        holes = {member.result.slope for member in found.members if member.reason is not None}
+        kept = [member for member in kept if member.result.slope not in holes]
     figures = (
         'cost_of_transport_electrical',
         'cost_of_transport_each_joint',
@@ -442,6 +539,7 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
         found.robot_file,
         [member.result.gait for member in kept],
         [{name: float(member.summary[name]) for name in ('speed', *figures)} for member in kept],
+        [member.result.slope for member in kept],
         {
             'walking_control': __version__,
             'overrides': found.parameters,

@@ -53,13 +53,21 @@ WORST_CONDITION = 200.0
 
 
 class Parts(NamedTuple):
-    """Ticks of a recording, K between two rows each; see `_ticks`."""
+    """Ticks of a recording, K between two rows each; see `_ticks`.
 
-    left: np.ndarray  # ``dp - g dt`` and what is known of efforts, ``(K, n)``
-    columns: np.ndarray  # what each unknown adds, ``(K, n, n_unknowns)``
-    clear: np.ndarray  # whether no joint turns back or rests on a stop, ``(K,)``
-    step: np.ndarray  # which step, ``(K,)``; -1 outside of single support
-    held: np.ndarray  # coordinates held by locks, as a sum of powers of two, ``(K,)``
+    Attributes:
+        left: ``dp - g dt`` and what is known of efforts, ``(K, n)``.
+        columns: What each unknown adds, ``(K, n, n_unknowns)``.
+        clear: Whether no joint turns back or rests on a stop, ``(K,)``.
+        step: Which step, ``(K,)``; -1 outside of single support.
+        held: Coordinates held by locks, as a sum of powers of two, ``(K,)``.
+    """
+
+    left: np.ndarray
+    columns: np.ndarray
+    clear: np.ndarray
+    step: np.ndarray
+    held: np.ndarray
 
 
 def identify(
@@ -68,10 +76,15 @@ def identify(
     """Return friction and motor constants of a robot with their confidence intervals.
 
     Masses and rotors of the robot file count, its friction and efficiencies do not; the model's
-    torques may be off by a share `model_error`. Returns ``parameters``: name -> ``value``, ``low``,
-    ``high``, ``unit``, ``robot_file`` (what it says); ``condition`` of the equations, ``steps``,
-    ``windows``, ``confidence``. Raises `InvalidInput`: the robot has no minimal coordinates in the
-    plane, or the run does not excite what is to be found.
+    torques may be off by a share `model_error`.
+
+    Returns:
+        ``parameters``: name -> ``value``, ``low``, ``high``, ``unit``, ``robot_file`` (what it
+        says); ``condition`` of the equations, ``steps``, ``windows``, ``confidence``.
+
+    Raises:
+        InvalidInput: The robot has no minimal coordinates in the plane, or the run does not excite
+            what is to be found.
     """
     from scipy.stats import t as student
 
@@ -236,12 +249,19 @@ def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 class Window(NamedTuple):
-    """One weighted sum of equations."""
+    """One weighted sum of equations.
 
-    left: np.ndarray  # ``(m,)``, m coordinates that no lock holds
-    columns: np.ndarray  # ``(m, n_unknowns)``
-    step: int  # which step
-    held: int  # see `Parts`
+    Attributes:
+        left: ``(m,)``, m coordinates that no lock holds.
+        columns: ``(m, n_unknowns)``.
+        step: Which step.
+        held: See `Parts`.
+    """
+
+    left: np.ndarray
+    columns: np.ndarray
+    step: int
+    held: int
 
 
 def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
@@ -276,18 +296,31 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
 
 
 class Fit(NamedTuple):
-    """Values of the unknowns."""
+    """Values of the unknowns.
 
-    value: np.ndarray  # ``(n_unknowns,)``; NaN where nothing was seen of it
-    covariance: np.ndarray  # ``(n_unknowns, n_unknowns)``
-    reach: np.ndarray  # what each unknown would be if it alone made all torque of its coordinates
-    condition: float  # of the weighted equations, columns of unit length
+    Attributes:
+        value: ``(n_unknowns,)``; NaN where nothing was seen of it.
+        covariance: ``(n_unknowns, n_unknowns)``.
+        reach: What each unknown would be if it alone made all torque of its coordinates.
+        condition: Of the weighted equations, columns of unit length.
+        steps: Number of steps.
+        windows: Number of windows.
+    """
+
+    value: np.ndarray
+    covariance: np.ndarray
+    reach: np.ndarray
+    condition: float
     steps: int
     windows: int
 
 
 def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> Fit:
-    """Return the `Fit` of windows."""
+    """Return the `Fit` of windows.
+
+    Raises:
+        InvalidInput: They do not tell the unknowns apart.
+    """
     steps = sorted({window.step for window in windows})
     if len(steps) < FEWEST:
         raise InvalidInput(

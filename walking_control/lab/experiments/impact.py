@@ -19,9 +19,11 @@ from walking_control.runs.result import Result
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of energy an impact takes and the velocities that lose them.
 
-    M is the mass matrix, D the loss matrix of [DS09] (4.17), both ``(n, n)``. Shares fall, from 1
-    to 0, ``(n,)``; velocities are columns of unit ``v^T M v``, ``(n, n)`` ([DS09] (4.19) to
-    (4.21)).
+    M is the mass matrix, D the loss matrix of [DS09] (4.17), both ``(n, n)``.
+
+    Returns:
+        ``(shares, directions)``: between 0 and 1, falling, ``(n,)``; columns of unit
+        ``v^T M v``, ``(n, n)`` ([DS09] (4.19) to (4.21)).
     """
     inverse = np.linalg.inv(np.linalg.cholesky(M)).T
     shares, axes = np.linalg.eigh(inverse.T @ D @ inverse)
@@ -29,7 +31,11 @@ def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class Touchdown:
-    """The touchdown of the swing foot with the first foot standing and all locks engaged."""
+    """The touchdown of the swing foot with the first foot standing and all locks engaged.
+
+    Args:
+        robot_file: The `RobotFile`.
+    """
 
     def __init__(self, robot_file: RobotFile) -> None:
         world = robot_file.values(World)
@@ -39,7 +45,11 @@ class Touchdown:
         self.free = free_coordinates(self.robot)
 
     def matrices(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return mass matrix and foot constraints (old, new), locked coordinates left out."""
+        """Return mass matrix and foot constraint matrices (old, new), locked coordinates left out.
+
+        Args:
+            q: All minimal coordinates, ``(n,)``.
+        """
         layout = self._support.layout
         terms = layout.split(self._support.terms(0, q, np.zeros(layout.n)))
         keep = np.concatenate(([0, 1], 2 + np.array(self.free)))
@@ -51,7 +61,11 @@ class Touchdown:
         return self._support.relabel(0)[np.ix_(self.free, self.free)]
 
     def complete(self, q: ArrayLike) -> np.ndarray:
-        """Return all minimal coordinates, locked ones at their lock; InvalidInput: bad numbers."""
+        """Return all minimal coordinates of the reported ones, locked ones at their lock's angle.
+
+        Raises:
+            InvalidInput: Not that many numbers, or not finite.
+        """
         q = np.asarray(q, dtype=float)
         n = len(self.robot.coordinates)
         names = [self.robot.coordinates[i] for i in self.reported]
@@ -118,10 +132,12 @@ class Impact(Result):
 
 
 def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:
-    """Analyse the touchdown at minimal coordinates q, as the command line gives them.
+    """Analyse the touchdown at a configuration.
 
-    v are rates of the coordinates no lock holds, before touchdown; None takes the direction that
-    loses least, the stance leg moving forward.
+    Args:
+        q: Minimal coordinates at touchdown, as the command line gives them.
+        v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
+            loses least, the stance leg moving forward.
     """
     touchdown = Touchdown(robot_file)
     full = touchdown.complete(q)
@@ -154,7 +170,12 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = No
 
 
 def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:
-    """Return the shares lost at symmetric touchdowns by hip angle, rad, ``(len(angles), n)``."""
+    """Return the shares of energy lost at symmetric touchdowns, ``(len(angles), n)``.
+
+    Args:
+        robot_file: The `RobotFile`; two coordinates free of locks.
+        angles: Hip angles at touchdown, rad.
+    """
     touchdown = Touchdown(robot_file)
     shares = []
     for angle in angles:

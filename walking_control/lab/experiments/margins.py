@@ -30,11 +30,19 @@ PRESET = 'lab'  # what is scaled where the robot has no noise of its own
 
 
 class Kind(NamedTuple):
-    """What sizes are tried of, and which unless told otherwise."""
+    """What sizes are tried of, and which unless told otherwise.
 
-    largest: float  # the last
-    resolution: float  # distance between them
-    unit: str  # of the size
+    Attributes:
+        largest: The last.
+        resolution: Distance between them.
+        unit: Of the size.
+        meaning: What the size is.
+        in_space: Largest and resolution of robots on a free base; None: not tried there.
+    """
+
+    largest: float
+    resolution: float
+    unit: str
     meaning: str = ''  # what the size is
     # largest and resolution of robots on a free base; None: not tried there
     in_space: tuple[float, float] | None = None
@@ -71,18 +79,28 @@ MARGINS = {
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """What came of the sizes that were tried."""
+    """What came of the sizes that were tried.
+
+    Args:
+        conditions: What was tried on whom: robot, controller, plant, kind and more, by name.
+        first_failure: The first failing size; None: none up to the last.
+        largest_survived: Farthest from 0; of an envelope, in every cell.
+        largest_tried: Likewise.
+        samples: ``[size, survived, reason]`` of each, of an envelope with the index of its cell.
+        measures: What else is known, by name: of the undisturbed walk and of the sizes.
+        interrupted: Whether somebody stopped it before all was tried.
+    """
 
     # what was tried on whom: robot, controller, plant, kind and more, by name
     conditions: dict[str, Any]
-    first_failure: float | None  # the first failing size; None: none up to the last
-    largest_survived: float  # farthest from 0; of an envelope, in every cell
+    first_failure: float | None
+    largest_survived: float
     largest_tried: float  # likewise
     # ``[size, survived, reason]`` of each, of an envelope with the index of its cell
     samples: list[list[Any]] = field(repr=False)
     # what else is known, by name: of the undisturbed walk and of the sizes
     measures: dict[str, Any] = field(repr=False)
-    interrupted: bool = False  # whether somebody stopped it before all was tried
+    interrupted: bool = False
 
     def __getitem__(self, name: str) -> Any:
         """Return an entry of `summary`."""
@@ -102,11 +120,20 @@ def try_sizes(
     progress: Callable[[float], None] | None,
     to_first: bool = False,
 ) -> FirstFailure:
-    """Try the sizes of `size_grid` in rising order, all of them or up to the first that fails.
+    """Try sizes in rising order, all of them or up to the first that fails.
 
     Sets of survived sizes have holes: the first failing one is not the smallest of all that fail.
-    `attempt` walks with a size and returns None if it is survived, else why not; `judge` returns
-    the measures of the samples. Interrupted holds the result of the sizes tried.
+
+    Args:
+        attempt: Walks with a size; returns None if it is survived, else why not.
+        sizes: See `size_grid`.
+        conditions: Of `FirstFailure`.
+        judge: Returns its measures, of its samples.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
+        to_first: Whether to stop at the first that fails.
+
+    Raises:
+        Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     samples: list[list[Any]] = []
 
@@ -137,7 +164,16 @@ def try_sizes(
 
 
 def size_grid(largest: float, resolution: float, most: int) -> np.ndarray:
-    """Return the sizes between 0, which is none of them, and the largest; `most` may there be."""
+    """Return the sizes between 0, which is none of them, and the largest.
+
+    Args:
+        largest: Last size; below 0, sizes fall.
+        resolution: Distance between sizes.
+        most: How many there may be.
+
+    Raises:
+        InvalidInput: These make no grid.
+    """
     if not np.isfinite(largest) or largest == 0.0:
         raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
     if not np.isfinite(resolution) or resolution <= 0.0:
@@ -190,14 +226,17 @@ def find_margin(
 ) -> FirstFailure:
     """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 
-    `largest`: last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
-    `resolution`: distance between sizes. `seeds`: number of seeds, from ``sensors.seed`` on; one
-    walk is enough without chance. `duration`: simulated time of each walk, s. `progress`: called
-    with the share of sizes tried, 0 to 1, after each. The conditions of the `FirstFailure` are
-    ``seeds`` and ``duration`` of each walk and ``noise`` (whether sensors had errors), its measure
-    the ``reason`` of the first failure. Raises `InvalidInput`: an unknown kind, sizes that make no
-    grid, or parts that do not fit; `NotAchieved`: it does not even walk with the size 0;
-    `Interrupted` holds the result of the sizes tried.
+    Args:
+        largest: Last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
+        resolution: Distance between sizes.
+        seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without chance.
+        duration: Simulated time of each walk, s.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
+
+    The conditions of the `FirstFailure` are ``seeds`` and ``duration`` of each walk and ``noise``
+    (whether sensors had errors), its measure the ``reason`` of the first failure. InvalidInput: an
+    unknown kind, sizes that make no grid, or parts that do not fit; NotAchieved: it does not even
+    walk with the size 0; Interrupted holds the result of the sizes tried.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if kind not in MARGINS:

@@ -146,7 +146,11 @@ def remarks(robot_file: RobotFile) -> list[str]:
 
 
 def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
-    """Return why a robot that begins in a posture, and fits the law, cannot walk by stepping."""
+    """Return why a robot that begins in a posture cannot walk by stepping; nothing if it can.
+
+    Args:
+        robot_file: The `RobotFile`; the law fits it.
+    """
     robot, values = robot_file.robot, robot_file.values(Stepping.parameters)
     dynamics, body = _stand(robot_file)
     return [

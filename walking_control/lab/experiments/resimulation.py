@@ -36,7 +36,25 @@ FOLLOWS = 2e-3  # largest error of coordinates after a step that counts as follo
 
 @dataclass(frozen=True)
 class Resimulation:
-    """How a plant driven by a gait's torques differs from the gait after one step."""
+    """How a plant driven by a gait's torques differs from the gait after one step.
+
+    Attributes:
+        follows: Whether the step ended and all errors are below `FOLLOWS`, those of rates as shares
+            of the gait's fastest where that is above 1 rad/s.
+        reason: Why not, or None.
+        error_q: Largest error of the coordinates just after touchdown, rad, the error of holding
+            efforts for a tick taken out.
+        error_v: Of their rates, rad/s.
+        period: Of the simulated step, s; NaN without touchdown.
+        min_normal_force: N.
+        tick: s, for which efforts were held in the finest simulation; 0 where none are.
+        hold_error_q: Largest error of the coordinates that this hold alone makes, rad.
+        hold_error_v: Of their rates, rad/s.
+        foot_depth: How deep in the floor the swing foot was at most, m; this and the following
+            None where nothing tells.
+        foot_depth_ahead: How far ahead of the stance foot it was there, m.
+        scuff_reach: How far ahead it was still deeper than ``rigid.scuff_depth``, m.
+    """
 
     # whether the step ended and all errors are below `FOLLOWS`, those of rates as shares of the
     # gait's fastest where that is above 1 rad/s
@@ -45,11 +63,11 @@ class Resimulation:
     # largest error of the coordinates just after touchdown, rad, the error of holding efforts for a
     # tick taken out
     error_q: float
-    error_v: float  # of their rates, rad/s
-    period: float  # of the simulated step, s; NaN without touchdown
-    min_normal_force: float  # N
-    tick: float = 0.0  # s, for which efforts were held in the finest simulation; 0 where none are
-    hold_error_q: float = 0.0  # largest error of the coordinates that this hold alone makes, rad
+    error_v: float
+    period: float
+    min_normal_force: float
+    tick: float = 0.0
+    hold_error_q: float = 0.0
     hold_error_v: float = 0.0  # of their rates, rad/s
     # how deep in the floor the swing foot was at most, m; this and the following None where nothing
     # tells
@@ -60,7 +78,11 @@ class Resimulation:
 
 
 def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
-    """Return the `Resimulation` of a gait of a robot with adapted parameters applied."""
+    """Return the `Resimulation` of a gait.
+
+    Args:
+        robot_file: The `RobotFile`, adapted parameters applied.
+    """
     if robot_file.robot.is_planar:
         return _resimulate_rigid(robot_file, gait)
     return _compare(gait, *simulate_pinned_step(robot_file, gait))
@@ -123,7 +145,12 @@ def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
 
 
 class _Step:
-    """A step on the rigid plant, driven by a gait's torques."""
+    """A step on the rigid plant, driven by a gait's torques.
+
+    Args:
+        robot_file: The `RobotFile`.
+        gait: `Gait`.
+    """
 
     def __init__(self, robot_file: RobotFile, gait: Gait) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
@@ -233,7 +260,12 @@ def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: 
 def generalised_effort(
     support: SupportDynamics, phase: Phase, s: float, fade: float = FADE
 ) -> np.ndarray:
-    """Return forces on a phase's coordinates at its share s; friction fades below `fade`, rad/s."""
+    """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``.
+
+    Args:
+        s: Share of the phase.
+        fade: Rate below which dry friction fades, rad/s.
+    """
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))
     joints = support.lift[0][1:]

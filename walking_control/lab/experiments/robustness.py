@@ -77,22 +77,33 @@ def find_first_failure(
 ) -> FirstFailure:
     """Try disturbances of rising size.
 
-    `robot_file`: the `RobotFile`. `kind`: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per
-    kg of robot, along the walk positive), ``'side_push'`` (likewise, to the left, in space alone)
-    or ``'slope_change'`` (rad, downhill positive, in the plane alone). `controller`: name of the
-    controller; None takes the robot file's default. `plant`: name of the plant; any but ``'rigid'``
-    walks through the whole chain. `largest`: last size tried; below 0, sizes fall from 0, as for
-    pushes against the walk. None takes the kind's own. `resolution`: distance between sizes.
-    `progress`: called with the share of sizes tried, 0 to 1, after each. `chain`: whether to walk
-    through the whole chain in any case. `heavier`: share by which all masses and inertias are
-    larger than the controller knows; through the chain. Returns `FirstFailure`, with the conditions
-    ``chain`` (whether the walks went through it) and ``heavier``, and the measures ``holes``
-    (survived sizes beyond the first failure), ``nominal_speed`` along the floor (m/s),
-    ``nominal_squared_effort`` per step, ``min_normal_force``, ``max_friction_ratio`` of the
-    undisturbed walk and what `foot_in_floor` says of it, and ``survivors``, the worst of these last
-    over the sizes below the first failure. Raises `InvalidInput`: an unknown kind, or sizes that
-    make no grid. `NotAchieved`: the undisturbed robot does not walk. `Interrupted`: somebody
-    stopped it; holds the result of the sizes tried.
+    Args:
+        robot_file: The `RobotFile`.
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk
+            positive), ``'side_push'`` (likewise, to the left, in space alone) or
+            ``'slope_change'`` (rad, downhill positive, in the plane alone).
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Name of the plant; any but ``'rigid'`` walks through the whole chain.
+        largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
+            takes the kind's own.
+        resolution: Distance between sizes.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
+        chain: Whether to walk through the whole chain in any case.
+        heavier: Share by which all masses and inertias are larger than the controller knows;
+            through the chain.
+
+    Returns:
+        `FirstFailure`, with the conditions ``chain`` (whether the walks went through it) and
+        ``heavier``, and the measures ``holes`` (survived sizes beyond the first failure),
+        ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
+        ``min_normal_force``, ``max_friction_ratio`` of the undisturbed walk and what
+        `foot_in_floor` says of it, and ``survivors``, the worst of these last over the sizes below
+        the first failure.
+
+    Raises:
+        InvalidInput: An unknown kind, or sizes that make no grid.
+        NotAchieved: The undisturbed robot does not walk.
+        Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     robot_file, controller, world = choose_parts(robot_file, controller, plant)
     plant = world or 'rigid'

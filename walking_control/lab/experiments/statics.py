@@ -27,11 +27,18 @@ _URDF = ('.urdf', '.xacro')
 class Posture:
     """A robot in a configuration with its two soles, ready to be asked for torques.
 
-    The robot is a name or the path of a robot file, URDF or xacro. `left` and `right` are frames of
-    soles, by default of the robot file's first two feet; `configuration` is the path of a YAML file
-    with ``joints`` and ``base``, by default the robot file's start, or zero angles. `foot_size` is
-    length and width of the soles, m, both 0 for points; None assumes 0.20 x 0.10. InvalidInput: the
-    robot, a frame or the configuration is unusable.
+    Args:
+        robot: Robot name, path of a robot file, or path of a URDF or xacro file.
+        left: Frame of the left sole; None takes the robot file's first foot.
+        right: Frame of the right sole; None takes the second.
+        configuration: Path of a YAML file with ``joints`` and ``base``; None takes the robot
+            file's start posture, or zero angles of a bare URDF.
+        friction: Coefficient of friction.
+        foot_size: Length and width of the soles, m, both 0 for points; None assumes 0.20 x 0.10.
+        overrides: Pairs (name, value) for the robot file.
+
+    Raises:
+        InvalidInput: The robot, a frame or the configuration is unusable.
     """
 
     def __init__(
@@ -121,7 +128,11 @@ def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) 
 
 
 def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:
-    """Return joint positions by name, base position and quaternion (xyzw) of a YAML file."""
+    """Return joint positions by name, base position and quaternion (xyzw) of a YAML file.
+
+    Raises:
+        InvalidInput: The file is unreadable or has another form.
+    """
     form = (
         'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], '
         'quaternion_xyzw: [x, y, z, w]}'
@@ -158,10 +169,12 @@ def solve_statics(
     """Return what holds a robot still, or which limit forbids it.
 
     `effort_limits`, joint -> N m, stand in place of the URDF's; `draw` is called with posture,
-    distributor and solution and returns the path of its picture. Returns ``status`` (feasible or
-    infeasible), ``reason``, ``joint_torques``, ``wrenches``, ``torque_norm``, ``base_residual``,
-    ``cop``, ``margins``, ``solve_time``; beside them ``shortfalls``, ``problems``, ``assumptions``,
-    ``objective``, ``solver``, ``files``.
+    distributor and solution and returns the path of its picture.
+
+    Returns:
+        dict: ``status`` (feasible or infeasible), ``reason``, ``joint_torques``, ``wrenches``,
+        ``torque_norm``, ``base_residual``, ``cop``, ``margins``, ``solve_time``; beside them
+        ``shortfalls``, ``problems``, ``assumptions``, ``objective``, ``solver``, ``files``.
     """
     if support not in SUPPORTS:
         raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))

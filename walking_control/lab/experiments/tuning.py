@@ -45,20 +45,32 @@ FALLS = 10.0  # objective of a walk that falls at once
 
 @dataclass(frozen=True)
 class Goal:
-    """A margin to be kept."""
+    """A margin to be kept.
 
-    kind: str  # ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin
-    wanted: float  # its size
+    Args:
+        kind: ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin.
+        wanted: Its size.
+    """
+
+    kind: str
+    wanted: float
 
 
 @dataclass
 class Trial:
-    """A point that was tried."""
+    """A point that was tried.
 
-    point: dict[str, float]  # name -> value
-    cost: float | None  # None where it does not walk
-    shares: dict[str, float]  # kind -> what is kept of a margin, over what is wanted
-    objective: float  # below 1 with all margins kept
+    Args:
+        point: name -> value.
+        cost: None where it does not walk.
+        shares: kind -> what is kept of a margin, over what is wanted.
+        objective: Below 1 with all margins kept.
+    """
+
+    point: dict[str, float]
+    cost: float | None
+    shares: dict[str, float]
+    objective: float
 
     @property
     def worst(self) -> float:
@@ -67,7 +79,11 @@ class Trial:
 
 
 def check_goals(goals: Sequence[Goal], cost: str) -> None:
-    """Refuse goals that nobody can measure: unknown, without a size, or named twice."""
+    """Refuse goals that nobody can measure.
+
+    Raises:
+        InvalidInput: Unknown, without a size, or named twice.
+    """
     known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
         if goal.kind not in known:
@@ -98,13 +114,17 @@ def tune(
 
     `cost` is one of `COSTS`; after `patience`, s of processor time, no further point is tried.
 
-    Returns a dictionary: ``parameters``, name -> value of the best; ``margins``, kind ->
-    ``wanted``, ``kept`` (a size up to which every one tried was survived); ``cost``;
-    ``cost_before`` and ``margins_before``, of the robot file as it is, None where it has no such
-    point; ``trials``, how many; ``pareto``, list of [worst share of a margin, cost, parameters],
-    none of which another beats in both; ``points``, [worst share, cost] of all that walk;
-    ``robot_file``, the best `RobotFile`. Raises `NotAchieved`: no point keeps all margins; says
-    which came nearest. `Interrupted`: somebody stopped it; holds the best so far.
+    Returns:
+        Dictionary: ``parameters``, name -> value of the best; ``margins``, kind -> ``wanted``,
+        ``kept`` (a size up to which every one tried was survived); ``cost``; ``cost_before`` and
+        ``margins_before``, of the robot file as it is, None where it has no such point;
+        ``trials``, how many; ``pareto``, list of [worst share of a margin, cost, parameters], none
+        of which another beats in both; ``points``, [worst share, cost] of all that walk;
+        ``robot_file``, the best `RobotFile`.
+
+    Raises:
+        NotAchieved: No point keeps all margins; says which came nearest.
+        Interrupted: Somebody stopped it; holds the best so far.
     """
     check_goals(goals, cost)
     if evaluations < 1:
@@ -142,7 +162,13 @@ def tune(
 
 
 class _Bench:
-    """Tries points."""
+    """Tries points.
+
+    Args:
+        task: The `SweepTask`.
+        goals: The `Goal` list.
+        cost: One of `COSTS`.
+    """
 
     def __init__(self, task: SweepTask, goals: Sequence[Goal], cost: str) -> None:
         widths = [axis.high - axis.low for axis in task.axes]
@@ -280,7 +306,11 @@ def _margins(bench: _Bench, trial: Trial) -> dict[str, Any]:
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[list[Any]]:
-    """Return [worst share, cost, point] of walks that none beats in both, cheapest first."""
+    """Return [worst share, cost, point] of trials that none beats in both, cheapest first.
+
+    Args:
+        trials: Those that walk.
+    """
     front: list[list[Any]] = []
     for trial in sorted(trials, key=lambda trial: (trial.cost, -trial.worst)):
         if not front or trial.worst > front[-1][0]:

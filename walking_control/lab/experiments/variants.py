@@ -16,16 +16,26 @@ from walking_control.models.yaml_text import read_yaml
 
 @dataclass(frozen=True)
 class Variant:
-    """One walk of a comparison."""
+    """One walk of a comparison.
 
-    name: str  # what to call it
+    Args:
+        name: What to call it.
+        controller: Name of the controller.
+        settings: name -> value of its parameters, over those of the robot file.
+    """
+
+    name: str
     controller: str
     # name -> value of its parameters, over those of the robot file
     settings: dict[str, Any] = field(default_factory=dict)
 
 
 def variants_path(robot: str) -> Path:
-    """Return the path of the shipped variants of a robot; InvalidInput: there are none."""
+    """Return the path of the shipped variants of a robot.
+
+    Raises:
+        InvalidInput: There are none.
+    """
     path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
     if not path.is_file():
         raise InvalidInput(
@@ -37,7 +47,11 @@ def variants_path(robot: str) -> Path:
 
 
 def read_variants(path: Path | str) -> list[Variant]:
-    """Return the `Variant` list of a file; InvalidInput: it is not of that form."""
+    """Return the `Variant` list of a file.
+
+    Raises:
+        InvalidInput: It cannot be read, or is not a list of name, controller and settings.
+    """
     what = f'variants {path}'
     entries = read_yaml(path, what)
     if not isinstance(entries, list) or not entries:
@@ -78,7 +92,11 @@ def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
 def load_variant(
     robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]] = ()
 ) -> RobotFile:
-    """Return the `RobotFile` of a variant; InvalidInput says of which variant a setting is bad."""
+    """Return the `RobotFile` of a variant.
+
+    Raises:
+        InvalidInput: A bad controller or setting; says of which variant.
+    """
     try:
         CONTROLLERS.find(variant.controller)
         settings = [

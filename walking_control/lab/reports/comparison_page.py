@@ -52,7 +52,13 @@ def summarize_comparison(
     duration: float,
     interrupted: bool = False,
 ) -> dict[str, Any]:
-    """Return the comparison, ready for JSON; an interrupted one lacks walks."""
+    """Return the comparison, ready for JSON.
+
+    Args:
+        disturb: Texts ``KIND=SIZE@WHEN``.
+        duration: Simulated time, s.
+        interrupted: Whether walks are missing because somebody stopped the comparison.
+    """
     return {
         'robot': robot,
         'disturb': list(disturb),

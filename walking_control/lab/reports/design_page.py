@@ -16,7 +16,11 @@ from walking_control.models.robot import in_words
 
 
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page computes with: inertia, Jacobian and motors of a limb."""
+    """Return what the page computes with: inertia and Jacobian of the limb, and its motors.
+
+    Args:
+        study: What `study_transmission` says of it.
+    """
     gears = limb.transmission
     posture = ', '.join(
         f'{in_words(joint)} {math.degrees(study["positions"][joint]):.0f}°'
@@ -46,7 +50,11 @@ def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
-    """Write the page of a study and return its path; the address of it keeps the sliders."""
+    """Write the page and return its path as text; the address of it keeps the sliders.
+
+    Args:
+        study: What `study_transmission` says of it.
+    """
     template = (
         resources.files('walking_control.lab.reports')
         .joinpath('design.html')

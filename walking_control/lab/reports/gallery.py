@@ -33,9 +33,12 @@ PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 def read_bring_up(folder: Path) -> dict[str, Any]:
     """Return what lies in the folder of a bring-up, and what `adopt` wrote about its robot.
 
-    It holds ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the latter
-    None where nothing was adopted; ``picture``, path or None. InvalidInput: no bring-up was ended
-    there.
+    Returns:
+        Dictionary: ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the
+        latter None where nothing was adopted; ``picture``, path or None.
+
+    Raises:
+        InvalidInput: No bring-up was ended there.
     """
     summary = _read(folder / 'summary.json')
     if not isinstance(summary, dict) or not isinstance(summary.get('steps'), list):
@@ -76,7 +79,11 @@ def _read(path: Path) -> Any:
 
 
 def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
-    """Write the Markdown page of bring-ups in this order and its pictures; return their paths."""
+    """Write the page, Markdown, of bring-ups in this order, and its pictures; return their paths.
+
+    Raises:
+        InvalidInput: A folder without a bring-up, or a page without marks.
+    """
     robots = [read_bring_up(Path(folder)) for folder in folders]
     names = [robot['name'] for robot in robots]
     if len(set(names)) < len(names):

@@ -52,7 +52,12 @@ def format_number(value: Any, unit: str, digits: int) -> str:
 
 
 def embed_figure(path: Path, kind: str, caption: str) -> str:
-    """Return a figure in HTML that holds its picture, of this media type, and a caption."""
+    """Return a figure in HTML that holds its picture.
+
+    Args:
+        kind: Its media type.
+        caption: What it shows.
+    """
     data = base64.b64encode(path.read_bytes()).decode('ascii')
     return (
         f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
@@ -72,10 +77,13 @@ def write_page(title: str, parts: Any) -> str:
 
 
 def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
-    """Write the page of what `bring-up` says and return its path as text."""
+    """Write the page and return its path as text.
+
+    Args:
+        result: What `bring-up` says, ``steps`` among it.
+    """
     rows = []
     for step in result['steps']:
-        verdict = 'passed' if step['ok'] else 'not passed'
         number = (
             ''
             if step['value'] is None or step['ok']
@@ -86,7 +94,7 @@ def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
             f'{escape(name)} {_text(value)}' for name, value in step['figures'].items()
         )
         rows.append(
-            f'<tr><th>{escape(step["name"])}</th><th>{verdict}</th>'
+            f'<tr><th>{escape(step["name"])}</th><th>{step["verdict"]}</th>'
             f'<th>{escape(step["what"])}{number}{remedy}</th><th>{figures}</th></tr>'
         )
     table = (

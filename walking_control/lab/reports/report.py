@@ -21,11 +21,16 @@ from walking_control.runs.tables import write_run_table
 def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:
     """Write all files of a run into a directory, which is made if need be.
 
-    `summary`: what `summarize` (or a verb that adds to it) says of the run, JSON-ready. Returns
-    paths of the files, as texts: report.html, summary.json, run.csv, animation.gif and a PNG per
-    figure. The page needs none of the others. Raises `InvalidInput`: the directory cannot be
-    written. `MissingDependency`: matplotlib or Pillow is not installed; nothing has been written
-    then.
+    Args:
+        summary: What `summarize` (or a verb that adds to it) says of the run, JSON-ready.
+
+    Returns:
+        Paths of the files, as texts: report.html, summary.json, run.csv, animation.gif and a PNG
+        per figure. The page needs none of the others.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+        MissingDependency: matplotlib or Pillow is not installed; nothing has been written then.
     """
     import_matplotlib()
     import_pillow()
@@ -37,9 +42,15 @@ def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> li
 def plot_run(run: Run, name: str | None = None) -> Any:
     """Return a figure of the report.
 
-    `name`: of the figure, as its file in a report is called; None takes the first. Returns a
-    matplotlib ``Figure``. Raises `InvalidInput`: the run has no such figure; says which it has.
-    `MissingDependency`: matplotlib is not installed.
+    Args:
+        name: Of the figure, as its file in a report is called; None takes the first.
+
+    Returns:
+        A matplotlib ``Figure``.
+
+    Raises:
+        InvalidInput: The run has no such figure; says which it has.
+        MissingDependency: matplotlib is not installed.
     """
     import_matplotlib()
     plots = {

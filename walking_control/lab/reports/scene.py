@@ -30,18 +30,34 @@ CAMERA_TIME = 0.8  # s over which the camera averages the robot's position
 
 @dataclass(frozen=True)
 class Pose:
-    """Places in the floor frame of everything drawn of one row, m."""
+    """Places in the floor frame of everything drawn of one row, m.
 
-    points: np.ndarray  # of the skeleton, ``(n_points, 3)``
+    Args:
+        points: Of the skeleton, ``(n_points, 3)``.
+        soles: Closed outline of each foot's sole, ``(n, 3)`` each.
+        arrows: foot index -> (foot, tip) of the arrow of its force, while it carries a load.
+        com: Centre of mass, ``(3,)``.
+        plumb: Where the vertical through it meets the floor, ``(3,)``.
+    """
+
+    points: np.ndarray
     soles: tuple[np.ndarray, ...]  # closed outline of each foot's sole, ``(n, 3)`` each
     # foot index -> (foot, tip) of the arrow of its force, while it carries a load
     arrows: dict[int, tuple[np.ndarray, np.ndarray]]
-    com: np.ndarray  # centre of mass, ``(3,)``
-    plumb: np.ndarray  # where the vertical through it meets the floor, ``(3,)``
+    com: np.ndarray
+    plumb: np.ndarray
 
 
 class Scene:
-    """The poses of a run; `height` (m) at the start, `weight` in N, indices of points."""
+    """The poses of a run.
+
+    Attributes:
+        segments: The `Segment` list of the skeleton.
+        base: Index of the base's point.
+        feet: Index of each foot's point.
+        height: Of the drawn robot at the start, m.
+        weight: m g, N.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -80,10 +96,13 @@ class Scene:
 
 
 def telling_rows(run: Run) -> list[tuple[int, str]]:
-    """Return the rows that tell most of a run, in order of time, each with a reason in words.
+    """Return the rows that tell most of a run, in order of time, with the reason for each.
 
     They are the middle of the longest time on every set of feet, at most three of them; after a
     fall also the last row; where the robot never changed its support, only the last row.
+
+    Returns:
+        List of (row, words).
     """
     longest: dict[tuple[int, ...], tuple[int, int]] = {}
     for begin, end, feet in support_intervals(run):
@@ -106,14 +125,24 @@ def _stands(run: Run, feet: tuple[int, ...]) -> str:
 
 
 def import_pillow() -> Any:
-    """Return Pillow's Image module; MissingDependency: it is not installed."""
+    """Return Pillow's Image module.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
     return import_optional('PIL.Image', 'animation', 'pillow')
 
 
 def save_frames(
     frames: Iterable[Any], path: Path | str, linger: bool = False, rate: float = FRAME_RATE
 ) -> None:
-    """Write RGB images of one size as an endless GIF, in the package's colours; `rate` in Hz."""
+    """Write RGB images as an endless GIF, in the package's colours.
+
+    Args:
+        frames: Images of one size.
+        linger: Show the last one longer.
+        rate: Frames per second.
+    """
     image = import_pillow()
     palette = make_palette(image)
     frames = [frame.quantize(palette=palette, dither=image.Dither.NONE) for frame in frames]

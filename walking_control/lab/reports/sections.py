@@ -16,8 +16,8 @@ WALK_FIGURES = (
     (
         'stick_figure',
         walk.plot_stick_figure,
-        'The last two steps as multiple exposures, seven poses each, faint to strong; dotted: paths '
-        'of base and feet.',
+        'The last two steps as multiple exposures, seven poses each, faint to strong; '
+        'dotted: paths of base and feet.',
     ),
     (
         'steps',
@@ -42,14 +42,14 @@ WALK_FIGURES = (
     (
         'top_view',
         footprints.plot_top_view,
-        'The walk from above and from the side. The hip is coloured by the foot that stands, dots are '
-        'footprints.',
+        'The walk from above and from the side. The hip is coloured by the foot that stands, '
+        'dots are footprints.',
     ),
     (
         'disturbed_walk',
         disturbance.plot_disturbed_walk,
-        'The steps around the disturbance, six poses each; strong: just after touchdown. The edge of '
-        'a step is drawn half way between the footholds on either side.',
+        'The steps around the disturbance, six poses each; strong: just after touchdown. '
+        'The edge of a step is drawn half way between the footholds on either side.',
     ),
     (
         'energies',
@@ -97,8 +97,8 @@ POSTURE_FIGURES = (
         posture.plot_poses,
         'The middle of the longest time on each support, or the end when the support never '
         'changed. An arrow is the force of the floor on a foot, drawn from the middle '
-        'of the sole because the place it acts at is not recorded; cross and dashes: centre of mass '
-        'and the vertical through it.',
+        'of the sole because the place it acts at is not recorded; cross and dashes: '
+        'centre of mass and the vertical through it.',
     ),
     (
         'foot_forces',
@@ -164,7 +164,17 @@ _LOADS = ['peak_effort', 'peak_current', 'min_normal_force', 'max_friction_ratio
 
 
 class Section(NamedTuple):
-    """What a report says of one side of a run."""
+    """What a report says of one side of a run.
+
+    Attributes:
+        figures: Triples (name, function of a run that returns a figure or None, caption).
+        does: Function of a summary: what the robot does, for the title, where nothing ended it.
+        outcome: Function of a summary: HTML paragraph of how the run went.
+        columns: Function of a summary: title -> its numbers, each by key, of every column.
+        keys: Of `NUMBERS` and `own`, in the order shown.
+        notes: Function of a summary: what the numbers mean, in HTML.
+        own: Names of numbers that are others than those of `NUMBERS`.
+    """
 
     # triples (name, function of a run that returns a figure or None, caption)
     figures: tuple[tuple[str, Callable[[Any], Any], str], ...]
@@ -174,9 +184,9 @@ class Section(NamedTuple):
     outcome: Callable[[dict[str, Any]], str]
     # function of a summary: title -> its numbers, each by key, of every column
     columns: Callable[[dict[str, Any]], dict[str, dict[str, Any]]]
-    keys: list[str]  # of `NUMBERS` and `own`, in the order shown
-    notes: Callable[[dict[str, Any]], str]  # function of a summary: what the numbers mean, in HTML
-    own: dict[str, str] = {}  # names of numbers that are others than those of `NUMBERS`
+    keys: list[str]
+    notes: Callable[[dict[str, Any]], str]
+    own: dict[str, str] = {}
 
     def verb(self, summary: dict[str, Any]) -> str:
         """Return what the robot did, for the title."""
@@ -306,6 +316,8 @@ def _space_outcome(summary: dict[str, Any]) -> str:
     if verdicts:
         walked = [verdict['kept'] for verdict in verdicts if verdict['kept'] is not None]
         text += f', and kept to {sum(walked)} of {len(walked)} segments of its route'
+    if summary.get('natural_gait'):
+        text += f'. The natural gait: {summary["natural_gait"]}'
     return _paragraph(f'{text}.', summary) + (_route(verdicts) if verdicts else '')
 
 
@@ -321,6 +333,8 @@ def _route(verdicts: list[dict[str, Any]]) -> str:
         'heading off by (deg)',
         'push (N s/kg)',
         'steps to a stand',
+        'electrical cost of transport',
+        'on the gait (%)',
         '',
     )
     lines = [
@@ -341,6 +355,8 @@ def _route(verdicts: list[dict[str, Any]]) -> str:
             '' if heading is None else f'{math.degrees(heading):.1f}',
             format_number(verdict.get('push'), '', 2),
             str(verdict.get('steps', '')),
+            format_number(verdict.get('cost_of_transport_electrical'), '', 3),
+            '' if verdict.get('on_gait') is None else f'{100.0 * verdict["on_gait"]:.0f}',
             'kept' if verdict['kept'] else verdict['reason'],
         ]
         lines.append(

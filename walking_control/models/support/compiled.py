@@ -52,7 +52,11 @@ def _compile(sources: tuple[str, ...]) -> Terms:
 
 
 def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
-    """Return compiled support terms, shared by robots of equal structure, and parameters."""
+    """Return the generated support terms of a robot, compiled, and their parameters.
+
+    Args:
+        dynamics: `Dynamics`; robots of equal structure share the compiled code.
+    """
     functions, parameters = symbolic.support_terms(dynamics)
     sources = tuple(
         symbolic.write_python(function, f'terms_{i}') for i, function in enumerate(functions)
@@ -81,7 +85,11 @@ def point_to_terms(terms: Terms) -> Any:
 
 
 def point_to(function: Function, *arguments: object) -> Any:
-    """Return a shared function compiled for such arguments (plain arrays) and by its address."""
+    """Return a shared function compiled and by its address.
+
+    Args:
+        arguments: It is called with such; arrays of a record come as plain arrays.
+    """
     import numba
 
     from walking_control.models.code_cache import Pointer

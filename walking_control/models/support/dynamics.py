@@ -28,7 +28,14 @@ from walking_control.models.friction import spring_torques
 
 
 class SupportDynamics:
-    """Support terms of a robot by Pinocchio; `InvalidInput` where it is not planar."""
+    """Support terms of a planar robot by Pinocchio.
+
+    Args:
+        dynamics: `Dynamics` of the robot.
+
+    Raises:
+        InvalidInput: The robot is not planar.
+    """
 
     def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
@@ -45,7 +52,11 @@ class SupportDynamics:
         self.lift = tuple(robot.lifts[foot] for foot in robot.feet)
 
     def relabel(self, support: int) -> np.ndarray:
-        """Return the matrix S from q of one support to q of the other ([DS09] (4.10))."""
+        """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
+
+        Args:
+            support: Index of the foot that has been standing.
+        """
         return np.asarray(self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support])
 
     def input_map(self, support: int) -> np.ndarray:
@@ -57,8 +68,11 @@ class SupportDynamics:
     ) -> np.ndarray:
         """Return the flat array of support terms (see `TermsLayout`).
 
-        `support`: index of the stance foot. `q`: minimal coordinates, ``(n,)``. `v`: their rates.
-        `out`: array to fill.
+        Args:
+            support: Index of the stance foot.
+            q: Minimal coordinates, ``(n,)``.
+            v: Their rates.
+            out: Array to fill.
         """
         out = np.empty(self.layout.size) if out is None else out
         dynamics, n = self.dynamics, self.layout.n
@@ -121,10 +135,13 @@ def unpack_terms(
 ) -> None:
     """Take support terms apart for a foot that stands.
 
-    `terms`: the flat array. `free`: indices of the coordinates that may move, ``(m,)``. `M`:
-    filled, mass matrix of these, ``(m, m)``. `M_f`: filled, rows of the mass matrix in the
-    directions of the foot, ``(2, n)``. `h`: filled, bias of the free coordinates, ``(m,)``. `h_f`:
-    filled, bias in the directions of the foot, ``(2,)``.
+    Args:
+        terms: The flat array.
+        free: Indices of the coordinates that may move, ``(m,)``.
+        M: Filled, mass matrix of these, ``(m, m)``.
+        M_f: Filled, rows of the mass matrix in the directions of the foot, ``(2, n)``.
+        h: Filled, bias of the free coordinates, ``(m,)``.
+        h_f: Filled, bias in the directions of the foot, ``(2,)``.
     """
     n = M_f.shape[1]
     bias = terms_places(n).bias
@@ -147,9 +164,12 @@ class TermsLayout:
     ``foot`` (2,): the other foot relative to the stance foot, m; ``jacobian`` (2, n): its
     derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
     base link's origin relative to the stance foot.
+
+    Args:
+        n: Number of minimal coordinates.
     """
 
-    n: int  # number of minimal coordinates
+    n: int
 
     @property
     def size(self) -> int:
@@ -168,14 +188,22 @@ class TermsLayout:
 
 
 def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
-    """Return the foot's turning about +y per rate of (pitch, joints), ``(1 + n_joints,)``."""
+    """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
+
+    Args:
+        foot: Index of the foot.
+    """
     dynamics = support.dynamics
     J = dynamics.foot_twist_jacobian(np.zeros(dynamics.nq), support.robot.feet[foot])
     return np.round(J[4, 2:], 12)
 
 
 def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
-    """Return generalised forces on q per effort while a foot stands, ``(n, n_efforts)``."""
+    """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
+
+    Args:
+        foot: Index of the stance foot.
+    """
     robot = support.robot
     columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
     if robot.ground_torque is not None:

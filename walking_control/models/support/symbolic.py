@@ -140,10 +140,16 @@ def _axis(model: pin.Model, i: int) -> np.ndarray:
 def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
     """Return the support terms as expressions.
 
-    `dynamics`: `Dynamics`; gives the tree and its numbers. Returns ``(functions, values)``: for
-    each foot a CasADi function (q, v, p) -> terms with that foot as stance foot, and the values of
-    the parameters p; the first two are gravity along x, z. Raises `MissingDependency`: CasADi is
-    not installed. `IncompatiblePlant`: a joint leaves the plane.
+    Args:
+        dynamics: `Dynamics`; gives the tree and its numbers.
+
+    Returns:
+        ``(functions, values)``: for each foot a CasADi function (q, v, p) -> terms with that foot
+        as stance foot, and the values of the parameters p; the first two are gravity along x, z.
+
+    Raises:
+        MissingDependency: CasADi is not installed.
+        IncompatiblePlant: A joint leaves the plane.
     """
     if ca is None:
         raise MissingDependency(
@@ -221,8 +227,9 @@ _ONE = {
 def write_python(function: ca.Function, name: str) -> str:
     """Return the source of a flat Python function that does what a CasADi function does.
 
-    `function`: CasADi SX function with vector inputs and one vector output. `name`: name of the
-    Python function; its arguments are the inputs and the output array.
+    Args:
+        function: CasADi SX function with vector inputs and one vector output.
+        name: Name of the Python function; its arguments are the inputs and the output array.
     """
     arguments = [function.name_in(i) for i in range(function.n_in())]
     lines = [f'def {name}({", ".join(arguments)}, out):']

@@ -67,8 +67,14 @@ class CentroidalMonitorNode(GuardedNode):
     """Publishes ``~/index``, ``~/rotom`` (Float64) and ``~/ellipsoid`` (Marker, base frame).
 
     Without an orientation the base counts as upright; a foot from which nothing was ever heard
-    counts as standing. `name`: node name. `**kwargs`: passed to `rclpy.node.Node`. Raises
-    `InvalidInput`: the robot file or a parameter is unusable.
+    counts as standing.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
     """
 
     def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:

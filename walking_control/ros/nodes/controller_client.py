@@ -14,29 +14,40 @@ from std_srvs.srv import Trigger
 from walking_control.exceptions import NotAchieved
 from walking_control.ros.nodes import topics
 
-BUTTONS = ('start', 'stop', 'emergency_stop', 'clear_fault')
 PATIENCE = 5.0  # s of wall time for an answer
 
 
 class ControllerClient:
-    """Asks the controller; another thread spins the node."""
+    """Asks the controller; another thread spins the node.
+
+    Args:
+        node: The rclpy node.
+    """
 
     def __init__(self, node: Node) -> None:
         def client(kind: Any, name: str) -> Any:
             return node.create_client(kind, f'{topics.CONTROLLER}/{name}')
 
-        self._buttons = {name: client(Trigger, name) for name in BUTTONS}
+        self._buttons = {name: client(Trigger, name) for name in topics.BUTTONS}
         self._list = client(ListParameters, 'list_parameters')
         self._get = client(GetParameters, 'get_parameters')
         self._set = client(SetParameters, 'set_parameters')
 
     def press(self, name: str) -> tuple[bool, str]:
-        """Call one of `BUTTONS`; return whether it was done and what was said, or `NotAchieved`."""
+        """Call one of `topics.BUTTONS`; return whether it was done, and what the controller said.
+
+        Raises:
+            NotAchieved: No answer.
+        """
         answer = self._ask(self._buttons[name], Trigger.Request())
         return answer.success, answer.message
 
     def values(self, names: Sequence[str] = ()) -> dict[str, Any]:
-        """Return name -> value of set parameters, without names all; `NotAchieved`: no answer."""
+        """Return name -> value of parameters that are set, without names of all.
+
+        Raises:
+            NotAchieved: No answer.
+        """
         names = list(names) or sorted(self._ask(self._list, ListParameters.Request()).result.names)
         return {
             name: parameter_value_to_python(value)
@@ -53,8 +64,10 @@ class ControllerClient:
     def change(self, name: str, value: Any) -> str:
         """Set a parameter; return why the controller refuses it, or an empty text.
 
-        A viewer does not tell 1 from 1.0: a number takes the type the parameter has. Raises
-        `NotAchieved`: no answer.
+        A viewer does not tell 1 from 1.0: a number takes the type the parameter has.
+
+        Raises:
+            NotAchieved: No answer.
         """
         (now,) = self._messages([name]).values() or (None,)
         request = SetParameters.Request()

@@ -2,6 +2,7 @@
 """Lifecycle node that runs a control loop on ros2_control topics."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
@@ -26,10 +27,15 @@ from walking_control.ros.nodes.parameters import frozen_error, NodeParameters, S
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.nodes.session import Session
-from walking_control.safety.faults import Fault
+from walking_control.safety.faults import EMERGENCY_STOP, Fault, POWER_OFF
 from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, State
+from walking_control.safety.machine import Event, LED, State
 from walking_control.safety.parameters import SafetyParameters
+
+SERVICE = -1  # way of an emergency stop beside those of `topics.STOP_IN`
+
+
+DESCRIPTION = 1 << 22  # bytes of a robot description
 
 
 class Settings(realtime.RealTimeParameters, section='node'):
@@ -122,15 +128,22 @@ class ControllerNode(GuardedNode, LifecycleNode):
     """Sensors in, effort and lock commands out: the life of a `Session`.
 
     Configure builds the session, activate begins to answer measurements, deactivate sends zero
-    effort first. A fault is kept through all of them until ``~/clear_fault``; the emergency stop is
-    heard in every state. `name`: node name. `**kwargs`: passed to `rclpy.lifecycle.LifecycleNode`.
-    Raises `InvalidInput`: the robot file or a parameter is unusable.
+    effort first. A fault is kept through all of them until ``~/clear_fault``; the emergency stop
+    is heard in every state.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.lifecycle.LifecycleNode`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
     """
 
     _session: Session | None = None
     _sections: SectionParameters | None = None  # None while they are being declared
     _loaded: tuple[str, str] | None = None
     _description: str | None = None
+    _difference: str | None = None  # of that from our robot, in words
     _logged: tuple[Fault | None, tuple[str, ...]] | None = None
 
     def __init__(self, name: str = 'walking_controller', **kwargs: Any) -> None:
@@ -144,19 +157,25 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
         self.create_service(Trigger, '~/clear_fault', self._on_clear)
         self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)
+        self.create_service(Trigger, '~/power_off', self._on_power_off)
         self.create_service(Trigger, '~/start', self._on_start_walking)
         self.create_service(Trigger, '~/stop', self._on_stop_walking)
-        for qos in topics.STOP_IN:
+        self._pressed: set[int] = set()  # by which ways the emergency stop that is latched came
+        for way, qos in enumerate(topics.STOP_IN):
             # one of the three fits any publisher; that the others do not is no news
             self.create_subscription(
                 Bool,
                 topics.EMERGENCY_STOP,
-                self._on_stop_topic,
+                partial(self._on_stop_topic, way),
                 qos,
                 event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
             )
         self.create_subscription(
-            String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED
+            String,
+            topics.ROBOT_DESCRIPTION,
+            self._on_description,
+            topics.LATCHED,
+            largest=DESCRIPTION,
         )
         self.create_subscription(
             String, topics.SIMULATION_END, self._on_simulation_end, topics.EVENTS
@@ -345,13 +364,34 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._stop_now('internal', words)
 
     def _on_stop_service(self, request: Any, response: Any) -> Any:
-        self._stop_now('emergency_stop', 'emergency stop')
+        self._press(SERVICE)
         response.success, response.message = True, 'stopped'
         return response
 
-    def _on_stop_topic(self, message: Bool) -> None:
+    def _on_stop_topic(self, way: int, message: Bool) -> None:
         if message.data:
-            self._stop_now('emergency_stop', 'emergency stop')
+            self._press(way)
+
+    def _press(self, way: int) -> None:
+        """Stop as the category of the emergency stop says; take the power at the second time.
+
+        Each message may come by several subscriptions: it is a second one only to its own.
+        """
+        fault = self._latch.fault
+        if fault is None or EMERGENCY_STOP not in (fault.code, *self._latch.later):
+            self._pressed.clear()
+        again = way in self._pressed or bool(self._pressed) and SERVICE in (way, *self._pressed)
+        self._pressed.add(way)
+        if again:
+            self._stop_now(POWER_OFF, 'emergency stop, for the second time')
+        else:
+            self._stop_now(EMERGENCY_STOP, 'emergency stop')
+
+    def _on_power_off(self, request: Any, response: Any) -> Any:
+        """Take the power at once, whatever the robot does."""
+        self._stop_now(POWER_OFF, 'power off')
+        response.success, response.message = True, 'power off'
+        return response
 
     def _stop_now(self, code: str, words: str) -> None:
         if self._session is not None:
@@ -366,7 +406,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
             response.success, response.message = True, 'no fault is latched; nothing has changed'
             return response
-        obstacle = self._description_problem() if session is not None else None
+        obstacle = self._difference if session is not None else None
         if obstacle is None:
             if session is None:
                 self._latch.clear()
@@ -388,7 +428,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _on_simulation_end(self, message: String) -> None:
         """Leave the active state when the simulator says that it has ended: no sensor is lost."""
-        if self._latch.state not in (State.WAITING, State.WALKING):
+        if self._latch.state not in LED | {State.WAITING, State.WALKING}:
             return
         self.get_logger().info(f'the simulation has ended: {message.data}')
         self.trigger_deactivate()
@@ -420,25 +460,35 @@ class ControllerNode(GuardedNode, LifecycleNode):
         return SetParametersResult(successful=True)
 
     def _on_description(self, message: String) -> None:
-        self._description = message.data
-        problem = self._description_problem()
-        if problem is not None and self._session is not None:
-            self._session.stop('description', problem)
+        text = self._description = message.data
+        session, ours = self._session, self._robot_file.robot.urdf
+
+        def judge(problem: str | None) -> None:
+            if session is None or session is not self._session or text is not self._description:
+                return  # configured anew, or told anew
+            self._difference = problem
+            if problem is not None:
+                session.stop('description', problem)
+
+        if session is not None:
+            self.beside(lambda: _difference(ours, text), judge)
 
     def _check_description(self) -> None:
         """Refuse another robot than the one on /robot_description."""
-        problem = self._description_problem()
-        if problem is not None:
+        if self._description is not None:
+            self._difference = _difference(self._robot_file.robot.urdf, self._description)
+        if self._difference is not None:
             raise InvalidInput(
-                'robot_description', limit=problem, remedy='give robot_file the robot that is there'
+                'robot_description',
+                limit=self._difference,
+                remedy='give robot_file the robot that is there',
             )
 
-    def _description_problem(self) -> str | None:
-        """Return in words how /robot_description is another robot than ours, or None."""
-        if self._description is None:
-            return None
-        found = differences(self._robot_file.robot.urdf, self._description)
-        return 'is another robot than the robot file: ' + '; '.join(found) if found else None
+
+def _difference(ours: str, description: str) -> str | None:
+    """Return in words how a description is another robot than ours, or None."""
+    found = differences(ours, description)
+    return 'is another robot than the robot file: ' + '; '.join(found) if found else None
 
 
 main = program(ControllerNode)

@@ -60,13 +60,21 @@ LAST_WORDS = 20  # messages looked for after the end
 
 @dataclass
 class DemoResult:
-    """What a demo gives back."""
+    """What a demo gives back.
+
+    Args:
+        run: The `Run`.
+        ticks: Control ticks.
+        missed_ticks: Ticks whose command was late.
+        wall_time: From the first tick to the last, s.
+        rmw: Name of the ROS middleware.
+    """
 
     run: Run
-    ticks: int  # control ticks
-    missed_ticks: int  # ticks whose command was late
-    wall_time: float  # from the first tick to the last, s
-    rmw: str  # name of the ROS middleware
+    ticks: int
+    missed_ticks: int
+    wall_time: float
+    rmw: str
 
 
 def run_demo(

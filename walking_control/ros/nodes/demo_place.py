@@ -14,10 +14,15 @@ from walking_control.exceptions import InvalidInput
 
 @dataclass(frozen=True)
 class DemoPlace:
-    """Where a demo's nodes are."""
+    """Where a demo's nodes are.
 
-    domain: str  # ROS domain
-    namespace: str  # namespace of its nodes and topics
+    Args:
+        domain: ROS domain.
+        namespace: Namespace of its nodes and topics.
+    """
+
+    domain: str
+    namespace: str
 
 
 def _folder() -> Path:
@@ -41,7 +46,11 @@ def announce(place: DemoPlace) -> Iterator[None]:
 
 
 def find_demo() -> DemoPlace:
-    """Return the `DemoPlace` of the one demo that runs; `InvalidInput` if none or more do."""
+    """Return the `DemoPlace` of the one demo that runs.
+
+    Raises:
+        InvalidInput: None runs, or more than one.
+    """
     places = {
         path.stem: place
         for path in sorted(_folder().glob('*.json'))

@@ -25,8 +25,10 @@ class TickTimes:
     def add(self, start: float, end: float, expected: float) -> None:
         """Note a tick.
 
-        `start`: wall time at which the tick began, s. `end`: wall time at which its command had
-        left, s. `expected`: control period, s; a gap of more than one and a half is a missed tick.
+        Args:
+            start: Wall time at which the tick began, s.
+            end: Wall time at which its command had left, s.
+            expected: Control period, s; a gap of more than one and a half is a missed tick.
         """
         if self._last is not None:
             row = self.ticks % WINDOW
@@ -50,7 +52,12 @@ class TickTimes:
 
 
 class DiagnosticsPublisher:
-    """Publishes a DiagnosticArray of one status: of `what`, with the robot as hardware id."""
+    """Publishes a DiagnosticArray of one status.
+
+    Args:
+        what: Of it is told.
+        robot: Name of the robot, the hardware id.
+    """
 
     def __init__(self, node: Node, what: str, robot: str = '') -> None:
         self._node = node
@@ -81,9 +88,11 @@ class DiagnosticsPublisher:
     ) -> None:
         """Publish the health of a control loop.
 
-        `state`: what the controller does, e.g. ``'walking'``. `fault`: the latched `Fault`, or
-        None. `counts`: name -> number or text, further figures. `warnings`: what is wrong but no
-        fault, in words.
+        Args:
+            state: What the controller does, e.g. ``'walking'``.
+            fault: The latched `Fault`, or None.
+            counts: name -> number or text, further figures.
+            warnings: What is wrong but no fault, in words.
         """
         wrong = '; '.join(warnings)
         level = (

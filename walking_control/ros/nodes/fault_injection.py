@@ -28,8 +28,12 @@ REACTION = 8.0  # s for a fault to be noticed, and for the effort to end
 def break_law(node: Node, kind: Any, realtime: bool) -> None:
     """Make the control law of a `ControllerNode` in this process provoke a fault.
 
-    `kind`: a kind of `LAW_FAULTS`. `realtime`: whether it ticks by the clock. Raises
-    `InvalidInput`: the fault cannot come in lockstep.
+    Args:
+        kind: A kind of `LAW_FAULTS`.
+        realtime: Whether it ticks by the clock.
+
+    Raises:
+        InvalidInput: The fault cannot come in lockstep.
     """
     law, period = node.loop.controller, node.loop.period
     update = law.update
@@ -51,7 +55,11 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
 
 
 class FaultWatch:
-    """Tells a simulator to provoke a fault and follows the controller."""
+    """Tells a simulator to provoke a fault and follows the controller.
+
+    Args:
+        place: The `DemoPlace`.
+    """
 
     def __init__(self, place: DemoPlace) -> None:
         self.node = rclpy.create_node(f'fault_{os.getpid()}', namespace=place.namespace)
@@ -96,10 +104,17 @@ class FaultWatch:
     def provoke(self, kind: Any) -> dict[str, Any]:
         """Provoke a fault and return what came of it.
 
-        `kind`: a key of `INJECTIONS`. Returns code, time from request to fault in s, reaction,
-        message, and zero_after: time from fault to zero effort in s, None if it did not come.
-        Raises `InvalidInput`: no demo answers, it has a fault already, or it refuses.
-        `NotAchieved`: no fault came.
+        Args:
+            kind: A key of `INJECTIONS`.
+
+        Returns:
+            dict: code, time from request to fault in s, reaction, message, and zero_after: time
+            from fault to zero effort in s, None if it did not come; ends: how the robot ended,
+            "stands", "kneels" or "falls", by whether and when the effort went.
+
+        Raises:
+            InvalidInput: No demo answers, it has a fault already, or it refuses.
+            NotAchieved: No fault came.
         """
         if not self._spin_until(self._walks, DISCOVERY):
             raise InvalidInput(
@@ -126,18 +141,26 @@ class FaultWatch:
         assert fault is not None  # a text that is not empty is one
         code, message = fault.code, fault.message
         ended = self._spin_until(lambda: self._effort[0] >= when and not self._effort[1], REACTION)
+        zero_after = self._effort[0] - when if ended else None
+        # no reaction of category 0 lasts as long as to lower a robot and to damp it
+        ends = 'stands' if zero_after is None else 'falls'
+        if zero_after is not None and zero_after > sum(self._lasting):
+            ends = 'kneels'
         return {
             'code': code,
             'time': when - begin,
             'reaction': reaction if code == kind else self._reaction(code),
             'message': message,
-            'zero_after': self._effort[0] - when if ended else None,
+            'zero_after': zero_after,
+            'ends': ends,
         }
 
     def _reaction(self, code: str) -> str:
         """Return what the controller is told to do about a fault."""
-        response = self._call(self._get, GetParameters.Request(names=[f'safety.on_{code}']))
-        return response.values[0].string_value or KINDS[code].reaction
+        names = [f'safety.on_{code}', 'safety.lower_time', 'safety.damping_time']
+        reaction, *lasting = self._call(self._get, GetParameters.Request(names=names)).values
+        self._lasting = [value.double_value for value in lasting]
+        return reaction.string_value or KINDS[code].reaction
 
 
 def provoke_fault(kind: Any, place: DemoPlace) -> dict[str, Any]:

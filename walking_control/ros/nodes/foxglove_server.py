@@ -21,8 +21,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from walking_control.exceptions import import_optional, InvalidInput, WalkingControlError
-from walking_control.ros.nodes.controller_client import BUTTONS, ControllerClient
-from walking_control.ros.nodes.topics import CONTROLLER
+from walking_control.ros.nodes.controller_client import ControllerClient
+from walking_control.ros.nodes.topics import BUTTONS, CONTROLLER
 
 PATIENCE, LONGEST = 10.0, 16384  # s and bytes of a request
 AT_HOME = {'localhost', '127.0.0.1', '::1'}
@@ -49,11 +49,17 @@ def is_origin(text: str) -> bool:
 class WebGate:
     """Listens for viewers, judges the first lines of each, and passes on all that follows.
 
-    Programs, which have no origin, are let through; so are pages of this machine. `host`: address
-    to listen on. `port`: TCP port; 0 takes a free one. `origins`: of pages of others that may
-    connect. `token`: that a viewer must give as ``?token=``; '' asks for none. `say`: called with a
-    sentence on a page that was refused, once for each origin. Raises `InvalidInput`: nobody can
-    listen there, such as on a port that is taken; or it is no origin.
+    Programs, which have no origin, are let through; so are pages of this machine.
+
+    Args:
+        host: Address to listen on.
+        port: TCP port; 0 takes a free one.
+        origins: Of pages of others that may connect.
+        token: That a viewer must give as ``?token=``; '' asks for none.
+        say: Called with a sentence on a page that was refused, once for each origin.
+
+    Raises:
+        InvalidInput: Nobody can listen there, such as on a port that is taken; or it is no origin.
     """
 
     def __init__(
@@ -182,10 +188,16 @@ ANSWER = {
 class FoxgloveServer:
     """Serves what is logged to its channels, and asks the controller what viewers ask for.
 
-    `client`: the `ControllerClient`; asked from threads of the server. `gate`: the `WebGate`
-    through which viewers come. `wanted`: queue of topics that a viewer has subscribed to. Raises
-    `MissingDependency`: foxglove-sdk or rosbags is not installed. `InvalidInput`: nobody can listen
-    on this machine.
+    Args:
+        client: The `ControllerClient`; asked from threads of the server.
+        gate: The `WebGate` through which viewers come.
+
+    Attributes:
+        wanted: Queue of topics that a viewer has subscribed to.
+
+    Raises:
+        MissingDependency: foxglove-sdk or rosbags is not installed.
+        InvalidInput: Nobody can listen on this machine.
     """
 
     def __init__(self, client: ControllerClient, gate: WebGate) -> None:
@@ -225,7 +237,12 @@ class FoxgloveServer:
     # -- channels --------------------------------------------------------------------------------
 
     def channel(self, topic: str, kind: Any) -> Any:
-        """Return a topic's channel of ROS messages, or None of a type nobody can describe."""
+        """Return a channel of serialized ROS messages, or None of a type nobody can describe.
+
+        Args:
+            topic: Its name.
+            kind: Type, such as ``std_msgs/msg/String``.
+        """
         if kind not in self._store.fielddefs:
             return None
         text = self._store.generate_msgdef(kind, ros_version=2)[0]

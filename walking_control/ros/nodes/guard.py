@@ -3,13 +3,20 @@
 
 What is wrong with a message is judged where it is read. This is for what nobody thought of: rclpy
 lets an exception in a callback end the process, and nobody would send the safe command.
+
+Nor does one hold up the next tick: what is too long is refused before it is read, parameters are
+set a few at a time, and what takes long is done in a thread beside the callbacks.
 """
 
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 import difflib
 import functools
 from pathlib import Path
+import threading
+import time
 import traceback
 from typing import Any
 
@@ -19,8 +26,13 @@ from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message
 
 SAID = 1.0  # s between two reports of broken callbacks
+LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
+MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
+LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
+PIECE, PAUSE = 0.0003, 0.002  # s of work on a request, and between two pieces of it
 LAST_TYPE = max(kind.value for kind in Parameter.Type)
 
 
@@ -42,6 +54,10 @@ class GuardedNode(Node):
     finished = False
     exit_status = 0
 
+    def may_end(self) -> bool:
+        """Return whether the program may end now; asked again and again once it shall."""
+        return True
+
     def stop(self) -> None:
         """Leave a last word, where one is needed, before the node goes."""
 
@@ -56,20 +72,64 @@ class GuardedNode(Node):
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        """Listen to a topic, see `rclpy.node.Node`."""
+        """Listen to a topic, see `rclpy.node.Node`; what is too long is dropped unread."""
+        raw, largest = kwargs.pop('raw', False), kwargs.pop('largest', LARGEST)
+
+        def drop(why: str) -> None:
+            self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
+
+        def hear(content: bytes) -> None:
+            if len(content) > largest:
+                drop(f'a message of {len(content)} bytes; limit {largest}')
+                return
+            try:
+                message = content if raw else deserialize_message(content, msg_type)
+            except Exception as error:  # of bytes that are no message
+                drop(describe(error))
+                return
+            callback(message)
+
         return super().create_subscription(
-            msg_type, topic, self._guard(callback, topic), *args, **kwargs
+            msg_type, topic, self._guard(hear, topic), *args, raw=True, **kwargs
         )
 
     def create_service(
         self, srv_type: Any, srv_name: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
         """Offer a service, see `rclpy.node.Node`."""
-        if srv_type in (SetParameters, SetParametersAtomically):
-            callback = _with_types_known(callback)
-        return super().create_service(
-            srv_type, srv_name, self._guard(callback, srv_name), *args, **kwargs
+        if srv_type is SetParameters:
+            callback = _set_later
+        service = super().create_service(
+            srv_type, srv_name, self._guard(_judged(callback), srv_name), *args, **kwargs
         )
+        if srv_type is SetParameters:
+            send = service.send_response
+            service.send_response = functools.partial(self._answer, send)
+        return service
+
+    def beside(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Let a thread work, and hand over what it returns between two callbacks.
+
+        Args:
+            work: Called in a thread of its own; what it raises is raised in a callback.
+            done: Called with what it returned.
+        """
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
+
+        def look() -> None:
+            if future.done():
+                self.destroy_timer(timer)
+                done(future.result())
+
+        threading.Thread(target=run, daemon=True).start()
+
+        timer = self.steady_timer(2.0 * PAUSE, look)
 
     def create_timer(
         self, timer_period_sec: float, callback: Callable[..., Any], *args: Any, **kwargs: Any
@@ -101,6 +161,32 @@ class GuardedNode(Node):
         return guarded
 
     # -- parameters ------------------------------------------------------------------------------
+
+    def _answer(self, send: Callable[..., None], response: Any, header: Any) -> None:
+        """Send a response; of `_set_later` do its work first, a piece at a time."""
+        if not isinstance(response, SetParameters.Request):
+            send(response, header)
+            return
+        left, results, timers = deque(response.parameters), [], list[Any]()
+
+        def work() -> None:
+            until = time.monotonic() + PIECE
+            while left and time.monotonic() < until:
+                results.append(self._set_one(left.popleft()))
+            if not left:
+                for timer in timers:
+                    self.destroy_timer(timer)
+                send(SetParameters.Response(results=results), header)
+
+        work()
+        if left:
+            timers.append(self.steady_timer(PAUSE, work))
+
+    def _set_one(self, message: Any) -> SetParametersResult:
+        try:
+            return self.set_parameters([Parameter.from_parameter_msg(message)])[0]
+        except Exception as error:  # as in `_guard`: it has a request, and an answer
+            return SetParametersResult(reason=report(self, error, 'set_parameters'))
 
     def set_parameters(self, parameter_list: list[Parameter]) -> list[SetParametersResult]:
         """Set parameters one by one."""
@@ -146,23 +232,46 @@ def report(node: Node, error: Exception, name: str) -> str:
     return words
 
 
-def _with_types_known(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a callback that sets parameters, for requests of any content.
+def _judged(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a callback for requests of any content: those of no use are refused unread."""
+
+    def check(request: Any, response: Any) -> Any:
+        words = _excess(request) or next(
+            filter(None, map(_flaw, getattr(request, 'parameters', ()))), ''
+        )
+        return _refuse(request, response, words) if words else callback(request, response)
+
+    return check
+
+
+def _excess(request: Any) -> str:
+    """Return in words how a request asks for too many parameters at once, or nothing."""
+    most = TOGETHER if isinstance(request, SetParametersAtomically.Request) else MOST
+    for field in ('parameters', 'names', 'prefixes'):
+        count = len(getattr(request, field, ()))
+        if count > most:
+            return f'{count} {field} at once; limit {most}'
+    return ''
+
+
+def _flaw(parameter: Any) -> str:
+    """Return in words why a parameter is not looked at, or nothing.
 
     A type that ROS does not know has no value; type 0, no value, would take the parameter away.
     """
+    value = parameter.value
+    texts = value.string_value, value.byte_array_value, value.string_array_value
+    size = sum(map(len, (*texts, value.double_array_value, value.integer_array_value)))
+    if len(parameter.name) > LONGEST:
+        return f'parameter {parameter.name[:20]!r}... has a name of more than {LONGEST} characters'
+    if not 0 < value.type <= LAST_TYPE:
+        return f'parameter {parameter.name!r} has type {value.type}; must be 1 to {LAST_TYPE}'
+    return f'parameter {parameter.name!r} is {size} long; limit {LARGE}' if size > LARGE else ''
 
-    def check(request: Any, response: Any) -> Any:
-        for each in request.parameters:
-            if not 0 < each.value.type <= LAST_TYPE:
-                return _refuse(
-                    request,
-                    response,
-                    f'parameter {each.name!r} has type {each.value.type}; must be 1 to {LAST_TYPE}',
-                )
-        return callback(request, response)
 
-    return check
+def _set_later(request: Any, response: Any) -> Any:
+    """Return the request: `GuardedNode` sets its parameters, and then answers."""
+    return request
 
 
 def _refuse(request: Any, response: Any, words: str) -> Any:

@@ -14,12 +14,13 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+from std_msgs.msg import Float64MultiArray
 
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.messages import ArrayWriter
 
-FIELDS = ('tick', 'age', 'receivers', 'tripped')
+FIELDS = ('tick', 'age', 'receivers', 'tripped', 'unasked')
+OWN = 0.3  # s for which an effort that answers no tick may be one of our own
 
 
 class HeartbeatWriter:
@@ -27,26 +28,31 @@ class HeartbeatWriter:
 
     def __init__(self) -> None:
         self._writer = ArrayWriter(len(FIELDS))
-        self._writer.message.layout.dim = [
-            MultiArrayDimension(label=name, size=1, stride=1) for name in FIELDS
-        ]
+        self._writer.label(*FIELDS)
 
-    def write(self, tick: int, age: float, receivers: float, tripped: bool) -> Float64MultiArray:
+    def write(
+        self, tick: int, age: float, receivers: float, tripped: bool, unasked: int = 0
+    ) -> Float64MultiArray:
         """Return the message.
 
-        `tick`: tick number of the newest command that had one, 0 before the first. `age`: time
-        since a command was heard, s. `receivers`: subscriptions that get the watchdog's zeros, its
-        own among them. `tripped`: whether it is sending zeros.
+        Args:
+            tick: Tick number of the newest command that had one, 0 before the first.
+            age: Time since a command was heard, s.
+            receivers: Subscriptions that get the watchdog's zeros, its own among them.
+            tripped: Whether it is sending zeros.
+            unasked: How many commands with an effort that answer no tick it has heard.
         """
-        return self._writer.write((tick, age, receivers, tripped), 0)
+        return self._writer.write((tick, age, receivers, tripped, unasked), 0)
 
 
 class WatchdogGuard:
     """Knows whether the watchdog listens to this controller.
 
-    `count`: callable that returns how many receive the effort commands. `timeout`: longest silence
-    of the heartbeat, s; None: no watchdog is needed. `on_lost`: called with a sentence when a
-    watchdog that listened no longer does.
+    Args:
+        count: Callable that returns how many receive the effort commands.
+        timeout: Longest silence of the heartbeat, s; None: no watchdog is needed.
+        on_lost: Called with a sentence when a watchdog that listened no longer does.
+        on_stranger: Called with a sentence when it has heard commands that are not ours.
     """
 
     def __init__(
@@ -55,8 +61,9 @@ class WatchdogGuard:
         count: Callable[[], int],
         timeout: float | None,
         on_lost: Callable[[str], None],
+        on_stranger: Callable[[str], None],
     ) -> None:
-        self._count, self._on_lost = count, on_lost
+        self._count, self._on_lost, self._on_stranger = count, on_lost, on_stranger
         self._timeout = math.inf if timeout is None else timeout
         self.begin()
         self._parts: tuple[tuple[Any, Any], ...] = ()
@@ -74,12 +81,17 @@ class WatchdogGuard:
         self.listens = self._timeout == math.inf
         self._first: int | None = None
         self._last = 0
+        self._unasked = math.inf
+        self._own = time.monotonic()  # when we last sent what answers no tick
         self._answered = -math.inf  # when the watchdog last said that it hears us
         self._heartbeat: tuple[float, Any] | None = None  # when and what it last said
         self._since = time.monotonic()
 
     def note(self, tick: int) -> None:
-        """Remember the tick of a command that is about to be sent."""
+        """Remember the tick of a command that is about to be sent; 0: it answers none."""
+        if not tick:
+            self._own = time.monotonic()
+            return
         if self._first is None:
             self._first = tick
         self._last = tick
@@ -95,7 +107,7 @@ class WatchdogGuard:
                 f'no watchdog is heard {waited}: start watchdog_node, or set require_watchdog '
                 'to false'
             )
-        when, (_, _, receivers, _) = self._heartbeat
+        when, (_, _, receivers, *_) = self._heartbeat
         if time.monotonic() - when > self._timeout:
             return f'the watchdog has been silent for {time.monotonic() - when:.1f} s'
         if receivers < self._needed():
@@ -108,9 +120,15 @@ class WatchdogGuard:
     def _on_heartbeat(self, message: Float64MultiArray) -> None:
         if len(message.data) != len(FIELDS):  # somebody else's
             return
-        tick, age, receivers, _ = message.data
+        tick, age, receivers, _, unasked = message.data
         now = time.monotonic()
         self._heartbeat = now, tuple(message.data)
+        # the efforts of our reactions to faults answer no tick either
+        strange, self._unasked = unasked - self._unasked, unasked
+        if strange > 0 and self.listens and now - self._own > OWN:
+            self._on_stranger(
+                f'the watchdog has heard {strange:.0f} commands that this controller has not sent'
+            )
         # numbers come round, so distances are compared
         ours = (
             self._first is not None
@@ -139,8 +157,10 @@ class FallbackSwitch:
     """One request to ``<controller_manager>/switch_controller``, made when it is needed.
 
     Zero effort has been sent before and goes on being sent: the switch is in addition to it.
-    `node`: the rclpy node that asks. `values`: `fallback_controller`, `effort_controller` and
-    `controller_manager`.
+
+    Args:
+        node: The rclpy node that asks.
+        values: `fallback_controller`, `effort_controller` and `controller_manager`.
     """
 
     def __init__(self, node: Node, values: Any) -> None:
@@ -198,8 +218,11 @@ class WatchClock:
 
     Simulated time is what /clock says and, since that may come rarely, the stamps of sensors near
     it. It passes as slowly as the simulator is and stands still while that pauses; a reset lets it
-    go on from where it is. `simulated`: whether the time is simulated. `pace`: of this clock, of
-    the steady clock's: 1, or how fast the simulation goes.
+    go on from where it is.
+
+    Attributes:
+        simulated: Whether the time is simulated.
+        pace: Of this clock, of the steady clock's: 1, or how fast the simulation goes.
     """
 
     def __init__(self, node: Node) -> None:
@@ -215,7 +238,11 @@ class WatchClock:
         self._window = wall, 0.0
 
     def now(self, stamp: float | None = None) -> float:
-        """Return the time, s. `stamp`: of a sensor that has just been heard, s."""
+        """Return the time, s.
+
+        Args:
+            stamp: Of a sensor that has just been heard, s.
+        """
         wall = time.monotonic()
         if not self.simulated:
             return wall

@@ -46,8 +46,10 @@ def describe(
 ) -> LaunchDescription:
     """Return the launch description of a launch file.
 
-    `file`: its path; what is typed behind it and is no argument of it is refused. `arguments`: its
-    table of `LaunchArgument`. `plan`: from the values of the arguments to a list of steps.
+    Args:
+        file: Its path; what is typed behind it and is no argument of it is refused.
+        arguments: Its table of `LaunchArgument`.
+        plan: From the values of the arguments to a list of steps.
     """
 
     def start(context: Any) -> list[Any]:

@@ -35,7 +35,12 @@ ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_com
 
 
 class Listener(GuardedNode):
-    """Keeps what the sensors of a robot say whose topics are in a namespace."""
+    """Keeps what the sensors of a robot say.
+
+    Args:
+        namespace: Of its topics.
+        **kwargs: Passed to `rclpy.node.Node`.
+    """
 
     def __init__(self, robot: Robot, namespace: str = '', **kwargs: Any) -> None:
         super().__init__('live_check', namespace=namespace, **kwargs)
@@ -177,9 +182,14 @@ def check_live(
 ) -> tuple[list[InvalidInput], list[str], Diagnosis]:
     """Listen to a running robot.
 
-    `namespace`: of its topics. `wait`: longest wait for all its sensors, s. `listen`: how long to
-    listen then, s. Returns list of `InvalidInput`, list of sentences on what could not be judged,
-    and the `Diagnosis` of the system.
+    Args:
+        namespace: Of its topics.
+        wait: Longest wait for all its sensors, s.
+        listen: How long to listen then, s.
+
+    Returns:
+        tuple: List of `InvalidInput`, list of sentences on what could not be judged, and the
+        `Diagnosis` of the system.
     """
     avoid_shared_memory()
     with ros():

@@ -32,8 +32,14 @@ class Settings(Parameters, section='node'):
 class LockEmulatorNode(GuardedNode):
     """A `LockEmulator` at the rate of the joint states.
 
-    Locks are armed until they are told otherwise, as those of our plants are. `name`: node name.
-    `**kwargs`: passed to `rclpy.node.Node`. Raises `InvalidInput`: the robot has no locks.
+    Locks are armed until they are told otherwise, as those of our plants are.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot has no locks.
     """
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
@@ -45,7 +51,7 @@ class LockEmulatorNode(GuardedNode):
         self._armed = np.ones(len(robot.locks), dtype=bool)
         self._reader = JointStateReader(robot.joints)
         self._position, self._velocity = np.zeros((2, len(robot.joints)))
-        self._states = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
+        self._states = JointStateWriter([lock.joint for lock in robot.locks], ('position',))
         self._efforts = ArrayWriter(len(robot.locks))
         self._state_publisher = self.create_publisher(
             JointState, topics.LOCK_STATES, topics.SENSOR_OUT

@@ -10,11 +10,11 @@ from typing import Any
 from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from visualization_msgs.msg import Marker
 
 from walking_control.exceptions import MeasurementError
-from walking_control.models.signals import CONTACT, Sensor, STATE
+from walking_control.models.signals import CONTACT, Sensor, Signal, STATE
 
 
 def seconds(stamp: Time) -> float:
@@ -53,26 +53,38 @@ def allocate(message: Any, field: str, size: int) -> np.ndarray:
 
 
 class JointStateReader:
-    """Take joints, in the robot's order, out of a JointState, whatever order it has."""
+    """Take joints out of a JointState, in whatever order they come.
 
-    def __init__(self, joints: Sequence[str]) -> None:
+    Args:
+        joints: Names in the robot's order.
+        signals: Those of a `Sensor`, which may be of fewer joints; None: positions, and velocities
+            where they are asked for.
+    """
+
+    def __init__(self, joints: Sequence[str], signals: Sequence[Signal] | None = None) -> None:
         self._joints = joints
+        self._fields = [
+            (signal.place, [joints.index(label) for label in signal.labels])
+            for signal in signals or ()
+        ] or [(field, list(range(len(joints)))) for field in ('position', 'velocity')]
         self._names: list[str] | None = None  # of the last message; one without any is none
         self._index: list[int] = []
 
-    def read(self, message: Any, position: np.ndarray, velocity: np.ndarray | None = None) -> bool:
-        """Copy positions and velocities in the robot's order.
+    def read(self, message: Any, *parts: np.ndarray) -> bool:
+        """Copy the numbers of each field in the robot's order.
 
-        Returns False if the message holds none of the joints: another device's, left alone. Raises
-        `MeasurementError`: some joints are missing or an array is too short.
+        Returns:
+            bool: False if the message holds none of the joints: another device's, left alone.
+
+        Raises:
+            MeasurementError: Some joints are missing or an array is too short.
         """
         if message.name != self._names:
             if not set(message.name) & set(self._joints) and self._joints:
                 return False
             self._learn(message.name)
-        self._copy(message.position, position, 'positions')
-        if velocity is not None:
-            self._copy(message.velocity, velocity, 'velocities')
+        for (field, joints), part in zip(self._fields, parts):
+            self._copy(getattr(message, field), joints, part, field)
         return True
 
     def _learn(self, names: Sequence[str]) -> None:
@@ -87,15 +99,15 @@ class JointStateReader:
         self._names = list(names)
         self._index = [names.index(joint) for joint in self._joints]
 
-    def _copy(self, values: Any, out: np.ndarray, what: str) -> None:
+    def _copy(self, values: Any, joints: list[int], out: np.ndarray, what: str) -> None:
         count = len(self._names or ())
         if len(values) < count:
             raise MeasurementError(
-                f'JointState {what}',
+                f'JointState.{what}',
                 value=len(values),
                 limit=f'must be {count} numbers, one per name',
             )
-        out[:] = [values[i] for i in self._index]
+        out[:] = [values[self._index[i]] for i in joints]
 
 
 class ForceReader:
@@ -129,7 +141,7 @@ def message_type(sensor: Sensor) -> Any:
 def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bool]:
     """Return what copies a sensor message into a `Measurement`, as `JointStateReader.read` does."""
     if sensor.message == STATE:
-        joints = JointStateReader(sensor.signals[0].labels)
+        joints = JointStateReader(sensor.signals[0].labels, sensor.signals)
         return lambda message: joints.read(message, *parts)
     force = ForceReader() if sensor.kind == CONTACT else None
 
@@ -145,7 +157,11 @@ def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bo
 
 
 class SensorWriter:
-    """A message of a sensor whose numbers are along axes, filled in place."""
+    """A message of a sensor whose numbers are along axes, filled in place.
+
+    Args:
+        sensor: The `Sensor`.
+    """
 
     def __init__(self, sensor: Sensor) -> None:
         self._signals, self.message = sensor.signals, message_type(sensor)()
@@ -160,35 +176,41 @@ class SensorWriter:
 
 
 class JointStateWriter:
-    """A JointState message of fixed names, filled in place, with velocities or without."""
+    """A JointState message of fixed names, filled in place.
 
-    def __init__(self, names: Sequence[str], velocity: bool = True) -> None:
+    Args:
+        names: Joint names.
+        fields: Of the message, that it holds.
+    """
+
+    def __init__(
+        self, names: Sequence[str], fields: Sequence[str] = ('position', 'velocity')
+    ) -> None:
         self.message = JointState(name=list(names))
-        self._position = allocate(self.message, 'position', len(names))
-        self._velocity = None
-        if velocity:
-            self._velocity = allocate(self.message, 'velocity', len(names))
+        self._parts = [allocate(self.message, field, len(names)) for field in fields]
 
-    def write(
-        self, time: float, position: np.ndarray, velocity: np.ndarray | None = None
-    ) -> JointState:
-        """Return the message with these values."""
+    def write(self, time: float, *parts: np.ndarray) -> JointState:
+        """Return the message with these values, of each field and name."""
         set_stamp(self.message.header.stamp, time)
-        self._position[:] = position
-        if self._velocity is not None:
-            self._velocity[:] = velocity
+        for held, part in zip(self._parts, parts):
+            held[:] = part
         return self.message
 
 
-def writer_of(sensor: Sensor) -> Any:
-    """Return a `JointStateWriter` or `SensorWriter`."""
+def writer_of(sensor: Sensor, names: Sequence[str] | None = None) -> Any:
+    """Return a `JointStateWriter`, of these names or the sensor's own, or a `SensorWriter`."""
     if sensor.message == STATE:
-        return JointStateWriter(sensor.signals[0].labels, len(sensor.signals) > 1)
+        fields = [signal.place for signal in sensor.signals]
+        return JointStateWriter(sensor.signals[0].labels if names is None else names, fields)
     return SensorWriter(sensor)
 
 
 class ArrayWriter:
-    """A Float64MultiArray of fixed length, filled in place. `size`: number of values."""
+    """A Float64MultiArray of fixed length, filled in place.
+
+    Args:
+        size: Number of values.
+    """
 
     def __init__(self, size: int) -> None:
         self.message = Float64MultiArray()
@@ -199,3 +221,9 @@ class ArrayWriter:
         self._data[:] = values
         self.message.layout.data_offset = tick
         return self.message
+
+    def label(self, *words: str) -> None:
+        """Name what the messages from now on hold; without words no longer."""
+        self.message.layout.dim = [
+            MultiArrayDimension(label=word, size=1, stride=1) for word in words
+        ]

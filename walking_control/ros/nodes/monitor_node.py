@@ -43,8 +43,9 @@ JOINTS, ODOM = f'/{topics.JOINT_STATES}', '/odom'
 class Topic:
     """A topic that is offered, and listened to while somebody wants it.
 
-    `newest`: last message, serialized, until it is passed on. `last`: the last one that was passed
-    on or taken.
+    Attributes:
+        newest: Last message, serialized, until it is passed on.
+        last: The last one that was passed on or taken.
     """
 
     def __init__(self, node: Node, name: str, kind: Any, channel: Any) -> None:
@@ -84,10 +85,15 @@ class Topic:
 class MonitorNode(GuardedNode):
     """Finds topics, passes messages on, and computes where the links are.
 
-    `host`: address to listen on. `port`: TCP port. `rate`: messages per second and topic, of wall
-    time. `robot`: name or path of the robot file; empty: that of the controller. `origins`: of web
-    pages that may connect, see `WebGate`. `token`: that viewers must give; empty: none. `name`:
-    node name. `**kwargs`: passed to `rclpy.node.Node`.
+    Args:
+        host: Address to listen on.
+        port: TCP port.
+        rate: Messages per second and topic, of wall time.
+        robot: Name or path of the robot file; empty: that of the controller.
+        origins: Of web pages that may connect, see `WebGate`.
+        token: That viewers must give; empty: none.
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
 
     Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
     listen there, or the robot file is unusable.
@@ -294,10 +300,14 @@ def run_monitor(
 ) -> None:
     """Serve until interrupted.
 
-    `host`: address to listen on. `port`: TCP port. `rate`: messages per second and topic. `robot`:
-    name or path of the robot file; empty: that of the controller. `origins`: of web pages that may
-    connect, see `WebGate`. `token`: that viewers must give; empty: none. `namespace`: of the
-    controller and its topics.
+    Args:
+        host: Address to listen on.
+        port: TCP port.
+        rate: Messages per second and topic.
+        robot: Name or path of the robot file; empty: that of the controller.
+        origins: Of web pages that may connect, see `WebGate`.
+        token: That viewers must give; empty: none.
+        namespace: Of the controller and its topics.
 
     Raises `MissingDependency`: the extra ``monitor`` is not installed. `InvalidInput`: nobody can
     listen there, or the robot file is unusable.

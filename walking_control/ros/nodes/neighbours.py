@@ -26,7 +26,9 @@ class EndedProcesses:
     """Knows processes that were seen at work and have gone since.
 
     Whatever was not seen alive counts as alive: another machine or container, another middleware.
-    `own`: identities of endpoints of this process.
+
+    Args:
+        own: Identities of endpoints of this process.
     """
 
     def __init__(self, own: Iterable[bytes]) -> None:
@@ -65,7 +67,11 @@ def _runs(number: int) -> bool:
 
 
 class Neighbours:
-    """Looks at the ROS graph around a controller, for as long as its node lives."""
+    """Looks at the ROS graph around a controller, for as long as its node lives.
+
+    Args:
+        node: The rclpy node.
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -170,8 +176,10 @@ def _name(info: Any) -> str:
 class Claims:
     """Asks the controller manager, where there is one, who has claimed the efforts.
 
-    `topic`: of the effort commands, with all remappings; it begins with the name of our command
-    controller. `joints`: names of the joints with a motor.
+    Args:
+        topic: Of the effort commands, with all remappings; it begins with the name of our command
+            controller.
+        joints: Names of the joints with a motor.
     """
 
     def __init__(self, node: Node, topic: str, joints: Iterable[str]) -> None:

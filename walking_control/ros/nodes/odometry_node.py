@@ -58,8 +58,14 @@ class OdometryNode(GuardedNode):
     The sensors come on the topics that the controller hears, and are judged as there: while one is
     silent or wrong nothing is published, `/diagnostics` says why, and the way goes on afterwards
     from where it ended. Efforts are heard if somebody commands them on our topic; planar walkers
-    need them for their rates. `name`: node name. `**kwargs`: passed to `rclpy.node.Node`. Raises
-    `InvalidInput`: the robot file or a parameter is unusable.
+    need them for their rates.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
     """
 
     def __init__(self, name: str = 'odometry', **kwargs: Any) -> None:

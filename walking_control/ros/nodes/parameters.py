@@ -36,8 +36,11 @@ def freeze(node: Node, name: str, parameter: Parameter, frozen: bool) -> None:
 def declare_section(node: Node, values: Any) -> None:
     """Declare the parameters of a section on a node.
 
-    `values`: those that serve as defaults, from the robot file. Raises `ParameterError`: a value
-    given from outside has the wrong type or is out of range.
+    Args:
+        values: Those that serve as defaults, from the robot file.
+
+    Raises:
+        ParameterError: A value given from outside has the wrong type or is out of range.
     """
     for name, row in values.rows.items():
         _declare(node, f'{values.section}.{name}', row, getattr(values, name))
@@ -84,7 +87,11 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 
 
 def read_section(node: Node, kind: Any) -> Any:
-    """Return a section's values of a node's parameters; `ParameterError`: a rule is broken."""
+    """Return the values of a section, of a class of `Parameters`, from a node's parameters.
+
+    Raises:
+        ParameterError: A value breaks the class's rules.
+    """
     return kind.read(
         {name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows}
     )
@@ -97,7 +104,11 @@ def _plain(parameter: Parameter) -> Any:
 
 
 class NodeParameters:
-    """Parameters of the node itself, a class of them, declared without a section prefix."""
+    """Parameters of the node itself, declared without a section prefix.
+
+    Args:
+        kind: Their class of `Parameters`.
+    """
 
     def __init__(self, node: Node, kind: Any) -> None:
         self._node = node
@@ -120,8 +131,9 @@ class NodeParameters:
 class SectionParameters:
     """The sections of a robot file as parameters ``<section>.<name>`` of a node.
 
-    `kinds`: the class of `Parameters` of each section. `robot_file`: the `RobotFile` that gives the
-    defaults.
+    Args:
+        kinds: The class of `Parameters` of each section.
+        robot_file: The `RobotFile` that gives the defaults.
     """
 
     def __init__(self, node: Node, kinds: Any, robot_file: RobotFile) -> None:
@@ -163,8 +175,11 @@ class SectionParameters:
     def check_changes(self, parameters: Any) -> dict[str, Any]:
         """Return section -> validated values of a set of changes; all or nothing.
 
-        `parameters`: the rclpy parameters to be set. Raises `ParameterError`: a change is out of
-        range or contradictory.
+        Args:
+            parameters: The rclpy parameters to be set.
+
+        Raises:
+            ParameterError: A change is out of range or contradictory.
         """
         changes: dict[str, Any] = {}
         for parameter in parameters:

@@ -28,8 +28,11 @@ class PostureTopics(Output):
 
     In: ``posture`` (JointState, every joint by name) and ``support`` (String: a foot link, or
     ``both``). Out: ``~/wrench/<foot>`` in the sole's frame, ``~/markers`` for RViz (force, centre
-    of pressure, sole), ``~/telemetry/margin_<contact>_<limit>``. `loop`: the `ControlLoop`; its
-    controller is a `PostureHolder`. `rate`: see `Output`.
+    of pressure, sole), ``~/telemetry/margin_<contact>_<limit>``.
+
+    Args:
+        loop: The `ControlLoop`; its controller is a `PostureHolder`.
+        rate: See `Output`.
     """
 
     def __init__(self, node: Node, loop: ControlLoop, law: PostureHolder, rate: float) -> None:

@@ -47,7 +47,10 @@ class RealTimeParameters(Parameters):
 def begin(node: Node, values: Any) -> None:
     """Ask the machine for what a node needs that has to be on time, once, and say what it got.
 
-    Nothing happens in a process that is not the node's own. `values`: its `RealTimeParameters`.
+    Nothing happens in a process that is not the node's own.
+
+    Args:
+        values: Its `RealTimeParameters`.
     """
     global own_process
     if not own_process:
@@ -85,8 +88,12 @@ def begin(node: Node, values: Any) -> None:
 def raise_priority(priority: int) -> None:
     """Give every thread of this process, and those they start, a real-time priority.
 
-    `priority`: of SCHED_FIFO, from 1 to 99. Raises `OSError`: the right to it is missing.
-    `AttributeError`: the system knows no such priorities.
+    Args:
+        priority: Of SCHED_FIFO, from 1 to 99.
+
+    Raises:
+        OSError: The right to it is missing.
+        AttributeError: The system knows no such priorities.
     """
     for thread in os.listdir('/proc/self/task'):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))

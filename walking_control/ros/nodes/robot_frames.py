@@ -10,7 +10,11 @@ from walking_control.models.urdf import parse
 
 
 class RobotFrames:
-    """Transforms from parent to child link of every joint of a URDF text, fixed ones too."""
+    """Transforms from parent to child link of every joint of a URDF, fixed ones too.
+
+    Args:
+        urdf: URDF text.
+    """
 
     def __init__(self, urdf: str) -> None:
         self._model = pin.buildModelFromXML(urdf)
@@ -36,8 +40,9 @@ class RobotFrames:
     ) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
         """Yield (parent, child, translation ``(3,)`` in m, quaternion xyzw ``(4,)``).
 
-        `names`: of joints, in any order; those of other robots are ignored. `positions`: theirs,
-        rad or m; what is not finite leaves a joint where it was.
+        Args:
+            names: Of joints, in any order; those of other robots are ignored.
+            positions: Theirs, rad or m; what is not finite leaves a joint where it was.
         """
         for name, position in zip(names, positions):
             where, size = self._joints.get(name, (0, 0))

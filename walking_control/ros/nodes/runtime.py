@@ -18,8 +18,14 @@ from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
 from walking_control.ros.nodes import realtime
 from walking_control.ros.nodes.guard import report
+from walking_control.ros.nodes.printing import print_from_threads
 
+# A closed terminal, and whatever else would end a process without a word, mean: stop.
+STOPS = tuple(
+    getattr(signal, f'SIG{name}') for name in ('INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2', 'ALRM')
+)
 GRACE = 10.0  # s that a process which is asked to end may take for it
+SWITCH = 0.0005  # s for which another thread may hold up the next tick
 AGAIN = 1.0  # s after which a second request is meant: a terminal and launch both send the first
 
 # files of Fast DDS, by the names of its versions 2 and 3
@@ -82,17 +88,19 @@ def _init(args: Any) -> None:
 
 
 class StopSignal:
-    """Remembers SIGINT and SIGTERM, so that a tick is finished before the node stops.
+    """Remembers each of `STOPS`, so that a tick is finished before the node stops.
 
     The ROS context stays alive through them: the last command can still be sent. Nothing is raised
-    in the middle of a callback. As a context manager it puts the former handlers back.
+    in the middle of a callback. SIGHUP stays ignored where it was (nohup). As a context manager it
+    puts the former handlers back.
     """
 
     def __init__(self) -> None:
         self.received = False
         self._former = {
             number: signal.signal(number, self._on_signal)
-            for number in (signal.SIGINT, signal.SIGTERM)
+            for number in STOPS
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
         }
 
     def _on_signal(self, number: int, frame: Any) -> None:
@@ -106,12 +114,15 @@ class StopSignal:
             signal.signal(number, handler)
 
 
-def bound_end() -> None:
-    """See to it that this process ends soon after SIGINT or SIGTERM, whatever hangs in it.
+def bound_end(words: int) -> None:
+    """See to it that this process ends soon after one of `STOPS`, whatever hangs in it.
 
-    After the first it may end by itself for `GRACE`; then it says where it hangs and is ended by
-    SIGALRM, which needs no interpreter. A second one ends it at once. A robot that was not told to
-    stop is the watchdog's, as after any crash.
+    After the first it may end by itself for `GRACE`; then it says where it hangs and ends, which
+    needs no interpreter. A second one ends it at once. A robot that was not told to stop is the
+    watchdog's, as after any crash.
+
+    Args:
+        words: File that says where it hangs; must not block.
     """
     ours, signals = os.pipe()
     os.set_blocking(signals, False)
@@ -120,13 +131,12 @@ def bound_end() -> None:
     def watch() -> None:
         first = None
         while numbers := os.read(ours, 16):
-            if not {signal.SIGINT, signal.SIGTERM} & {*numbers}:
+            if not {*STOPS} & {*numbers}:
                 continue
             now = time.monotonic()
             if first is None:
                 first = now
-                faulthandler.dump_traceback_later(GRACE)
-                signal.setitimer(signal.ITIMER_REAL, GRACE + 1.0)
+                faulthandler.dump_traceback_later(GRACE, file=words, exit=True)
             elif now - first > AGAIN:
                 os._exit(128 + numbers[-1])
 
@@ -145,23 +155,33 @@ def end_with_parent() -> None:
 
 
 def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
-    """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
+    """Run one node as a program; it ends soon after one of `STOPS`, see `bound_end`.
 
-    `make_node`: callable that returns the node. Its ``finished`` ends the program, its ``stop()``
-    is called before the end, its ``exit_status`` is returned. `args`: command-line arguments, None
-    for those of the process. Returns exit status: the node's, or that of the error.
+    What it prints blocks nobody, see `print_from_threads`.
+
+    Args:
+        make_node: Callable that returns the node. Its ``finished`` ends the program, its
+            ``may_end()`` says whether a signal may, its ``stop()`` is called before the end, its
+            ``exit_status`` is returned.
+        args: Command-line arguments, None for those of the process.
+
+    Returns:
+        Exit status: the node's, or that of the error.
     """
     avoid_shared_memory()
+    words = print_from_threads()
+    sys.setswitchinterval(SWITCH)
     stop = StopSignal()
-    bound_end()
+    bound_end(words)
     node, executor, status = None, None, 0
     realtime.own_process = True
     try:
         _init(args)
         node = make_node()
         executor = make_executor()
+        faulthandler.enable(words)  # the executor wants it on standard error
         executor.add_node(node)
-        spin(executor, lambda: node.finished or stop.received)
+        spin(executor, lambda: node.finished or (stop.received and node.may_end()))
         status = node.exit_status
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -38,8 +38,9 @@ KINDS = ('', JOINT_STATE, VALUES)
 class CombinedReader:
     """Takes stamp and measurement out of serialized messages.
 
-    `read`: from bytes to (names or None, numbers), by the normal path. `force_sign`: 1 where the
-    force sensors tell the force of the floor on the foot, else -1.
+    Args:
+        read: From bytes to (names or None, numbers), by the normal path.
+        force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
     """
 
     def __init__(
@@ -58,7 +59,11 @@ class CombinedReader:
         self._names, self._layout = list(names), None
 
     def read(self, raw: bytes, measurement: Measurement) -> int | None:
-        """Fill a measurement, return the stamp in ns (None: no names yet) or `MeasurementError`."""
+        """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
+
+        Raises:
+            MeasurementError: An interface is missing, or the message cannot be read.
+        """
         try:
             return self._fill(raw, measurement)
         except (ValueError, RuntimeError) as error:  # RuntimeError: half a message
@@ -134,9 +139,13 @@ def subscribe(
 ) -> list[Any]:
     """Listen to a combined state; return the subscriptions.
 
-    `kind`: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
-    `force_sign`: see `CombinedReader`. `on_raw`: called with reader and bytes. Raises
-    `MissingDependency`: control_msgs is not installed.
+    Args:
+        kind: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
+        force_sign: See `CombinedReader`.
+        on_raw: Called with reader and bytes.
+
+    Raises:
+        MissingDependency: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
 
@@ -180,7 +189,11 @@ def subscribe(
 
 
 class CombinedWriter:
-    """The combined state of our simulator: a JointState whose positions are all the numbers."""
+    """The combined state of our simulator: a JointState whose positions are all the numbers.
+
+    Args:
+        robot: The `Robot`.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self.message = JointState(name=state_interfaces(robot))
@@ -203,9 +216,12 @@ def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:
 class SensorSet:
     """Reads messages into `operation.measurement` and tells the `Operation` of each.
 
-    `on_answered`: called with the steady time at which the last sensor of a new set arrived, once
-    the set is answered. `combined`: one of `KINDS`: all sensors in one message; ``''``: each on its
-    own topic. `force_sign`: of the forces in a combined state, see `CombinedReader`.
+    Args:
+        on_answered: Called with the steady time at which the last sensor of a new set arrived,
+            once the set is answered.
+        combined: One of `KINDS`: all sensors in one message; ``''``: each on its
+            own topic.
+        force_sign: Of the forces in a combined state, see `CombinedReader`.
     """
 
     def __init__(

@@ -12,8 +12,9 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.controllers.controller import FootPlanner, PostureHolder
+from walking_control.controllers.controller import FootPlanner, PostureHolder, StopJudge
 from walking_control.exceptions import InvalidInput
+from walking_control.models.drives import picks_of
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.operation import Operation, Patience
 from walking_control.ros.nodes import topics
@@ -29,9 +30,10 @@ from walking_control.ros.nodes.telemetry import OdometryPublisher, Output, Telem
 from walking_control.ros.nodes.tick_recorder import TickRecorder
 from walking_control.ros.nodes.velocity import VelocityTopic
 from walking_control.ros.nodes.walk_markers import WalkMarkers
+from walking_control.ros.ros2_control.names import command_topic
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, State
+from walking_control.safety.machine import Event, LED, State
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
 WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagnostics
@@ -40,10 +42,16 @@ WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagn
 class Session:
     """An `Operation` on ROS topics, from configure to cleanup.
 
-    `robot_file`: the `RobotFile` with the parameters as they are now. `controller`: name of the
-    controller. `values`: validated values of the node's own parameters. `latch`: the `Latch` of the
-    node. `neighbours`: the `Neighbours` of the node. `on_fault`: called when another fault is
-    latched, or none any more. Raises `InvalidInput`: the loop cannot be built.
+    Args:
+        robot_file: The `RobotFile` with the parameters as they are now.
+        controller: Name of the controller.
+        values: Validated values of the node's own parameters.
+        latch: The `Latch` of the node.
+        neighbours: The `Neighbours` of the node.
+        on_fault: Called when another fault is latched, or none any more.
+
+    Raises:
+        InvalidInput: The loop cannot be built.
     """
 
     def __init__(
@@ -102,6 +110,7 @@ class Session:
             self._count_receivers,
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),
+            lambda words: self.stop('second_publisher', words),
         )
         self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
         self._outputs = self._make_outputs(robot_file, values)
@@ -133,7 +142,7 @@ class Session:
         return int(
             min(
                 self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(topics.EFFORT_COMMANDS),
+                self._neighbours.receivers(command_topic(self._driven[-1][0])),
             )
         )
 
@@ -142,10 +151,15 @@ class Session:
             return create(Float64MultiArray, topic, topics.LATEST)
 
         robot = self._robot
-        self._effort, self._lock = ArrayWriter(len(robot.efforts)), ArrayWriter(len(robot.locks))
-        self._effort_publisher = publish(topics.EFFORT_COMMANDS)
+        self._waits = False  # whether our messages say so
+        # field of a command, which of its numbers, and how they leave; gains before efforts
+        self._driven = [
+            (field, pick, ArrayWriter(len(pick)), publish(command_topic(field)))
+            for field, pick in reversed(picks_of(robot).items())
+        ]
+        self._effort_publisher, self._lock = self._driven[-1][-1], ArrayWriter(len(robot.locks))
         self._lock_publisher = publish(topics.LOCK_COMMANDS)
-        self._publishers = [self._effort_publisher, self._lock_publisher]
+        self._publishers = [*(driven[-1] for driven in self._driven), self._lock_publisher]
         fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
         self._telemetry = ArrayWriter(len(fields)) if fields else None
         if fields:
@@ -174,7 +188,11 @@ class Session:
         return self._neighbours.conflict() or self._claims.conflict
 
     def check_neighbours(self) -> None:
-        """Refuse (`InvalidInput`) to begin beside a second law or sensor, or without a stop."""
+        """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
+
+        Raises:
+            InvalidInput: Somebody is there who must not be.
+        """
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:
             raise InvalidInput(
@@ -234,12 +252,17 @@ class Session:
 
     def _send(self, tick: int) -> None:
         command = self.loop.command
-        if tick:
-            self._guard.note(tick)
+        self._guard.note(tick)
+        waits = self._latch.state is State.WAITING
+        if waits is not self._waits:
+            self._waits = waits
+            for writer in (*(driven[2] for driven in self._driven), self._lock):
+                writer.label(*[topics.WAITS] * waits)
         if self._telemetry is not None and tick:
             self.loop.controller.write_telemetry(self._said)
             self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
-        self._effort_publisher.publish(self._effort.write(command.effort, tick))
+        for field, pick, writer, publisher in self._driven:
+            publisher.publish(writer.write(getattr(command, field)[pick], tick))
         if self._robot.locks:
             self._lock_publisher.publish(self._lock.write(command.lock, tick))
         if self._fault_state() != self._reported:
@@ -251,7 +274,7 @@ class Session:
         self.times.add(start, end, self.loop.period / max(pace, 1e-9))
         self.operation.answered(start, end, pace)
         self._recorder.add(self.operation.measurement, self.loop)
-        if self._latch.fault is None:
+        if self.loop.supervisor.led:
             for output in self._outputs:
                 output.publish(self.operation.measurement.stamp)
 
@@ -301,6 +324,14 @@ class Session:
                 )
             if self._fault_state() != self._reported:
                 self.report()
+
+    def _stoppable(self) -> dict[str, Any]:
+        """Return what the law's step plan says of a stop from here."""
+        law = self.loop.law
+        if not isinstance(law, StopJudge) or self._latch.state not in LED | {State.WALKING}:
+            return {}
+        steps, margin = law.stoppable()
+        return {'stoppable in steps': steps, 'stoppable margin': margin}
 
     def _set_watch(self, delay: float) -> None:
         self._watch_timer.timer_period_ns = int(1e9 * delay)
@@ -355,6 +386,7 @@ class Session:
                 'cmd_vel refused': steering.refused,
                 'cmd_vel clipped': steering.clipped,
                 'later faults': ', '.join(self._latch.later),
+                **self._stoppable(),
             },
             warnings,
         )

@@ -2,6 +2,7 @@
 """Plays the part of robot and ros2_control: sensors out, commands in, on the same topics."""
 
 from collections.abc import Callable
+from functools import partial
 import time
 from typing import Any
 
@@ -20,12 +21,13 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models import signals
+from walking_control.models.drives import picks_of
 from walking_control.models.parameters import parameter
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.guard import describe, GuardedNode
-from walking_control.ros.nodes.messages import JointStateWriter, message_type, set_stamp, writer_of
+from walking_control.ros.nodes.messages import message_type, set_stamp, writer_of
 from walking_control.ros.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
@@ -135,8 +137,14 @@ class SimulatorNode(GuardedNode):
 
     It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
     that carry their tick number and steps; the result does not depend on the machine's speed. In
-    real time it steps by the steady clock. `name`: node name. `**kwargs`: passed to
-    `rclpy.node.Node`. Raises `InvalidInput`: the robot file, the plant or a parameter is unusable.
+    real time it steps by the steady clock.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file, the plant or a parameter is unusable.
     """
 
     _started: float | None = None
@@ -147,7 +155,6 @@ class SimulatorNode(GuardedNode):
     fault: Fault | None = None
     # for law faults: of whoever has the controller here
     break_law: Callable[[str], None] | None = None
-    _effort_tick: int | None = None
     _lock_tick: int | None = None
     _telemetry_tick: int | None = None
 
@@ -229,7 +236,7 @@ class SimulatorNode(GuardedNode):
             for sensor in self._sensors
         }
         if stand_in:
-            self._writers[signals.JOINTS] = JointStateWriter(stand_in.joints)
+            self._writers[signals.JOINTS] = writer_of(joints, stand_in.joints)
         self._combined_publisher = None
         if self._values.combined_state:
             self._combined = CombinedWriter(robot)
@@ -244,7 +251,11 @@ class SimulatorNode(GuardedNode):
                 Float64MultiArray, topics.TELEMETRY, self._on_telemetry, latest
             )
         heard = topics.SENSOR_IN if stand_in else latest  # ros2_control asks for nothing
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, heard)
+        self._ticks: dict[str, int | None] = {}  # topic of a command -> what its newest answers
+        for field, pick in picks_of(robot).items():
+            topic, hear = names.command_topic(field), partial(self._on_driven, field, pick)
+            self._ticks[topic] = None
+            self.create_subscription(Float64MultiArray, topic, hear, heard)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, heard)
 
     # -- start -----------------------------------------------------------------------------------
@@ -298,16 +309,35 @@ class SimulatorNode(GuardedNode):
 
     # -- commands --------------------------------------------------------------------------------
 
-    def _on_effort(self, message: Float64MultiArray) -> None:
+    def _on_driven(self, field: str, pick: list[int], message: Float64MultiArray) -> None:
+        """Take a field of a command, for which of its numbers."""
+        if self._waits(message):
+            return
+        told, topic = np.empty(len(pick)), names.command_topic(field)
         if (
-            self._forward(self.stand_in, message, names.EFFORT_CONTROLLER)
+            self._forward(self.stand_in, message, names.COMMANDED[field][0])
             if self.stand_in
-            else self._accept(message, self._command.effort, topics.EFFORT_COMMANDS)
+            else self._accept(message, told, topic)
         ):
-            self._effort_tick = message.layout.data_offset
+            self._ticks[topic] = message.layout.data_offset
+            if self.stand_in is None:
+                getattr(self._command, field)[pick] = told
+                self._complete()
             self._advance()
 
+    def _waits(self, message: Float64MultiArray) -> bool:
+        """Return whether a controller still waits: its zeros do not let go of the robot."""
+        dim = message.layout.dim
+        return self._commanded is None and bool(dim) and dim[0].label == topics.WAITS
+
+    def _complete(self) -> None:
+        """Let servos hold what they were told, once they were told anything."""
+        if self._ticks.get(names.command_topic('position')) is not None:
+            self.plant.drives.complete(self._command)
+
     def _on_lock(self, message: Float64MultiArray) -> None:
+        if self._waits(message):
+            return
         if self.stand_in:
             if self.plant.robot.locks and self._forward(
                 self.stand_in, message, names.LOCK_CONTROLLER
@@ -346,9 +376,10 @@ class SimulatorNode(GuardedNode):
             self.get_logger().error(
                 f'{name} is deactivated: its command has another size than its joints'
             )
-        stand_in.write(self._command.effort, self._command.lock)
+        stand_in.write(self._command)
+        self._complete()
         if self.plant.time < self._place.habits.limp:
-            self._command.effort[:] = 0.0
+            self._command.clear()
 
     def _accept(self, message: Any, out: np.ndarray, topic: str) -> bool:
         """Copy a command, as ros2_control would: a wrong one is dropped."""
@@ -374,7 +405,7 @@ class SimulatorNode(GuardedNode):
 
     def _answers(self) -> list[tuple[str, int | None]]:
         """Return (topic, tick of the newest message) of all that answers a tick."""
-        answers: list[tuple[str, int | None]] = [(topics.EFFORT_COMMANDS, self._effort_tick)]
+        answers: list[tuple[str, int | None]] = list(self._ticks.items())
         if self.plant.robot.locks:
             answers.append((topics.LOCK_COMMANDS, self._lock_tick))
         if len(self._said):
@@ -408,8 +439,8 @@ class SimulatorNode(GuardedNode):
         silence = self._values.speed * (time.monotonic() - self._commanded)
         silent = silence > self._values.command_timeout
         if silent and self.stand_in is None:  # ros2_control has no timeout
-            self._command.effort[:] = 0.0
-        if self._effort_tick != self._tick:
+            self._command.clear()
+        if any(tick != self._tick for tick in self._ticks.values()):
             self.missed_ticks += 1
         self._step()
 
@@ -460,7 +491,9 @@ class SimulatorNode(GuardedNode):
         self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
 
     def _observe(self) -> None:
-        self._observer.update(self._measurement, self._command.effort)
+        plant = self.plant
+        effort = self._command.effort if plant.drives.are_plain else plant.held
+        self._observer.update(self._measurement, effort)
 
     def _publish(self) -> None:
         measurement = self._told
@@ -473,6 +506,8 @@ class SimulatorNode(GuardedNode):
             name, parts = sensor.name, measurement.parts[sensor.name]
             if self.stand_in is not None and sensor.kind == signals.CONTACT:
                 parts = [self.stand_in.multiply(name, self._values.force_sign * parts[0])]
+            if sensor.message == signals.STATE:
+                parts = list(map(sensor.spread, sensor.signals, parts))
             if name == signals.JOINTS:
                 if self.stand_in is not None:
                     parts = [self.stand_in.arrange(part) for part in parts]
@@ -512,7 +547,7 @@ class SimulatorNode(GuardedNode):
         joints = self._injection.joints
         if self.stand_in is not None:
             joints = self.stand_in.joints[: len(joints)]
-        self._writers[signals.JOINTS] = JointStateWriter(joints)
+        self._writers[signals.JOINTS] = writer_of(self._sensors[-1], joints)
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""

@@ -23,7 +23,11 @@ COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')
 
 
 class Output:
-    """What is published while walking, at most at a rate (Hz) of sensor time; 0: nothing."""
+    """What is published beside the commands while walking, at a limited rate of sensor time.
+
+    Args:
+        rate: Messages per second; 0 publishes nothing.
+    """
 
     def __init__(self, node: Node, rate: float) -> None:
         self._node, self._created = node, list[Any]()
@@ -78,7 +82,11 @@ class Output:
 
 
 class Telemetry(Output):
-    """Publishes coordinates, support, efforts and the law's own figures at a limited rate."""
+    """Publishes coordinates, support, efforts and the law's own figures at a limited rate.
+
+    Args:
+        rate: See `Output`, of each topic.
+    """
 
     def __init__(self, node: Node, loop: ControlLoop, rate: float) -> None:
         self._loop, self._message = loop, Float64()
@@ -130,8 +138,10 @@ class Telemetry(Output):
 class StepWork:
     """Work of all actuators in the last step, at commanded efforts and estimated speeds.
 
-    `power`: now, W. `net`: of the last step, J. `positive`: the same, of positive power alone: what
-    the actuators put in, J.
+    Attributes:
+        power: Now, W.
+        net: Of the last step, J.
+        positive: The same, of positive power alone: what the actuators put in, J.
     """
 
     def __init__(self, loop: ControlLoop) -> None:
@@ -161,8 +171,11 @@ class StepWork:
 class OdometryPublisher(Output):
     """Publishes Odometry and, where tf2_msgs exists, the transform odom -> base.
 
-    The frame ``odom`` is level: x forward, z up, with its origin at the first stance foot. `slope`:
-    inclination of the floor, rad, downhill positive. `rate`: see `Output`.
+    The frame ``odom`` is level: x forward, z up, with its origin at the first stance foot.
+
+    Args:
+        slope: Inclination of the floor, rad, downhill positive.
+        rate: See `Output`.
     """
 
     def __init__(self, node: Node, loop: ControlLoop, slope: float, rate: float) -> None:
@@ -242,9 +255,13 @@ class OdometryPublisher(Output):
 def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the covariances of pose and twist of an Odometry message, ``(6, 6)`` each.
 
-    `state`: a `WalkerState` with a covariance. `level`: rotation from the floor frame to ``odom``,
-    ``(3, 3)``. The first is of position and rotation about the axes of ``odom``, the second of the
-    velocity in base axes; its angular part is zero.
+    Args:
+        state: A `WalkerState` with a covariance.
+        level: Rotation from the floor frame to ``odom``, ``(3, 3)``.
+
+    Returns:
+        Of position and rotation about the axes of ``odom``, and of the velocity in base axes; the
+        angular part of the latter is zero.
     """
     turn, place, speed = np.eye(9).reshape(3, 3, 9)[[0, 2, 1]]
     pose = np.vstack((level @ place, level @ turn))
@@ -256,7 +273,11 @@ def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def level_rotation(slope: float) -> np.ndarray:
-    """Return the rotation from a floor's frame, downhill by slope (rad), to a level one."""
+    """Return the rotation from the floor frame to the level one, ``(3, 3)``.
+
+    Args:
+        slope: Inclination of the floor, rad, downhill positive.
+    """
     c, s = math.cos(slope), math.sin(slope)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 

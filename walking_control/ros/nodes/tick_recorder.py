@@ -20,10 +20,13 @@ LOG = 'log'
 class TickRecorder:
     """One bag for every activation, one for every fault; where one exists, names get a number.
 
-    `logger`: of the node; what ends a recording is said there, once. `values`: the node's
-    parameters, with ``record``, ``record_faults`` and ``realtime``. `controller`: name of the
-    controller. Raises `MissingDependency`: rosbags is not installed, and a file is asked for by
-    name.
+    Args:
+        logger: Of the node; what ends a recording is said there, once.
+        values: The node's parameters, with ``record``, ``record_faults`` and ``realtime``.
+        controller: Name of the controller.
+
+    Raises:
+        MissingDependency: rosbags is not installed, and a file is asked for by name.
     """
 
     def __init__(self, logger: Any, values: Any, robot_file: RobotFile, controller: str) -> None:
@@ -46,7 +49,11 @@ class TickRecorder:
             logger.warning(f'faults are not recorded: {error}')
 
     def begin(self) -> None:
-        """Begin to record. Raises `InvalidInput`: what was asked for by name cannot be made."""
+        """Begin to record.
+
+        Raises:
+            InvalidInput: What was asked for by name cannot be made.
+        """
         path = (
             None
             if self._path is None

@@ -21,9 +21,12 @@ SAID = 1.0  # s between two warnings of one kind
 class VelocityTopic:
     """Hands cmd_vel to an `Operation` and warns of what is not taken as it came.
 
-    `stamped`: whether the messages are TwistStamped. `hold`: how old a stamp may be, s; 0 for any
-    age. A stamp of zero is none. `problem`: in words what was not taken since `pop_problem`, or
-    None.
+    Args:
+        stamped: Whether the messages are TwistStamped.
+        hold: How old a stamp may be, s; 0 for any age. A stamp of zero is none.
+
+    Attributes:
+        problem: In words what was not taken since `pop_problem`, or None.
     """
 
     def __init__(
@@ -81,7 +84,11 @@ class VelocityTopic:
 
 
 class RouteTopics:
-    """Publishes velocities on cmd_vel and calls start and stop: whom a `Guide` asks."""
+    """Publishes velocities on cmd_vel and calls start and stop: whom a `Guide` asks.
+
+    Args:
+        node: The rclpy node.
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node

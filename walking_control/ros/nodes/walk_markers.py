@@ -32,9 +32,12 @@ class WalkMarkers(Output):
     """Publishes ``~/markers`` in the frame odom.
 
     Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
-    ``capture`` (where the fall would end if no foot moved), ``heading`` and ``floor`` (as it is
-    felt under the stance foot). `law`: its controller. `slope`: inclination of the floor, rad,
-    downhill positive. `rate`: see `Output`.
+    ``capture`` (where the fall would end if no foot moved) and ``heading``.
+
+    Args:
+        law: Its controller.
+        slope: Inclination of the floor, rad, downhill positive.
+        rate: See `Output`.
     """
 
     def __init__(

@@ -6,7 +6,9 @@ this node, in a process of its own, does. Its heartbeat says what it hears, so t
 need not leave zero before somebody watches.
 """
 
+from functools import partial
 import math
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -20,6 +22,7 @@ from walking_control.ros.nodes.heartbeat import FallbackSwitch, HeartbeatWriter,
 from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.parameters import NodeParameters
 from walking_control.ros.nodes.runtime import program
+from walking_control.ros.ros2_control.names import command_topic
 
 
 class Settings(realtime.RealTimeParameters, section='node'):
@@ -49,6 +52,7 @@ class Settings(realtime.RealTimeParameters, section='node'):
 
 
 HEARTBEAT_PERIOD = 0.02  # s; how soon a controller knows that it is heard
+OUTLIVE = 2.0  # s that it goes on after it was asked to end, while a controller is at work
 
 
 class WatchdogNode(GuardedNode):
@@ -57,8 +61,14 @@ class WatchdogNode(GuardedNode):
     Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros
     are sent, again and again, until a controller speaks (a new one must be activated by somebody).
     A controller that leaves says so by zeros that answer no tick. An answer of zero counts because
-    the robot may have heard the next one, which was not zero, when the watchdog had not. `name`:
-    node name. `**kwargs`: passed to `rclpy.node.Node`.
+    the robot may have heard the next one, which was not zero, when the watchdog had not.
+
+    A closed terminal or Ctrl-C asks controller and watchdog to end at once. The watchdog goes last:
+    once the controller has left, or `OUTLIVE` later.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
     """
 
     def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:
@@ -70,7 +80,9 @@ class WatchdogNode(GuardedNode):
         self._size: int | None = None  # of the last command, while a controller is at work
         self._heard = -math.inf  # when a controller was heard
         self._tick = 0  # what it answered
+        self._unasked = 0  # efforts that answer nothing
         self._deadline = 0.0  # when zero is due, unless it speaks
+        self._asked = 0.0  # when it was asked to end, steady clock
         self.tripped = False
         self.trips = 0
         self._fallback = FallbackSwitch(self, values) if values.fallback_controller else None
@@ -82,6 +94,13 @@ class WatchdogNode(GuardedNode):
         self._publisher = self.create_publisher(
             Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST
         )
+        self._gains: dict[Any, int] = {}  # publisher -> how many gains were heard last
+        for field in ('stiffness', 'damping'):  # zero effort alone would leave drives stiff
+            topic = command_topic(field)
+            zero = self.create_publisher(Float64MultiArray, topic, topics.LATEST)
+            self.create_subscription(
+                Float64MultiArray, topic, partial(self._on_gains, zero), topics.LATEST
+            )
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
         self.create_subscription(
             Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command, topics.LATEST
@@ -90,6 +109,12 @@ class WatchdogNode(GuardedNode):
         self.steady_timer(HEARTBEAT_PERIOD, self._on_heartbeat)
         self.steady_timer(1.0, self._on_diagnostics)
         realtime.begin(self, values)
+
+    def may_end(self) -> bool:
+        """Return whether no controller is at work any more, or it was asked long ago."""
+        now = time.monotonic()
+        self._asked = self._asked or now
+        return self._size is None or now - self._asked > OUTLIVE
 
     def _on_command(self, message: Float64MultiArray) -> None:
         at_work = message.layout.data_offset != 0 or any(message.data)
@@ -100,6 +125,10 @@ class WatchdogNode(GuardedNode):
         self._size = len(message.data) if at_work else None
         self._heard, self._deadline, self.tripped = now, now + self._timeout, False
         self._tick = tick or self._tick
+        self._unasked += at_work and not tick
+
+    def _on_gains(self, zero: Any, message: Float64MultiArray) -> None:
+        self._gains[zero] = len(message.data)
 
     def _on_watch(self) -> None:
         """Send zero if it is due; look again when it could be."""
@@ -116,7 +145,8 @@ class WatchdogNode(GuardedNode):
         self._watch.reset()
 
     def _send_zero(self, now: float, size: int) -> None:
-        self._publisher.publish(ArrayWriter(size).write(0.0, 0))
+        for publisher, count in {**self._gains, self._publisher: size}.items():
+            publisher.publish(ArrayWriter(count).write(0.0, 0))
         if self.tripped:
             return
         self.tripped = True
@@ -133,7 +163,11 @@ class WatchdogNode(GuardedNode):
     def _on_heartbeat(self) -> None:
         self._heartbeat_publisher.publish(
             self._heartbeat.write(
-                self._tick, self._age(), self._publisher.get_subscription_count(), self.tripped
+                self._tick,
+                self._age(),
+                self._publisher.get_subscription_count(),
+                self.tripped,
+                self._unasked,
             )
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import import_optional, InvalidInput
+from walking_control.models.drives import picks_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
     JOINTS,
@@ -29,14 +30,22 @@ from walking_control.ros.ros2_control import names
 
 @dataclass(frozen=True)
 class Bag:
-    """A bag, opened."""
+    """A bag, opened.
+
+    Args:
+        path: Its path.
+        texts: Topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told.
+        remark: What is missing of one that nobody closed, in words; None of one that was.
+        readable: The path, or that of a copy of what is whole.
+        folder: Which holds the copy.
+    """
 
     path: Path
     # topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told
     texts: dict[str, str]
-    remark: str | None  # what is missing of one that nobody closed, in words; None of one that was
-    readable: Path  # the path, or that of a copy of what is whole
-    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)  # which holds the copy
+    remark: str | None
+    readable: Path
+    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)
 
     def messages(self) -> Iterator[tuple[str, Any]]:
         """Yield (topic, message) in the order in which they were written."""
@@ -57,7 +66,12 @@ class Bag:
 
 
 def open_bag(path: Path) -> Bag:
-    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2; InvalidInput: there is none."""
+    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2.
+
+    Raises:
+        MissingDependency: rosbags is not installed.
+        InvalidInput: It is not there or no bag.
+    """
     if not path.exists():
         raise InvalidInput(f'recording {path}', limit='no such file')
     bag = _opened(path)
@@ -95,24 +109,38 @@ def _opened(path: Path) -> Bag:
 
 @dataclass
 class Row:
-    """A joint state with the newest of all else, and the command that answers it."""
+    """A joint state with the newest of all else, and the command that answers it.
 
-    measurement: Measurement  # filled anew for every row
+    Args:
+        measurement: The `Measurement`, filled anew for every row.
+        reference: The `Reference`, likewise.
+        command: What was answered, None where that was not recorded.
+        truth: Position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both
+            linear ones in world axes (z up), the angular one in base axes; None where nobody said.
+    """
+
+    measurement: Measurement
     reference: Reference  # likewise
     # what was answered, None where that was not recorded
     command: tuple[np.ndarray, np.ndarray | None] | None
     # position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both linear
     # ones in world axes (z up), the angular one in base axes; None where nobody said
     truth: np.ndarray | None
+    # field of a `Command` -> what was commanded of it
+    parts: dict[str, np.ndarray]
 
 
 def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
-    """Yield the rows of a bag once all sensors have been heard; InvalidInput: another robot's."""
+    """Yield the rows of a bag once all sensors have been heard.
+
+    Raises:
+        InvalidInput: The bag is of another robot.
+    """
     reader = _RowReader(robot)
     pending = False
     answers: dict[str, np.ndarray] = {}
     for topic, message in bag.messages():
-        if topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS):
+        if topic in reader.answers:
             if message.layout.data_offset == reader.tick:
                 answers[topic] = np.array(message.data)
             continue
@@ -130,6 +158,9 @@ class _RowReader:
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
         self.measurement, self.reference = Measurement(robot), Reference()
+        picks = picks_of(robot)
+        self._efforts = picks.get('effort', [])
+        self.answers = {names.LOCK_COMMANDS: '', **{names.command_topic(f): f for f in picks}}
         self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
         self._wanted = set(self._sensors)
         self._take: dict[str, Callable[[Any], None]] = {
@@ -146,14 +177,24 @@ class _RowReader:
         return not self._wanted
 
     def row(self, answers: dict[str, np.ndarray]) -> Row:
-        effort, lock = (
-            answers.get(topic) for topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS)
-        )
+        lock = answers.get(names.LOCK_COMMANDS)
+        parts = {
+            field: answers[topic]
+            for topic, field in self.answers.items()
+            if field and topic in answers
+        }
+        effort: np.ndarray | None = None
+        if parts:
+            effort = np.zeros(len(self._robot.efforts))
+            effort[self._efforts] = parts.get('effort', 0.0)
+            whole = len(parts.get('effort', effort)) == len(effort)
+            effort = parts['effort'] if 'effort' in parts and whole else effort
         return Row(
             self.measurement,
             self.reference,
             None if effort is None else (effort, None if lock is None else lock > 0.5),
             self._truth,
+            parts,
         )
 
     def take(self, topic: str, message: Any) -> None:
@@ -180,9 +221,7 @@ class _RowReader:
             values = (
                 signal.read(message)
                 if sensor.message != STATE
-                else self._pick(
-                    message, getattr(message, signal.field or signal.name), signal.labels
-                )
+                else self._pick(message, getattr(message, signal.place), signal.labels)
             )
             part[:] = np.array(values) > 0.5 if sensor.name == LOCKS else values
         if sensor.name == JOINTS:

@@ -34,15 +34,28 @@ CAMERA = 1e-3, 5e-4  # rad, m: a truth that is measured is no better
 
 @dataclass(frozen=True)
 class LogErrors:
-    """Estimate less truth over a part of a recording; None without a truth."""
+    """Estimate less truth over a part of a recording; None without a truth.
 
-    rows: int  # measurements
-    duration: float  # s
-    way: float  # length of the way on the floor, m
-    place_rms: tuple[float, ...]  # along x, y and z, m
-    place_final: float  # of the last row, m
-    place_share: float | None  # of the way
-    tilt_rms: tuple[float, ...]  # roll and pitch, rad
+    Attributes:
+        rows: Measurements.
+        duration: s.
+        way: Length of the way on the floor, m.
+        place_rms: Along x, y and z, m.
+        place_final: Of the last row, m.
+        place_share: Of the way.
+        tilt_rms: Roll and pitch, rad.
+        yaw_rms: rad.
+        nees: Normalised squared error of turn and place, mean over its degrees of freedom: 1 of an
+            honest filter, more of an overconfident one; None of one that tells no covariance.
+    """
+
+    rows: int
+    duration: float
+    way: float
+    place_rms: tuple[float, ...]
+    place_final: float
+    place_share: float | None
+    tilt_rms: tuple[float, ...]
     yaw_rms: float  # rad
     # normalised squared error of turn and place, mean over its degrees of freedom: 1 of an honest
     # filter, more of an overconfident one; None of one that tells no covariance
@@ -50,7 +63,11 @@ class LogErrors:
 
 
 def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
-    """Return the `Run` of a recording: what was measured, the estimate, and the truth if told."""
+    """Return the `Run` of a recording: what was measured, the estimate, and the truth if told.
+
+    Raises:
+        InvalidInput: The recording is of another robot, or holds no complete set of sensors.
+    """
     return _estimate(bag, read_rows(bag, robot_file.robot), robot_file)
 
 
@@ -106,9 +123,16 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
     """Return the noise parameters under which the errors are most likely, by Nelder and Mead.
 
     The likelihood is that of turn and place of the base against the truth, as independent Gaussians
-    with the covariance the estimator tells, in some two hundred rows of the first share of the
-    recording between which the robot turned equally much: a long stand tells little of how it
-    walks. The search begins at the robot file's noise. InvalidInput: the recording tells no truth.
+    with the covariance the estimator tells, in some two hundred rows between which the robot turned
+    equally much: a long stand tells little of how it walks.
+
+    Args:
+        bag: The `Bag`, with a truth.
+        robot_file: The `RobotFile`; its noise, where it is declared, is where the search begins.
+        share: Of the recording's time that is fitted, from the beginning.
+
+    Raises:
+        InvalidInput: The recording tells no truth.
     """
     rows = [
         replace(row, measurement=deepcopy(row.measurement))

@@ -42,9 +42,13 @@ END = _DATA_END + _end()  # of a file without an index
 
 
 class McapFile:
-    """Writes a file that does not exist yet, chunk by chunk; `messages` counts them by channel.
+    """Writes a file that does not exist yet, chunk by chunk.
 
-    OSError: it cannot be made or, from methods, written. What there was stays.
+    Attributes:
+        messages: Channel -> messages so far.
+
+    Raises:
+        OSError: It cannot be made; from methods: it cannot be written. What there was stays.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,7 +62,13 @@ class McapFile:
         self._put(MAGIC + _record(HEADER, _text('ros2'), _text('walking_control')), END)
 
     def add_channel(self, topic: str, kind: str, definition: str, digest: str) -> int:
-        """Return the number of a new channel: type, its text with all parts, its RIHS01 hash."""
+        """Return the number of a new channel of ROS messages.
+
+        Args:
+            kind: Type of its messages, such as ``std_msgs/msg/String``.
+            definition: Text of that type, with those it consists of.
+            digest: RIHS01 hash of it.
+        """
         if kind not in self._schemas:
             self._schemas[kind] = len(self._schemas) + 1
             self._definitions.append(
@@ -85,7 +95,12 @@ class McapFile:
         return channel
 
     def write(self, data: bytes, index: Mapping[int, np.ndarray]) -> None:
-        """Write message records; index: channel -> time (ns) and offset in them, ``(n, 2)``."""
+        """Write a chunk.
+
+        Args:
+            data: Message records.
+            index: Channel -> time (ns) and offset in the data of its messages, ``(n, 2)``.
+        """
         told = b''.join(self._definitions[self._told :])
         data = told + data
         start = min(int(pairs[:, 0].min()) for pairs in index.values())

@@ -43,12 +43,20 @@ WIDTHS = {'xyzw': 4, 'wxyz': 4, 'rpy': 3}
 
 
 def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> list[str]:
-    """Write a log (``.mat``, or text with a header) as a new rosbag2, in the folder `out`.
+    """Write a log as a rosbag2 (MCAP) that `replay`, `plot` and `estimate` read.
 
-    `replay`, `plot` and `estimate` read it. `layout` is YAML that names columns, units and frames,
-    see doc/measurements.md. Returns what could not be judged of the log, or was left out.
-    InvalidInput: a file cannot be read, does not hold what the layout names, or what it holds
-    cannot be of this robot; MissingDependency: h5py or rosbags.
+    Args:
+        path: Of the log: ``.mat`` or text with a header, separated by commas.
+        layout: YAML that names columns, units and frames; see doc/measurements.md.
+        out: Folder of the rosbag2; it must not exist yet.
+
+    Returns:
+        What could not be judged of the log, or was left out.
+
+    Raises:
+        MissingDependency: h5py or rosbags is not installed.
+        InvalidInput: A file cannot be read, does not hold what the layout names, or what it holds
+            cannot be of this robot.
     """
     if out.exists():
         raise InvalidInput(f'recording {out}', limit='exists', remedy='choose another --out')
@@ -78,6 +86,12 @@ class _Log:
         self.angular = self._take(('imu', 'angular_velocity'), 'rad/s', 3)
         self.acceleration = self._take(('imu', 'linear_acceleration'), 'm/s^2', 3)
         self.force = self._forces()
+        self.own = {
+            name: self._take(
+                ('signals', name), row.kind.unit, len(Measurement(self._robot).own[name])
+            )
+            for name, row in self._robot.signals.items()
+        }
         self.truth = self._read_truth()
         self.orientation = self._orient()
         if self.truth is not None:
@@ -126,13 +140,13 @@ class _Log:
                 limit='must name its column: {column: NAME, unit: UNIT}',
             )
         given = told.get('unit', unit)
-        if given not in UNITS:
+        if given not in UNITS and given != unit:
             raise InvalidInput(
                 f'layout {where}.unit', value=given, limit='must be among ' + ', '.join(UNITS)
             )
         columns = told['column'] if isinstance(told['column'], list) else [told['column']]
         values = np.column_stack([self._column(str(name)) for name in columns])
-        values = values * UNITS[given] * float(told.get('factor', 1.0))
+        values = values * UNITS.get(given, 1.0) * float(told.get('factor', 1.0))
         if width is not None and values.shape[1] != width:
             raise InvalidInput(
                 f'layout {where}', value=values.shape[1], limit=f'columns; must be {width}'
@@ -359,8 +373,10 @@ def _messages(robot_file: RobotFile, log: _Log) -> Iterator[tuple[str, Any, int]
         measurement.angular_velocity[:] = log.angular[row]
         measurement.linear_acceleration[:] = log.acceleration[row]
         measurement.foot_force[:] = log.force[row]
+        for name, values in log.own.items():
+            measurement.own[name][:] = values[row]
         if log.truth is not None:
             yield names.TRUTH, make.odometry(log.truth[row], divmod(stamp, 10**9)), stamp
         for topic, message in make.tick(measurement, command, divmod(stamp, 10**9), 0):
-            if topic not in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS):
+            if not topic.endswith('_controller/commands'):
                 yield topic, message, stamp

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, groupby
 from pathlib import Path
+import re
 import threading
 import time
 from typing import Any
@@ -26,12 +27,17 @@ FLUSH = 0.1  # s between two writes
 LOST = 0.3  # s: no more than that is missing of what a killed program heard
 BEFORE, AFTER = 60.0, 2.0  # s around a fault that are saved
 CHUNK = 10  # segments of them a chunk
+FAULTS, FAULT_BYTES = 20, 256 << 20  # so many files of faults are kept, and bytes in them
 WAIT = 5.0  # s for the disk, at the end
 MOST = 100_000  # ticks kept in memory, also where a disk stands still
 
 
 def bag_path(path: Path) -> Path:
-    """Return the path of a new bag; InvalidInput: no ``.mcap``, or something lies there already."""
+    """Return the path of a bag that can be written.
+
+    Raises:
+        InvalidInput: It is no ``.mcap``, or something lies there already.
+    """
     _check_suffix(path)
     if path.exists():
         raise InvalidInput(
@@ -48,10 +54,22 @@ def _check_suffix(path: Path) -> None:
 class Recorder:
     """Records a controller tick by tick, and what was before and after its faults.
 
-    A disk that fills up or fails ends a recording, not the walk: what there was stays readable, and
-    `problem` says why. Without a `path` nothing is kept but the last `BEFORE`; `faults` is the path
-    a fault is saved in, numbered where one exists. `say` is called with a sentence, and whether it
-    is a complaint, from our thread too. InvalidInput: the file cannot be made.
+    A disk that fills up or fails ends a recording, not the walk: what there was stays readable.
+
+    Args:
+        robot_file: The `RobotFile` with the parameters as they are.
+        controller: Name of the controller.
+        path: Of a ``.mcap`` that holds all; None keeps nothing but the last `BEFORE`.
+        faults: Of the ``.mcap`` that a fault is saved in, numbered where one exists; or None. The
+            oldest give way, see `make_room`.
+        say: Called with a sentence, and whether it is a complaint, from our thread too.
+
+    Attributes:
+        problem: Why the recording of all ended early, or None.
+
+    Raises:
+        MissingDependency: rosbags is not installed.
+        InvalidInput: The file cannot be made.
     """
 
     def __init__(
@@ -158,6 +176,7 @@ class Recorder:
             elif failed and not self._ring:
                 self._failed.set()  # its tick is on the way
             elif failed and self._fault is None and self._faults is not None:
+                make_room(self._faults)
                 path = next(path for path in numbered(self._faults) if not path.exists())
                 self._fault, self._until = _Bag(path, self._content), now + AFTER
                 ring = list(self._ring)
@@ -201,7 +220,11 @@ class _Content:
 
 
 class _Bag:
-    """A file that is complete in itself."""
+    """A file that is complete in itself.
+
+    Raises:
+        InvalidInput: It cannot be made.
+    """
 
     def __init__(self, path: Path, content: _Content) -> None:
         try:
@@ -262,6 +285,20 @@ def numbered(path: Path) -> Iterator[Path]:
     yield path
     for number in count(2):
         yield path.with_name(f'{path.stem}-{number}{path.suffix}')
+
+
+def make_room(path: Path) -> None:
+    """Remove the oldest of a path and those of its name with numbers, for one more.
+
+    Less than `FAULTS` stay, and no more than `FAULT_BYTES`: whatever faults again and again would
+    fill the disk.
+    """
+    name = re.compile(rf'{re.escape(path.stem)}(-[0-9]+)?{SUFFIX}')
+    there = path.parent.iterdir() if path.parent.is_dir() else ()
+    files = [(each.stat(), each) for each in there if name.fullmatch(each.name)]
+    files.sort(key=lambda pair: pair[0].st_mtime)
+    while len(files) >= FAULTS or sum(stat.st_size for stat, _ in files) > FAULT_BYTES:
+        files.pop(0)[1].unlink()
 
 
 def robot_file_text(robot_file: RobotFile) -> str:

@@ -16,16 +16,10 @@ import yaml
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models.drives import picks_of
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import (
-    BaseState,
-    Command,
-    CONTACT,
-    LOCKS,
-    sensors_of,
-    WalkerState,
-)
+from walking_control.models.signals import BaseState, Command, LOCKS, OWN, sensors_of, WalkerState
 from walking_control.ros.recording.bag import Bag, open_bag, read_rows, Row
 from walking_control.ros.recording.recorder import CONTROLLER, ROBOT_FILE
 from walking_control.ros.ros2_control.names import ROBOT_DESCRIPTION
@@ -40,7 +34,11 @@ _HEAD = re.compile(r'(.+) \[(.+)\]')
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:
-    """Return the `RobotFile` that a bag holds; InvalidInput: it holds none."""
+    """Return the `RobotFile` that a bag holds.
+
+    Raises:
+        InvalidInput: It holds none: it was recorded by others.
+    """
     if ROBOT_FILE not in bag.texts or ROBOT_DESCRIPTION not in bag.texts:
         raise InvalidInput(
             f'recording {bag.path}',
@@ -61,7 +59,11 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
 def retell(
     bag: Bag, robot_file: RobotFile, controller: str | None = None
 ) -> tuple[dict[str, Any], Run]:
-    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`."""
+    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
+
+    Raises:
+        InvalidInput: As `replay`.
+    """
     loop = _loop(bag, robot_file, controller)
     walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
     result = _compare(
@@ -76,9 +78,11 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
     """Return how the answers of a controller compare with those recorded.
 
     Without a name it is the recorded one. InvalidInput: the bag is of another robot, or holds no
-    measurements. Returns ``ticks``, ``compared`` (those with a recorded answer),
-    ``identical`` (to the bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m)
-    and ``fault``.
+    measurements.
+
+    Returns:
+        dict with ``ticks``, ``compared`` (those with a recorded answer), ``identical`` (to the
+        bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``.
     """
     return _compare(bag, robot_file, _loop(bag, robot_file, controller))
 
@@ -95,7 +99,7 @@ def _compare(
     loop: ControlLoop,
     listen: Callable[[Row], None] = lambda row: None,
 ) -> dict[str, Any]:
-    ticks = compared = 0
+    ticks, compared, picks = 0, 0, picks_of(robot_file.robot)
     largest, first = np.zeros(len(robot_file.robot.efforts)), None
     for row in read_rows(bag, robot_file.robot):
         ticks += 1
@@ -114,9 +118,10 @@ def _compare(
                 limit=f'efforts a tick; the controller sends {len(command.effort)}',
             )
         largest = np.maximum(largest, np.abs(effort - command.effort))
-        same = effort.tobytes() == command.effort.tobytes() and (
-            lock is None or np.array_equal(lock, command.lock)
-        )
+        same = all(
+            part.tobytes() == getattr(command, field)[picks[field]].tobytes()
+            for field, part in row.parts.items()
+        ) and (lock is None or np.array_equal(lock, command.lock))
         if not same and first is None:
             first = row.measurement.stamp
     if not ticks:
@@ -141,6 +146,10 @@ class RetoldWalk:
 
     Joints, locks and forces are those measured. The base is where the simulator or a camera said
     (`names.TRUTH`), else where the estimator believes it.
+
+    Args:
+        law: Name of the law that answers.
+        settings: name -> value of its parameters.
     """
 
     disturbances: tuple[Any, ...] = ()
@@ -203,18 +212,33 @@ class RetoldWalk:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns over one time."""
+    """Columns over one time.
+
+    Args:
+        time: s, ``(T,)``.
+        groups: Title -> (unit, labels, values ``(T, n)``).
+        remark: What is missing of them, in words, or None.
+    """
 
     time: np.ndarray  # s, ``(T,)``
     # title -> (unit, labels, values ``(T, n)``)
     groups: dict[str, tuple[str, tuple[str, ...], np.ndarray]]
-    remark: str | None = None  # what is missing of them, in words, or None
+    remark: str | None = None
 
 
 def read_columns(
     path: Path, robot: str | None = None, overrides: Iterable[tuple[str, Any]] = ()
 ) -> Columns:
-    """Return the columns of a bag, of `robot` if it holds none, or of a run's table or folder."""
+    """Return the columns of a bag, or of a run's table or its folder.
+
+    Args:
+        path: Of the bag, the table or the folder.
+        robot: Robot of a bag that holds none.
+        overrides: As for `load_robot`.
+
+    Raises:
+        InvalidInput: It cannot be read, or holds nothing to draw.
+    """
     table = path / TABLE if path.is_dir() else path
     if table.suffix == '.csv' and (table.is_file() or not path.is_dir()):
         return _of_table(table)
@@ -243,9 +267,10 @@ def _grouped(
         for signal in sensor.signals if sensor.name != LOCKS else ():
             _, labels, columns = found.setdefault(signal.title, (signal.unit, [], []))
             for i, label in enumerate(signal.labels, at):
-                if sensor.kind != CONTACT or label == 'z':  # of forces, what the foot carries
-                    axis = '' if sensor.kind == CONTACT else label
-                    labels.append(f'{sensor.frame} {axis}'.strip())
+                if signal.drawn in ('', label):
+                    axis = '' if signal.drawn else label
+                    owner = sensor.name if sensor.kind == OWN and sensor.frame else sensor.frame
+                    labels.append(f'{owner} {axis}'.strip())
                     columns.append(i)
             at += len(signal.labels)
     found.pop('')

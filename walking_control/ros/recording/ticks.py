@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.exceptions import import_optional
+from walking_control.models.drives import picks_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
     Command,
     LOCKS,
     Measurement,
+    places_of,
     Reference,
     Sensor,
     sensors_of,
@@ -62,29 +64,45 @@ def wanted(reference: Reference) -> Wanted:
 
 
 class Segment(NamedTuple):
-    """Ticks between which nothing else was wanted."""
+    """Ticks between which nothing else was wanted.
+
+    Args:
+        wanted: What was.
+        stamps: Of the measurements, ns, ``(T,)``.
+        times: Likewise, but never less than one before: by them a file is sorted.
+        rows: Of `row_of`, ``(T, n)``.
+        heard: When, by the steady clock, s.
+    """
 
     wanted: Wanted
-    stamps: np.ndarray  # of the measurements, ns, ``(T,)``
-    times: np.ndarray  # likewise, but never less than one before: by them a file is sorted
-    rows: np.ndarray  # of `row_of`, ``(T, n)``
-    heard: float  # when, by the steady clock, s
+    stamps: np.ndarray
+    times: np.ndarray
+    rows: np.ndarray
+    heard: float
 
 
 def row_of(measurement: Measurement, command: Command) -> np.ndarray:
     """Return all numbers of a tick."""
-    return np.concatenate((measurement.values, measurement.locked, command.effort, command.lock))
+    return np.concatenate((measurement.values, measurement.locked, command.numbers, command.lock))
 
 
 @cache
 def type_store() -> Any:
-    """Return the message types of ROS 2; MissingDependency: rosbags is not installed."""
+    """Return the message types of ROS 2.
+
+    Raises:
+        MissingDependency: rosbags is not installed.
+    """
     typesys = import_optional('rosbags.typesys', 'a recording', PACKAGE)
     return typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
 
 
 class Messages:
-    """Makes the messages of a robot."""
+    """Makes the messages of a robot.
+
+    Args:
+        robot: The `Robot`.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self._sensors = robot, sensors_of(robot)
@@ -96,11 +114,17 @@ class Messages:
     def tick(
         self, measurement: Measurement, command: Command, stamp: tuple[int, int], number: int
     ) -> Iterator[tuple[str, Any]]:
-        """Yield topic and message of all a tick hears and answers, joint states behind the rest."""
+        """Yield topic and message of all a tick hears and answers, joint states behind the rest.
+
+        Args:
+            stamp: Of the measurement, s and ns.
+            number: See `names.tick_number_of`.
+        """
         joints, *others = self._sensors
         for sensor in (*others, joints):
             yield sensor.topic, self._sensor(sensor, stamp, measurement.parts[sensor.name])
-        yield names.EFFORT_COMMANDS, self._array(command.effort, number)
+        for field, pick in picks_of(self._robot).items():
+            yield names.command_topic(field), self._array(getattr(command, field)[pick], number)
         if self._robot.locks:
             yield names.LOCK_COMMANDS, self._array(command.lock, number)
 
@@ -117,7 +141,12 @@ class Messages:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
     def odometry(self, truth: np.ndarray, stamp: tuple[int, int]) -> Any:
-        """Return what a simulator or camera says of the base, ``(13,)``, see `bag.Row`."""
+        """Return what a simulator or camera says of the base, see `walking_control.recording.bag`.
+
+        Args:
+            truth: As in a `walking_control.recording.bag.Row`, ``(13,)``.
+            stamp: s and ns.
+        """
         message = self._stamped('nav_msgs/msg/Odometry', stamp)
         for signal, values in zip(ODOMETRY, np.split(truth, [3, 7, 10])):
             signal.write(message, values)
@@ -127,8 +156,8 @@ class Messages:
         message = self._stamped(sensor.message, stamp)
         for signal, part in zip(sensor.signals, parts):
             if sensor.message == STATE:
-                message.name = list(signal.labels)
-                setattr(message, signal.field or signal.name, np.array(part, float))
+                message.name = list(sensor.signals[0].labels)
+                setattr(message, signal.place, np.array(sensor.spread(signal, part), float))
             else:
                 signal.write(message, part)
         return message
@@ -171,15 +200,21 @@ def message_record(channel: int, time: int, data: bytes) -> bytes:
 
 
 class TickLayout:
-    """Where the numbers of ticks stand in their messages; `kinds` is topic -> type, in order."""
+    """Where the numbers of ticks stand in their messages.
+
+    Attributes:
+        kinds: Topic -> type, in the order in which they are written.
+    """
 
     def __init__(self, robot: Robot) -> None:
         measurement, command = Measurement(robot), Command(robot)
         numbers = row_of(measurement, command).size
-        marks = 1e250 * (1.0 + np.arange(numbers) / numbers)  # no other eight bytes are the same
+        single = _singles(robot, numbers)
+        # no other eight bytes, or four, are the same
+        marks = np.where(single, 1e30, 1e250) * (1.0 + np.arange(numbers) / numbers)
         n, m = len(measurement.values), len(robot.locks)
         measurement.values[:] = marks[:n]
-        command.effort[:] = marks[n + m : n + m + len(command.effort)]
+        command.numbers[:] = marks[n + m : n + m + len(command.numbers)]
         measurement.parts[LOCKS], command.lock = [marks[n : n + m]], marks[numbers - m :]
         self.kinds: dict[str, str] = {}
         self._heads: dict[str, int] = {}  # topic -> where its record begins
@@ -189,13 +224,16 @@ class TickLayout:
             self._heads[topic] = len(template)
             template += message_record(0, 0, serialized(message))
         self._template = np.frombuffer(template, np.uint8)
-        found = [
-            (at, k)
-            for k, mark in enumerate(marks)
-            for at in _places(template, struct.pack('<d', mark))
-        ]
-        self._columns = np.array([k for _, k in found])
-        self._numbers = _slots([at for at, _ in found], 8)
+        # type of numbers -> their columns, and where they stand
+        self._numbers: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        for kind, width, chosen in (('<f8', 8, ~single), ('<f4', 4, single)):
+            found = [
+                (at, k)
+                for k in np.flatnonzero(chosen)
+                for at in _places(template, np.array(marks[k], kind).tobytes())
+            ]
+            columns, slots = np.array([k for _, k in found], int), [at for at, _ in found]
+            self._numbers[kind] = columns, _slots(slots, width)
         self._stamps = _slots(_places(template, struct.pack('<II', *_STAMP)), 8)
         self._ticks = _slots(_places(template, struct.pack('<I', _TICK)), 4)
         self._times = _slots(
@@ -213,7 +251,8 @@ class TickLayout:
         def put(slots: np.ndarray, values: np.ndarray) -> None:
             blocks[:, slots] = np.ascontiguousarray(values).view(np.uint8).reshape(count, -1)
 
-        put(self._numbers, segment.rows[:, self._columns].astype('<f8'))
+        for kind, (columns, slots) in self._numbers.items():
+            put(slots, segment.rows[:, columns].astype(kind))
         seconds = np.column_stack((stamps // 1_000_000_000, stamps % 1_000_000_000)).astype('<u4')
         put(self._stamps, np.tile(seconds, len(self._stamps) // 8))
         ticks = np.array([names.tick_number_of(stamp) for stamp in stamps.tolist()], '<u4')
@@ -229,6 +268,19 @@ class TickLayout:
         blocks = np.arange(len(segment.times)) * len(self._template)
         for topic, at in self._heads.items():
             yield topic, np.column_stack((segment.times, blocks + at)).astype(np.uint64)
+
+
+def _singles(robot: Robot, numbers: int) -> np.ndarray:
+    """Return which numbers of a row their messages hold in single precision."""
+    single, places, fields = np.zeros(numbers, bool), places_of(robot), type_store().fielddefs
+    for sensor in sensors_of(robot):
+        for i, signal in enumerate(sensor.signals if sensor.name in robot.signals else ()):
+            kind = sensor.message
+            for step in filter(None, (*signal.place.split('.'), signal.labels[0])):
+                if kind in fields and kind != STATE:
+                    _, kind = dict(fields[kind][1])[step]
+            single[places[sensor.name, i]] = kind[0] == 'float32'
+    return single
 
 
 def _places(data: bytes, mark: bytes) -> list[int]:

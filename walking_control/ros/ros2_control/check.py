@@ -10,6 +10,7 @@ from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput
+from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import sensors_of
@@ -20,7 +21,11 @@ from walking_control.ros.ros2_control.tags import HARDWARE
 
 
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
-    """Return what is wrong with a robot's controllers.yaml, given by its path or folder."""
+    """Return what is wrong with a robot's controllers.yaml.
+
+    Args:
+        path: Of the file, or of the folder that `walking_control ros2_control` wrote.
+    """
     findings = Findings()
     if path.is_dir():
         path = path / CONTROLLERS[HARDWARE]
@@ -28,7 +33,9 @@ def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     if tree is None:
         return findings.errors
     robot = robot_file.robot
-    findings.attempt(_check_order, tree, names.EFFORT_CONTROLLER, tuple(robot.actuators))
+    for field, efforts in fields_of(robot).items():
+        joints = [joint for joint in efforts if joint in robot.actuators]
+        findings.attempt(_check_order, tree, names.COMMANDED[field][0], joints)
     if robot.locks:
         findings.attempt(
             _check_order, tree, names.LOCK_CONTROLLER, tuple(lock.joint for lock in robot.locks)

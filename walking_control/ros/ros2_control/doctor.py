@@ -26,7 +26,18 @@ ENOUGH = 5  # messages by which a rate is judged
 
 @dataclass
 class Seen:
-    """What was seen of a system."""
+    """What was seen of a system.
+
+    Args:
+        arrivals: Topic -> when each message was heard, and its stamp, s.
+        clock: When each message on ``/clock`` was heard, and what it said, s.
+        commands: When each command was heard, and whether it was an effort.
+        alone: Whether nobody commanded at first.
+        mismatches: Sentences on publishers that a subscriber cannot hear.
+        parameters: Node -> name -> value of those that answered.
+        statuses: Name -> level and message on ``/diagnostics``.
+        priority: Highest real-time priority that this user may have.
+    """
 
     # topic -> when each message was heard, and its stamp, s
     arrivals: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -41,7 +52,7 @@ class Seen:
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     # name -> level and message on ``/diagnostics``
     statuses: dict[str, tuple[int, str]] = field(default_factory=dict)
-    priority: int = 0  # highest real-time priority that this user may have
+    priority: int = 0
 
 
 @dataclass
@@ -56,8 +67,9 @@ class Diagnosis:
 def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> Diagnosis:
     """Judge what was `Seen`.
 
-    `seen`: what was seen. `position`: of the joints, ``(n_joints,)``, or None where they were not
-    heard.
+    Args:
+        seen: What was seen.
+        position: Of the joints, ``(n_joints,)``, or None where they were not heard.
     """
     found = Diagnosis()
     timeout = robot_file.values(SafetyParameters).state_timeout

@@ -13,12 +13,14 @@ from xml.sax.saxutils import quoteattr
 
 import yaml
 
+from walking_control.models import signals
+from walking_control.models.own_signals import RANGE
 from walking_control.models.resources import robot_names, share_directory
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import sensors_of
+from walking_control.models.signals import OWN, Sensor, sensors_of, STATE
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.gazebo import bridge_file, gazebo_world
-from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, include, MUJOCO
+from walking_control.ros.ros2_control.tags import commanded, GAZEBO, HARDWARE, include, MUJOCO
 from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
 UPDATE_RATE = 1000  # Hz
@@ -28,6 +30,12 @@ JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
 IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
 STATES = 'state_interfaces_broadcaster/StateInterfacesBroadcaster'
 WRENCH = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
+# message of a signal of the robot file -> what publishes it; of others a driver does
+PLUGINS = {
+    STATE: JOINT_STATES,
+    signals.WRENCH: WRENCH,
+    RANGE: 'range_sensor_broadcaster/RangeSensorBroadcaster',
+}
 
 
 def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -36,7 +44,10 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
     found: dict[str, tuple[str, dict[str, Any]]] = {
         names.JOINT_STATE_BROADCASTER: (
             JOINT_STATES,
-            {'joints': list(robot.joints), 'interfaces': ['position', 'velocity']},
+            {
+                'joints': list(robot.joints),
+                'interfaces': [signal.name for signal in sensors_of(robot)[0].signals],
+            },
         ),
         **{
             sensor.controller: (
@@ -47,6 +58,9 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
             if sensor.kind == 'imu'
         },
     }
+    for own in sensors_of(robot):
+        if own.kind == OWN and own.message in PLUGINS and target == HARDWARE:
+            found[own.controller] = PLUGINS[own.message], _own_parameters(own)
     # simulated sensors tell the floor's force: Gazebo is asked for it, mujoco_ros2_control negates
     signs = dict.fromkeys('xyz', float(wiring.force_sign) if target == HARDWARE else 1.0)
     for foot, sensor in wiring.forces.items():
@@ -75,8 +89,22 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
     return found
 
 
+def _own_parameters(sensor: Sensor) -> dict[str, Any]:
+    """Return the parameters of the broadcaster of a signal of the robot file."""
+    signal = sensor.signals[0]
+    if sensor.message == STATE:
+        return {
+            'use_local_topics': True,
+            'joints': list(signal.labels),
+            'interfaces': [signal.name],
+            'map_interface_to_joint_state': {signal.place: signal.name},
+        }
+    return {'sensor_name': sensor.name, 'frame_id': sensor.frame}
+
+
 def _commands(wiring: Wiring, target: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    yield names.EFFORT_CONTROLLER, wiring.motors, names.EFFORT
+    for field, joints in commanded(wiring, target).items():
+        yield (names.COMMANDED[field][0], joints, names.COMMANDED[field][1])
     if wiring.locks and target == HARDWARE:
         yield names.LOCK_CONTROLLER, wiring.locks, names.LOCK
     elif wiring.locks:

@@ -50,8 +50,12 @@ def gazebo_description(wiring: Wiring) -> str:
 def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
     """Return the URDF that is spawned in Gazebo.
 
-    `controllers`: path of controllers.yaml. `namespace`: of the controller manager. Raises
-    `UrdfError`: a foot has no joint that a sensor could sit in.
+    Args:
+        controllers: Path of controllers.yaml.
+        namespace: Of the controller manager.
+
+    Raises:
+        UrdfError: A foot has no joint that a sensor could sit in.
     """
     root = parse(gazebo_description(wiring))
     for foot, sensor in wiring.forces.items():

@@ -45,56 +45,94 @@ TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 @dataclass(frozen=True)
 class Process:
-    """A ROS node or program."""
+    """A ROS node or program.
 
-    key: str  # what other steps call it
+    Args:
+        key: What other steps call it.
+        package: Its package.
+        executable: Its executable.
+        name: Node name; empty leaves it the executable's.
+        arguments: Command-line arguments.
+        parameters: Parameter files and mappings, weakest first.
+        remappings: Pairs of topic names.
+        after: Key of a step that has to end well first.
+        needed: Whether everything ends with it.
+        prefix: Command line before it, e.g. a terminal; empty: none.
+    """
+
+    key: str
     package: str
     executable: str
-    name: str = ''  # node name; empty leaves it the executable's
-    arguments: tuple[str, ...] = ()  # command-line arguments
-    parameters: tuple[Any, ...] = ()  # parameter files and mappings, weakest first
-    remappings: tuple[tuple[str, str], ...] = ()  # pairs of topic names
-    after: str = ''  # key of a step that has to end well first
-    needed: bool = False  # whether everything ends with it
-    prefix: str = ''  # command line before it, e.g. a terminal; empty: none
+    name: str = ''
+    arguments: tuple[str, ...] = ()
+    parameters: tuple[Any, ...] = ()
+    remappings: tuple[tuple[str, str], ...] = ()
+    after: str = ''
+    needed: bool = False
+    prefix: str = ''
 
 
 @dataclass(frozen=True)
 class Lifecycle(Process):
-    """A lifecycle node, configured at once."""
+    """A lifecycle node, configured at once.
 
-    activate: bool = True  # whether it is activated
-    activate_after: str = ''  # key of a step that has to end well before that
+    Args:
+        activate: Whether it is activated.
+        activate_after: Key of a step that has to end well before that.
+    """
+
+    activate: bool = True
+    activate_after: str = ''
 
 
 @dataclass(frozen=True)
 class Include:
-    """Another package's launch file."""
+    """Another package's launch file.
 
-    key: str  # what other steps call it
+    Args:
+        key: What other steps call it.
+        package: The package.
+        file: Name of the file in its folder ``launch``.
+        arguments: Its arguments.
+    """
+
+    key: str
     package: str
-    file: str  # name of the file in its folder ``launch``
+    file: str
     arguments: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Call:
-    """A command line that does something once."""
+    """A command line that does something once.
 
-    key: str  # what other steps call it
+    Args:
+        key: What other steps call it.
+        command: The words.
+        after: Key of a step that has to end well first, or of a `Lifecycle` that has to be active.
+        delay: How long after that, s.
+    """
+
+    key: str
     command: tuple[str, ...]  # the words
     # key of a step that has to end well first, or of a `Lifecycle` that has to be active
     after: str = ''
-    delay: float = 0.0  # how long after that, s
+    delay: float = 0.0
 
 
 @dataclass(frozen=True)
 class Say:
-    """A sentence for the operator."""
+    """A sentence for the operator.
 
-    key: str  # what other steps call it
-    text: str  # the sentence
-    after: str = ''  # key of a step that has to end well first
+    Args:
+        key: What other steps call it.
+        text: The sentence.
+        after: Key of a step that has to end well first.
+    """
+
+    key: str
+    text: str
+    after: str = ''
 
 
 Step = Process | Include | Call | Say
@@ -102,13 +140,21 @@ Step = Process | Include | Call | Say
 
 @dataclass(frozen=True)
 class Place:
-    """Where the files of a launch lie."""
+    """Where the files of a launch lie.
+
+    Args:
+        robot_file: The `RobotFile`.
+        wiring: Its `Wiring`.
+        folder: Of controllers, bridge and world.
+        scratch: Of what is written for this launch alone.
+        values: Values of the launch arguments.
+    """
 
     robot_file: RobotFile
     wiring: Wiring
-    folder: Path  # of controllers, bridge and world
-    scratch: Path  # of what is written for this launch alone
-    values: Mapping[str, Any]  # values of the launch arguments
+    folder: Path
+    scratch: Path
+    values: Mapping[str, Any]
 
     def path(self, name: str) -> str:
         """Return the path of a file in the folder, which must be there."""
@@ -133,8 +179,11 @@ class Place:
 def find_place(values: Mapping[str, Any]) -> Place:
     """Return where the files of a launch lie; those that are nowhere are written.
 
-    `values`: from `launch_arguments.read_arguments`. Raises `InvalidInput`: the robot cannot be
-    used, or a folder lacks a file.
+    Args:
+        values: From `launch_arguments.read_arguments`.
+
+    Raises:
+        InvalidInput: The robot cannot be used, or a folder lacks a file.
     """
     robot_file = load_robot(values['robot'])
     wiring = wire(robot_file)
@@ -365,7 +414,11 @@ def plan_hardware(place: Place) -> list[Step]:
 
 
 def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
-    """Return what `monitor.launch.py` starts. Raises `InvalidInput`: a tool is unknown."""
+    """Return what `monitor.launch.py` starts.
+
+    Raises:
+        InvalidInput: A tool is unknown.
+    """
     tools = [tool for tool in values['tools'].split(',') if tool]
     for tool in tools:
         if tool not in TOOLS:

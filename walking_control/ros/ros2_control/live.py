@@ -42,20 +42,34 @@ BEYOND = 0.05  # rad, past a limit
 
 @dataclass
 class LiveRecord:
-    """What was heard of a robot, one row per joint state."""
+    """What was heard of a robot, one row per joint state.
+
+    Args:
+        time: Stamps, s.
+        position: Of the joints in the robot's order, rad, ``(T, n_joints)``.
+        velocity: Likewise, rad/s.
+        orientation: xyzw, ``(T, 4)``.
+        angular_velocity: rad/s, ``(T, 3)``.
+        acceleration: m/s^2, ``(T, 3)``.
+        force: N, ``(T, n_feet, 3)``.
+    """
 
     time: list[float] = field(default_factory=list)  # stamps, s
     # of the joints in the robot's order, rad, ``(T, n_joints)``
     position: list[np.ndarray] = field(default_factory=list)
-    velocity: list[np.ndarray] = field(default_factory=list)  # likewise, rad/s
-    orientation: list[np.ndarray] = field(default_factory=list)  # xyzw, ``(T, 4)``
-    angular_velocity: list[np.ndarray] = field(default_factory=list)  # rad/s, ``(T, 3)``
-    acceleration: list[np.ndarray] = field(default_factory=list)  # m/s^2, ``(T, 3)``
-    force: list[np.ndarray] = field(default_factory=list)  # N, ``(T, n_feet, 3)``
+    velocity: list[np.ndarray] = field(default_factory=list)
+    orientation: list[np.ndarray] = field(default_factory=list)
+    angular_velocity: list[np.ndarray] = field(default_factory=list)
+    acceleration: list[np.ndarray] = field(default_factory=list)
+    force: list[np.ndarray] = field(default_factory=list)
 
 
 def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput], list[str]]:
-    """Return what a record of two rows or more tells of sensors: wrong, and not judged."""
+    """Return what is wrong with a robot's sensors, and what could not be judged.
+
+    Args:
+        record: At least two rows.
+    """
     judge = _Judge(robot_file, record)
     return list(judge.problems()), judge.left_out
 

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import Base
+from walking_control.models.drives import POSITION
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
@@ -28,8 +29,10 @@ def mujoco_description(
 ) -> str:
     """Return the robot_description for mujoco_ros2_control.
 
-    `model`: path of the MJCF. `headless`: whether to go without a window. `speed`: pace of real
-    time.
+    Args:
+        model: Path of the MJCF.
+        headless: Whether to go without a window.
+        speed: Pace of real time.
     """
     return with_tags(
         gazebo_description(wiring),
@@ -49,8 +52,9 @@ def mujoco_description(
 def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     """Return the MJCF of a robot on its floor.
 
-    Raises `MissingDependency`: MuJoCo is not installed. `InvalidInput`: plant `mujoco` cannot
-    simulate the robot.
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        InvalidInput: Plant `mujoco` cannot simulate the robot.
     """
     mj = import_mujoco('an MJCF')
     # a plant without the errors of sensors
@@ -81,6 +85,11 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
         if joint in wiring.motors or joint in wiring.locks:
             limit = limits.get(joint, LOCK_EFFORT)
             motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
+            drive = wiring.robot.actuators.get(joint)
+            if drive is not None and drive.drive == POSITION:
+                motor.set_to_position(kp=drive.stiffness, kv=[drive.damping])
+                motor.forcelimited, motor.forcerange = True, [-limit, limit]
+                continue
             motor.set_to_motor()
             motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
 

@@ -15,6 +15,15 @@ JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
 STATE_BROADCASTER = 'state_broadcaster'  # all states in one message
 EFFORT_CONTROLLER = 'effort_controller'
 LOCK_CONTROLLER = 'lock_controller'
+# Field of a `Command` -> controller and interface. The gains are called as hardware_unitree_sdk2
+# calls them; the Berkeley humanoid's stack says stiffness and damping.
+COMMANDED = {
+    'effort': (EFFORT_CONTROLLER, 'effort'),
+    'position': ('position_controller', 'position'),
+    'velocity': ('velocity_controller', 'velocity'),
+    'stiffness': ('stiffness_controller', 'kp'),
+    'damping': ('damping_controller', 'kd'),
+}
 # efforts by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
 LOCK_EFFORT_CONTROLLER = 'lock_effort_controller'
 
@@ -34,6 +43,8 @@ TELEMETRY = 'controller_telemetry'
 TRUTH = 'simulator/floating_base_state'
 CMD_VEL = 'cmd_vel'
 EMERGENCY_STOP = 'emergency_stop'
+# services of the controller that somebody presses
+BUTTONS = ('start', 'stop', 'emergency_stop', 'power_off', 'clear_fault')
 SIMULATION_END = 'simulation_end'
 # A watchdog says here that it is awake; whoever does may also send commands: zeros.
 WATCHDOG = 'watchdog/heartbeat'
@@ -50,11 +61,19 @@ WRENCH_INTERFACES = (*(f'force.{axis}' for axis in 'xyz'), *(f'torque.{axis}' fo
 def tick_number_of(stamp: int) -> int:
     """Return the number that ties a command to the measurement it answers.
 
-    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``, in
-    microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do not
-    set it. `stamp`: of the measurement, ns.
+    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``,
+    in microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do
+    not set it.
+
+    Args:
+        stamp: Of the measurement, ns.
     """
     return stamp // 1000 % TICKS + 1
+
+
+def command_topic(field: str) -> str:
+    """Return the topic on which a field of a `Command` goes."""
+    return f'{COMMANDED[field][0]}/commands'
 
 
 def wrench_broadcaster(foot: str) -> str:

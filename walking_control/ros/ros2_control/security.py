@@ -6,13 +6,12 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import sensors_of
 from walking_control.ros.ros2_control import names
 
-_TO_CONTROLLER = tuple(
-    f'{names.CONTROLLER}/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')
-)
+_TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}' for name in names.BUTTONS)
 _PARAMETERS = (
     'describe_parameters',
     'get_parameter_types',
@@ -31,18 +30,27 @@ _LIFECYCLE = (
 
 
 class Access(NamedTuple):
-    """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any."""
+    """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any.
 
-    publishes: tuple[str, ...] = ()  # topics
-    subscribes: tuple[str, ...] = ()  # topics
-    serves: tuple[str, ...] = ()  # services
-    calls: tuple[str, ...] = ()  # services
+    Args:
+        publishes: Topics.
+        subscribes: Topics.
+        serves: Services.
+        calls: Services.
+    """
+
+    publishes: tuple[str, ...] = ()
+    subscribes: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
 
 def accesses(robot: Robot) -> dict[str, Access]:
     """Return node -> `Access` of all our nodes, and of whoever steers: ``operator``."""
     sensors = tuple(sensor.topic for sensor in sensors_of(robot))
-    commands = names.EFFORT_COMMANDS, names.LOCK_COMMANDS
+    driven = tuple(map(names.command_topic, fields_of(robot)))
+    commands = *driven, names.LOCK_COMMANDS
+    gains = names.command_topic('stiffness'), names.command_topic('damping')
     nodes = {
         names.CONTROLLER: Access(
             (
@@ -72,13 +80,13 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 'stairs',
             ),
             (
-                *(f'~/{name}' for name in ('start', 'stop', 'emergency_stop', 'clear_fault')),
+                *(f'~/{name}' for name in names.BUTTONS),
                 *(f'~/{name}' for name in _LIFECYCLE),
             ),
         ),
         'watchdog': Access(
-            (names.EFFORT_COMMANDS, names.WATCHDOG, '/diagnostics'),
-            (names.EFFORT_COMMANDS,),
+            (names.EFFORT_COMMANDS, *gains, names.WATCHDOG, '/diagnostics'),
+            (names.EFFORT_COMMANDS, *gains),
             (),
             (f'{names.MANAGER}/switch_controller',),
         ),
@@ -156,8 +164,9 @@ def resolved(name: str, node: str, namespace: str = '') -> str:
 def policy(robot: Robot, namespace: str = '') -> str:
     """Return the SROS2 policy of our nodes as XML: an enclave for each, what is not named denied.
 
-    `robot`: the `Robot`, for its feet and locks. `namespace`: of the nodes, such as ``/north``; ''
-    is none.
+    Args:
+        robot: The `Robot`, for its feet and locks.
+        namespace: Of the nodes, such as ``/north``; '' is none.
     """
     namespace = f'/{namespace.strip("/")}' if namespace.strip('/') else ''
     tree = ElementTree.Element('policy', version='0.2.0')
@@ -181,7 +190,11 @@ def policy(robot: Robot, namespace: str = '') -> str:
 
 
 def write_policy(robot: Robot, namespace: str, path: Path) -> Path:
-    """Write the policy of a robot; return its path. Raises `InvalidInput`: it cannot be written."""
+    """Write the policy of a robot; return its path.
+
+    Raises:
+        InvalidInput: It cannot be written.
+    """
     try:
         path.write_text(policy(robot, namespace), encoding='utf-8')
     except OSError as error:

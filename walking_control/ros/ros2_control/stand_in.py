@@ -12,6 +12,7 @@ Simplifications: all controllers are active from the beginning, and updates come
 step of the caller.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
@@ -21,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Command, JOINTS, Measurement
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.yaml_text import mapping, read_yaml
 from walking_control.ros.ros2_control import files as plugins
@@ -33,15 +35,25 @@ WILDCARD = '/**/'
 
 @dataclass
 class Forwarder:
-    """One ForwardCommandController."""
+    """One ForwardCommandController.
 
-    interfaces: tuple[str, ...]  # command interfaces in the order of the message
-    active: bool = True  # whether it still forwards
-    message: tuple[float, ...] | None = None  # the newest message that was not dropped
+    Args:
+        interfaces: Command interfaces in the order of the message.
+        active: Whether it still forwards.
+        message: The newest message that was not dropped.
+    """
+
+    interfaces: tuple[str, ...]
+    active: bool = True
+    message: tuple[float, ...] | None = None
 
 
 def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
-    """Return node -> parameters of a controllers.yaml; `InvalidInput` where it is none."""
+    """Return node -> parameters of a controllers.yaml.
+
+    Raises:
+        InvalidInput: It cannot be read, or is no ROS 2 parameter file of a controller manager.
+    """
     what = f'controllers file {path}'
     found = {}
     for key, value in mapping(read_yaml(path, what), what).items():
@@ -82,10 +94,17 @@ def interfaces_of(description: str) -> dict[str, set[str]]:
 class StandIn:
     """A controller manager with its controllers, between messages and a plant.
 
-    `tree`: from `read_controllers`. `description`: URDF with the tags and limits; empty takes the
-    robot's. `joints`: in the order in which the joint state broadcaster tells them. `dropped`:
-    messages that were dropped. `cut`: efforts that were limited. Raises `InvalidInput`: a
-    controller is missing, or asks for an interface that is not there.
+    Args:
+        tree: From `read_controllers`.
+        description: URDF with the tags and limits; empty takes the robot's.
+
+    Attributes:
+        joints: In the order in which the joint state broadcaster tells them.
+        dropped: Messages that were dropped.
+        cut: Efforts that were limited.
+
+    Raises:
+        InvalidInput: A controller is missing, or asks for an interface that is not there.
     """
 
     def __init__(
@@ -100,7 +119,24 @@ class StandIn:
         self._order = [robot.joint_index(self._known(joint)) for joint in self.joints]
         self._find(names.JOINT_STATE_BROADCASTER, plugins.JOINT_STATES)
         self._find(names.IMU_BROADCASTER, plugins.IMU)
-        self.forwarders = {names.EFFORT_CONTROLLER: self._forwarder(names.EFFORT_CONTROLLER)}
+        fields = fields_of(robot)
+        wanted = [names.COMMANDED[field][0] for field in fields]
+        for name, _ in names.COMMANDED.values():
+            if name in self._kinds and name not in wanted:
+                raise InvalidInput(
+                    f'controller {name}',
+                    value=', '.join(self._list(name, 'joints')),
+                    limit='commands an interface beside the one that the drives take: '
+                    + ', '.join(fields),
+                    remedy='leave it out, or say what they take: drive in robot.actuators',
+                )
+        self.forwarders = {name: self._forwarder(name) for name in wanted}
+        claims = Counter(part for each in self.forwarders.values() for part in each.interfaces)
+        for interface, count in claims.items():
+            if count > 1:
+                raise InvalidInput(
+                    f'interface {interface}', value=count, limit='is commanded more than once'
+                )
         if names.LOCK_EFFORT_CONTROLLER in self._kinds:  # a simulator
             name = names.LOCK_EFFORT_CONTROLLER
             self.forwarders[name] = self._forwarder(name)
@@ -187,8 +223,9 @@ class StandIn:
     ) -> list[str]:
         """Do what one cycle does; return the controllers that were deactivated for failing.
 
-        `position`: of the robot's joints, rad, by which commands are limited; None clamps alone.
-        `velocity`: likewise, rad/s.
+        Args:
+            position: Of the robot's joints, rad, by which commands are limited; None clamps alone.
+            velocity: Likewise, rad/s.
         """
         failed = []
         for name, forwarder in self.forwarders.items():
@@ -226,22 +263,31 @@ class StandIn:
         """Return what the effort interface of a joint holds, N m."""
         return self._values.get(f'{joint}/{names.EFFORT}', 0.0)
 
-    def write(self, effort: np.ndarray, lock: np.ndarray) -> None:
-        """Copy what the interfaces hold to a plant's efforts and locks, by name."""
+    def write(self, command: Command) -> None:
+        """Copy what the interfaces hold to a plant's command, by name."""
         for i, joint in enumerate(self._robot.actuators):
-            effort[i] = self.effort(joint)
+            for field, (_, interface) in names.COMMANDED.items():
+                getattr(command, field)[i] = self._values.get(f'{joint}/{interface}', 0.0)
         for i, each in enumerate(self._robot.locks):
-            lock[i] = self._values.get(f'{each.joint}/{names.LOCK}', float(lock[i])) > 0.5
+            held = self._values.get(f'{each.joint}/{names.LOCK}', float(command.lock[i]))
+            command.lock[i] = held > 0.5
 
 
 @dataclass(frozen=True)
 class Habits:
-    """What a place does to sensors and motors beside its controllers."""
+    """What a place does to sensors and motors beside its controllers.
 
-    first: tuple[float, ...] = ()  # what the first messages of IMU and feet hold instead of values
-    repeated: float = 0.0  # share of the samples that repeat the one before under a new stamp
-    dropped: float = 0.0  # share of the samples in which a loaded foot tells no force
-    limp: float = 0.0  # for how long nothing drives the joints after they are let go, s
+    Args:
+        first: What the first messages of IMU and feet hold instead of values.
+        repeated: Share of the samples that repeat the one before under a new stamp.
+        dropped: Share of the samples in which a loaded foot tells no force.
+        limp: For how long nothing drives the joints after they are let go, s.
+    """
+
+    first: tuple[float, ...] = ()
+    repeated: float = 0.0
+    dropped: float = 0.0
+    limp: float = 0.0
 
 
 # Seen from outside in 2026: Gazebo Fortress 6.7 with gz_ros2_control, mujoco_ros2_control of main.
@@ -254,7 +300,11 @@ HABITS = {
 
 
 class Place:
-    """Spoils measurements as a place of `HABITS` does, the same ones in every run."""
+    """Spoils measurements as a place does, the same ones in every run.
+
+    Args:
+        name: A key of `HABITS`.
+    """
 
     def __init__(self, name: str, robot: Robot) -> None:
         self.habits = HABITS[name]
@@ -271,6 +321,8 @@ class Place:
             dropped = self._random.random(len(told.foot_force)) < self.habits.dropped
             told.foot_force[dropped] = 0.0
         if self._first:
-            told.values[2 * len(told.position) :] = self._first.pop(0)
+            value = self._first.pop(0)
+            for name, block in told.blocks.items():
+                block[:] = block if name == JOINTS else value
         told.stamp = measurement.stamp
         return told

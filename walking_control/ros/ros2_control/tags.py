@@ -10,10 +10,17 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
+from walking_control.models.drives import fields_of, POSITION
 from walking_control.models.signals import topic_word
 from walking_control.models.urdf import parse
-from walking_control.ros.ros2_control.names import EFFORT, IMU_INTERFACES, LOCK, WRENCH_INTERFACES
-from walking_control.ros.ros2_control.wiring import Wiring
+from walking_control.ros.ros2_control.names import (
+    COMMANDED,
+    EFFORT,
+    IMU_INTERFACES,
+    LOCK,
+    WRENCH_INTERFACES,
+)
+from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
 HARDWARE, GAZEBO, MUJOCO = 'hardware', 'gazebo', 'mujoco'
 TARGETS = (HARDWARE, GAZEBO, MUJOCO)
@@ -26,25 +33,53 @@ PLUGINS = {
 
 @dataclass(frozen=True)
 class Component:
-    """A joint or sensor in the tags."""
+    """A joint or sensor in the tags.
 
-    kind: str  # ``'joint'`` or ``'sensor'``
+    Args:
+        kind: ``'joint'`` or ``'sensor'``.
+        name: Its name.
+        commands: Command interfaces.
+        states: State interfaces.
+        parameters: Pairs (name, value).
+    """
+
+    kind: str
     name: str
-    commands: tuple[str, ...]  # command interfaces
-    states: tuple[str, ...]  # state interfaces
-    parameters: tuple[tuple[str, str], ...] = ()  # pairs (name, value)
+    commands: tuple[str, ...]
+    states: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+def commanded(wiring: Wiring, target: str) -> dict[str, tuple[str, ...]]:
+    """Return field of a `Command` -> the joints it goes to on a target.
+
+    Gazebo and MuJoCo have no gains in their drives: there impedance is commanded as effort.
+    """
+    fields, motors = fields_of(wiring.robot), wiring.robot.actuators
+    if target != HARDWARE and 'position' in fields:
+        servos = tuple(joint for joint in motors if motors[joint].drive == POSITION)
+        fields = {'effort': fields.get('effort', ()), 'position': servos}
+    found = {field: tuple(j for j in joints if j in motors) for field, joints in fields.items()}
+    return {field: joints for field, joints in found.items() if joints}
 
 
 def components(wiring: Wiring, target: str) -> list[Component]:
     """Return the joints and sensors of a robot on a target."""
     found = []
+    own: dict[str, list[str]] = {}  # joint or sensor -> state interfaces of the robot file's own
+    for interface in state_interfaces(wiring.robot):
+        owner, _, name = interface.partition('/')
+        own.setdefault(owner, []).append(name)
+    fields = commanded(wiring, target)
     for joint in wiring.robot.joints:
-        motor, lock = joint in wiring.motors, joint in wiring.locks
+        lock = joint in wiring.locks
         simulated = target != HARDWARE
-        commands = [EFFORT] if motor or lock and simulated else []
+        commands = [COMMANDED[field][1] for field, joints in fields.items() if joint in joints]
+        commands = [EFFORT] if lock and simulated and not commands else commands
         states = ['position', 'velocity', *([EFFORT] if commands else [])]
         if lock and not simulated:
             commands, states = [*commands, LOCK], [*states, LOCK]
+        states += [name for name in own.get(joint, ()) if name not in states and not simulated]
         found.append(Component('joint', joint, tuple(commands), tuple(states)))
     named = target == MUJOCO
     found += [
@@ -59,6 +94,9 @@ def components(wiring: Wiring, target: str) -> list[Component]:
         )
         for sensor in wiring.forces.values()
     ]
+    if target == HARDWARE:
+        rows = [name for name in wiring.robot.signals if name in own]
+        found += [Component('sensor', name, (), tuple(own[name])) for name in rows]
     return found
 
 
@@ -71,8 +109,10 @@ def tags(
 ) -> str:
     """Return the ``<ros2_control>`` element of a robot on a target.
 
-    `target`: one of `TARGETS`. `plugin`: hardware plugin; empty takes the target's. `parameters`:
-    pairs (name, value) for the plugin.
+    Args:
+        target: One of `TARGETS`.
+        plugin: Hardware plugin; empty takes the target's.
+        parameters: Pairs (name, value) for the plugin.
     """
     parts = [
         text for component in components(wiring, target) for text in _render(component, wiring)
@@ -117,7 +157,12 @@ def macro_name(robot: str) -> str:
 
 
 def with_tags(urdf: str, *elements: str) -> str:
-    """Return a URDF that ends with these XML texts in place of its ``<ros2_control>`` ones."""
+    """Return a URDF with these elements in place of its ``<ros2_control>`` ones.
+
+    Args:
+        urdf: URDF text.
+        *elements: XML texts, put at its end.
+    """
     root = parse(urdf)
     for old in root.findall('ros2_control'):
         root.remove(old)

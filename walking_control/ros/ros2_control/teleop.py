@@ -16,8 +16,11 @@ INPUTS = ('joystick', 'keyboard')
 def plan_teleop(values: Mapping[str, Any]) -> list[Step]:
     """Return what `teleop.launch.py` starts.
 
-    `values`: of its arguments. Raises `InvalidInput`: the kind of input is unknown, or the
-    parameter file is not there.
+    Args:
+        values: Of its arguments.
+
+    Raises:
+        InvalidInput: The kind of input is unknown, or the parameter file is not there.
     """
     kind, stamped = values['input'], values['stamped']
     clock = {'use_sim_time': values['use_sim_time']}

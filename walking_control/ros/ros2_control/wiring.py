@@ -11,7 +11,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import IMU, imu_name, Measurement, sensors_of, topic_word
+from walking_control.models.signals import IMU, imu_name, Measurement, sensors_of, STATE, topic_word
 from walking_control.models.urdf import parse
 from walking_control.ros.ros2_control.names import IMU_INTERFACES, WRENCH_INTERFACES
 from walking_control.simulation.sensors import InertialUnit
@@ -21,11 +21,28 @@ IMU_SENSOR = 'imu_sensor'
 
 @dataclass(frozen=True)
 class Wiring:
-    """A robot on ros2_control."""
+    """A robot on ros2_control.
+
+    Args:
+        robot: The `Robot`.
+        motors: Joints that take efforts, in the order of `Command.effort`.
+        locks: Joints with a lock, in the order of `Command.lock`.
+        passive: Joints that nobody commands.
+        imus: link -> name of its IMU among the sensors of the URDF's ros2_control tags.
+        forces: foot -> name of its force sensor there.
+        force_sign: 1 where the sensors tell the force of the floor on the foot, -1 where they tell
+            that of the foot on the floor.
+        start: interface, such as ``'hip/position'``, -> its value as the robot starts, at rest.
+        base: Where the base link is then: x, y, z in m, and its orientation xyzw.
+        gravity: Of the world, m/s^2.
+        slope: Of the floor, rad, downhill positive.
+        friction: Coefficient of friction of the floor.
+        floor: `FloorProfile` of an uneven one, or None.
+    """
 
     robot: Robot
-    motors: tuple[str, ...]  # joints that take efforts, in the order of `Command.effort`
-    locks: tuple[str, ...]  # joints with a lock, in the order of `Command.lock`
+    motors: tuple[str, ...]
+    locks: tuple[str, ...]
     passive: tuple[str, ...]  # joints that nobody commands
     # link -> name of its IMU among the sensors of the URDF's ros2_control tags
     imus: dict[str, str]
@@ -37,8 +54,8 @@ class Wiring:
     start: dict[str, float] = field(repr=False)
     # where the base link is then: x, y, z in m, and its orientation xyzw
     base: tuple[float, ...] = field(repr=False)
-    gravity: float  # of the world, m/s^2
-    slope: float  # of the floor, rad, downhill positive
+    gravity: float
+    slope: float
     friction: float  # coefficient of friction of the floor
     # `FloorProfile` of an uneven one, or None
     floor: FloorProfile | None = field(default=None, repr=False)
@@ -54,8 +71,12 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
 
     Sensors that the URDF's ros2_control tags name already keep their names: the one with an
     orientation is the IMU, the one with forces whose name holds a foot's name is that foot's.
-    `force_sign`: see `Wiring`. Raises `IncompatiblePlant`: the robot has no motor that hardware
-    could have.
+
+    Args:
+        force_sign: See `Wiring`.
+
+    Raises:
+        IncompatiblePlant: The robot has no motor that hardware could have.
     """
     robot = robot_file.robot
     if not robot.actuators:
@@ -86,10 +107,14 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
 
 
 def state_interfaces(robot: Robot) -> list[str]:
-    """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last."""
+    """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last.
+
+    Args:
+        robot: The `Robot`.
+    """
     devices = sensor_names(robot)
     return [
-        f'{devices[sensor.name]}/{signal.name}.{label}'
+        f'{devices[sensor.name]}/{signal.name}' + (f'.{label}' if label else '')
         if sensor.name in devices
         else f'{label}/{signal.name}'
         for sensor in sensors_of(robot)
@@ -118,6 +143,7 @@ def sensor_names(robot: Robot) -> dict[str, str]:
         IMU: first,
         **{imu_name(link): device(f'imu_{link}', others) for link in robot.more_imus},
         **{foot: device(foot, found) for foot in robot.feet},
+        **{name: name for name, row in robot.signals.items() if row.kind.message != STATE},
     }
 
 

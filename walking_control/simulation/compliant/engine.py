@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
@@ -35,9 +35,13 @@ FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatt
 class CompliantEngine(PlanarEngine):
     """The robot on a compliant floor; see `simulation.engine.Engine`.
 
-    `compiled`: False runs plain Python and Pinocchio, some thousand times slower, to check by.
-    Raises `IncompatiblePlant`: the robot is not a planar walker on two feet. `MissingDependency`:
-    CasADi or numba is missing. `InvalidInput`: the step is too long for the stiffness.
+    Args:
+        compiled: False runs plain Python and Pinocchio, some thousand times slower, to check by.
+
+    Raises:
+        IncompatiblePlant: The robot is not a planar walker on two feet.
+        MissingDependency: CasADi or numba is missing.
+        InvalidInput: The step is too long for the stiffness.
     """
 
     name = 'compliant'
@@ -132,7 +136,15 @@ class CompliantEngine(PlanarEngine):
         rates = [floor.sliding_stiffness / floor.sliding_damping]
         for foot in range(cm.FEET):
             J = np.hstack((np.eye(2), parts['jacobian'] if foot else np.zeros((2, n))))
-            lightness = J @ np.linalg.solve(parts['mass'], J.T)
+            try:
+                lightness = J @ np.linalg.solve(parts['mass'], J.T)
+            except np.linalg.LinAlgError:
+                free = int(np.argmax(np.abs(np.linalg.eigh(parts['mass'])[1][-n:, 0])))
+                raise IncompatiblePlant(
+                    f'coordinate {self.robot.coordinates[free]} of {self.robot.name}',
+                    limit='moves a link without mass',
+                    remedy='give each link that moves an <inertial>',
+                ) from None
             rates += [
                 fastest_rate(floor.stiffness, floor.damping, lightness[1, 1]),
                 fastest_rate(floor.sliding_stiffness, floor.sliding_damping, lightness[0, 0]),
@@ -188,7 +200,11 @@ class CompliantEngine(PlanarEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Integrate for a time h; `NotAchieved` where the integration diverges."""
+        """Integrate for a time h; see `Engine.advance`.
+
+        Raises:
+            NotAchieved: The integration diverges.
+        """
         state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
         state.effort[:] = effort
         state.armed[: self.model.n_locks] = armed

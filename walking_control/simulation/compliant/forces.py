@@ -46,34 +46,58 @@ FORCE_X, FORCE_Z, GAP, GAP_RATE, PLACE, NORMAL, TOUCHES = range(7)
 
 
 class Floor(NamedTuple):
-    """Constants of a compliant floor and of the feet on it."""
+    """Constants of a compliant floor and of the feet on it.
+
+    Attributes:
+        kind: Of damping, see `law`.
+        stiffness: N/m.
+        damping: N s/m.
+        dissipation: s/m.
+        sliding_stiffness: Along the floor, N/m.
+        sliding_damping: N s/m.
+        relief: Share of the deformation along the floor that rolling takes away, 1/rad.
+        radius: Of round feet, m.
+        turns: Rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``.
+        places: Where the height of the floor is given, m.
+        heights: The height there, m; straight in between, and beyond.
+        levels: Height of the floor from each touchdown on, m; the last entry serves all later ones.
+        joint_damping: Of the dampers beside joint springs, N m s/rad, ``(n_joints,)``.
+    """
 
     kind: int  # of damping, see `normal_force`
-    stiffness: float  # N/m
-    damping: float  # N s/m
-    dissipation: float  # s/m
-    sliding_stiffness: float  # along the floor, N/m
-    sliding_damping: float  # N s/m
-    relief: float  # share of the deformation along the floor that rolling takes away, 1/rad
+    stiffness: float
+    damping: float
+    dissipation: float
+    sliding_stiffness: float
+    sliding_damping: float
+    relief: float
     radius: float  # of round feet, m
     # rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``
     turns: np.ndarray
-    places: np.ndarray  # where the height of the floor is given, m
+    places: np.ndarray
     heights: np.ndarray  # the height there, m; straight in between, and beyond
     # height of the floor from each touchdown on, m; the last entry serves all later ones
     levels: np.ndarray
-    joint_damping: np.ndarray  # of the dampers beside joint springs, N m s/rad, ``(n_joints,)``
+    joint_damping: np.ndarray
 
 
 class Feet(NamedTuple):
-    """How the feet stand, changed in place."""
+    """How the feet stand, changed in place.
 
-    flags: np.ndarray  # relation of each foot to the floor, and the foot that landed last, integers
+    Attributes:
+        flags: Relation of each foot to the floor, and the foot that landed last, integers.
+        level: Height of the floor's step under each foot, m.
+        touch: Of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``.
+        power: Rates of the energies, W.
+        force: Generalised forces before friction and gears, working memory.
+    """
+
+    flags: np.ndarray
     level: np.ndarray  # height of the floor's step under each foot, m
     # of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``
     touch: np.ndarray
-    power: np.ndarray  # rates of the energies, W
-    force: np.ndarray  # generalised forces before friction and gears, working memory
+    power: np.ndarray
+    force: np.ndarray
 
 
 def make_soft_state(model: RigidModel) -> tuple[RigidState, Feet]:
@@ -106,9 +130,13 @@ def normal_force(
 ) -> float:
     """Return the force with which a floor presses a foot away, N.
 
-    `kind`: KELVIN_VOIGT or HUNT_CROSSLEY. `stiffness`: k, N/m. `damping`: c of the first, N s/m.
-    `dissipation`: a of the second, s/m. `depth`: of the foot in the floor, m. `rate`: its rate,
-    m/s.
+    Args:
+        kind: KELVIN_VOIGT or HUNT_CROSSLEY.
+        stiffness: k, N/m.
+        damping: c of the first, N s/m.
+        dissipation: a of the second, s/m.
+        depth: Of the foot in the floor, m.
+        rate: Its rate, m/s.
     """
     if kind == KELVIN_VOIGT:
         return max(0.0, stiffness * depth + damping * rate)
@@ -127,9 +155,14 @@ def friction_force(
 ) -> tuple[float, float]:
     """Return the force along the floor with which a foot drags it, N, and the deformation's rate.
 
-    `stiffness`: kt, N/m. `damping`: ct, N s/m, above zero. `relief`: beta, 1/rad. `limit`: mu N, N.
-    `slide`: deformation s, m. `velocity`: of the foot over the floor, m/s. `rolling`: rate at which
-    the foot rolls, rad/s.
+    Args:
+        stiffness: kt, N/m.
+        damping: ct, N s/m, above zero.
+        relief: beta, 1/rad.
+        limit: mu N, N.
+        slide: Deformation s, m.
+        velocity: Of the foot over the floor, m/s.
+        rolling: Rate at which the foot rolls, rad/s.
     """
     force = (stiffness * slide + damping * velocity) / (
         1.0 + damping * relief * abs(rolling) / stiffness
@@ -142,8 +175,12 @@ def friction_force(
 def fastest_rate(stiffness: float, damping: float, lightness: float) -> float:
     """Return the largest rate, 1/s, at which a mass on a spring and a damper moves.
 
-    The size of the larger root of ``s^2 + c g s + k g = 0``. `stiffness`: k, N/m. `damping`: c, N
-    s/m. `lightness`: g, the inverse of the mass, 1/kg.
+    The size of the larger root of ``s^2 + c g s + k g = 0``.
+
+    Args:
+        stiffness: k, N/m.
+        damping: c, N s/m.
+        lightness: g, the inverse of the mass, 1/kg.
     """
     half, square = 0.5 * damping * lightness, stiffness * lightness
     if half * half <= square:
@@ -172,7 +209,12 @@ def press_foot(
     foot: int,
     out: np.ndarray,
 ) -> None:
-    """Add a foot's floor force to the generalised ones; write the rate of its slide, ``(2,)``."""
+    """Add the force of the floor on a foot to the generalised forces; write the rate of its slide.
+
+    Args:
+        foot: 0 or 1.
+        out: Rates of the deformations along the floor, ``(2,)``.
+    """
     size, touch = work.M.shape[0], feet.touch
     n = size - 2
     places = terms_places(n)
@@ -290,7 +332,11 @@ def accelerate_softly(
     work: Workspace,
     out: np.ndarray,
 ) -> None:
-    """Fill ``work.acceleration`` and the rates of deformations and energies, ``(EXTRA,)``."""
+    """Compute ``work.acceleration`` and the rates of deformations and energies.
+
+    Args:
+        out: Filled with these rates, ``(EXTRA,)``.
+    """
     evaluate(terms, model, y, mode, work)
     drive(model, floor, feet, y, mode, effort, work)
     feet.power[DAMPED], feet.power[SLIPPED], feet.power[RELEASED] = 0.0, 0.0, 0.0

@@ -203,10 +203,15 @@ def advance(
 ) -> int:
     """Move the walker on, effort and armed locks held.
 
-    `terms`: function (support, q, v, parameters, out) of the support terms. `state`: `RigidState`
-    of `make_soft_state`, changed in place. `feet`: `Feet`, likewise. `work`: `Workspace` of
-    `make_soft_workspace`. `duration`: s. Returns DONE, FELL, TRIPPED (a foot has met the floor from
-    the side), DIVERGED or CHATTERED.
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        state: `RigidState` of `make_soft_state`, changed in place.
+        feet: `Feet`, likewise.
+        work: `Workspace` of `make_soft_workspace`.
+        duration: s.
+
+    Returns:
+        DONE, FELL, TRIPPED (a foot has met the floor from the side), DIVERGED or CHATTERED.
     """
     memo = state.memo
     end, events = memo[TIME] + duration, 0

@@ -12,15 +12,25 @@ from walking_control.models.urdf import parse
 
 
 class Points(NamedTuple):
-    """Points of all feet, each the centre of a ball of some radius."""
+    """Points of all feet, each the centre of a ball of some radius.
 
-    foot: np.ndarray  # index of the foot of each, ``(n,)``
-    place: np.ndarray  # in the frame of the foot's link, m, ``(n, 3)``
-    radius: np.ndarray  # m, ``(n,)``; 0 of corners
+    Attributes:
+        foot: Index of the foot of each, ``(n,)``.
+        place: In the frame of the foot's link, m, ``(n, 3)``.
+        radius: m, ``(n,)``; 0 of corners.
+    """
+
+    foot: np.ndarray
+    place: np.ndarray
+    radius: np.ndarray
 
 
 def contact_points(robot: Robot) -> Points:
-    """Return corners of feet's boxes, centres of balls; `IncompatiblePlant` of other feet."""
+    """Return the corners of boxes and the centres of balls that feet have for collision.
+
+    Raises:
+        IncompatiblePlant: A foot has other geometry, or none.
+    """
     links = {link.get('name'): link for link in parse(robot.urdf, robot.name).findall('link')}
     rows: list[tuple[int, np.ndarray, float]] = []
     for index, foot in enumerate(robot.feet):

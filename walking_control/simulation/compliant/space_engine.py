@@ -50,8 +50,9 @@ class _Forces(NamedTuple):
 class SpaceEngine(Engine):
     """The robot on a compliant floor in space; see `simulation.engine.Engine`.
 
-    Raises `IncompatiblePlant`: it has locks, gears with losses, virtual efforts or other feet than
-    boxes and balls.
+    Raises:
+        IncompatiblePlant: It has locks, gears with losses, virtual efforts or other feet than
+            boxes and balls.
     """
 
     name = 'compliant'
@@ -333,8 +334,12 @@ class SpaceEngine(Engine):
     def _floor_at(self, x: np.ndarray, feet: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points of the floor at places along it, and its axes there.
 
-        `x`: m, ``(n,)``. `feet`: whose floor, ``(n,)`` or one of all. Returns ``(n, 3)``, y left at
-        0, and rows along, to the left and normal, ``(n, 3, 3)``.
+        Args:
+            x: m, ``(n,)``.
+            feet: Whose floor, ``(n,)`` or one of all.
+
+        Returns:
+            ``(n, 3)``, y left at 0, and rows along, to the left and normal, ``(n, 3, 3)``.
         """
         points, turns = np.zeros((len(x), 3)), np.zeros((len(x), 3, 3))
         points[:, 0], turns[:] = x, np.eye(3)

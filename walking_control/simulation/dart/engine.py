@@ -33,8 +33,12 @@ FIRST = 4  # steps by which the forces at the start are found
 class DartEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    `stepper`: the `Stepper`, which knows how well rotors and contacts agreed. Raises
-    `MissingDependency`: DART is not installed. `UrdfError`: DART cannot build the model.
+    Attributes:
+        stepper: The `Stepper`, which knows how well rotors and contacts agreed.
+
+    Raises:
+        MissingDependency: DART is not installed.
+        UrdfError: DART cannot build the model.
     """
 
     name = 'dart'

@@ -78,7 +78,11 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
 
 
 def build_skeleton(dart: Any, robot: Robot) -> Any:
-    """Return DART's skeleton of a robot; `UrdfError` where DART cannot build it."""
+    """Return DART's skeleton of a robot, its joints free but for stops, springs and friction.
+
+    Raises:
+        UrdfError: DART cannot build it.
+    """
     loader, options = dart.utils.DartLoader(), dart.utils.DartLoaderOptions()
     kinds = dart.utils.DartLoaderRootJointType
     options.mDefaultRootJointType = kinds.FIXED if robot.is_planar else kinds.FLOATING
@@ -114,11 +118,15 @@ RIM = 12  # points on the rim of a cylinder
 class Floors:
     """What a robot stands on: each foot has a floor of its own, all else another.
 
-    A floor is one body of DART with a box, or several where it changes at places. `world`: DART's
-    world, which the floors are added to. `skeleton`: the robot's in DART; every collision shape of
-    it is given the friction. `feet`: foot links, each with a floor that can be lowered. `friction`:
-    coefficient. `pieces`: boxes of one floor for all; none: each foot has its own. `profile`: the
-    `FloorProfile` they are made of, or None.
+    A floor is one body of DART with a box, or several where it changes at places.
+
+    Args:
+        world: DART's world, which the floors are added to.
+        skeleton: The robot's in DART; every collision shape of it is given the friction.
+        feet: Foot links, each with a floor that can be lowered.
+        friction: Coefficient.
+        pieces: Boxes of one floor for all; none: each foot has its own.
+        profile: The `FloorProfile` they are made of, or None.
     """
 
     def __init__(
@@ -175,8 +183,11 @@ class Floors:
     ) -> float:
         """Return how high the lowest of some balls is over the floor, m.
 
-        `points`: their middles, m, ``(n, 3)``. `radius`: m, ``(n,)``. `level`: of the floor at x =
-        0, if each foot has its own, m. `slope`: how much that falls for every metre ahead.
+        Args:
+            points: Their middles, m, ``(n, 3)``.
+            radius: m, ``(n,)``.
+            level: Of the floor at x = 0, if each foot has its own, m.
+            slope: How much that falls for every metre ahead.
         """
         if self._profile is not None:  # measured along the normal of the piece straight below
             above = points[:, 2] - self._profile.height(points[:, 0])
@@ -221,8 +232,10 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
     """Return middles (in the link's axes) and radii of balls whose hull are a foot's shapes.
 
     Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
-    inside is DART's matter, the origin of the link stands for it. Raises `UrdfError`: the link has
-    no collision shape.
+    inside is DART's matter, the origin of the link stands for it.
+
+    Raises:
+        UrdfError: The link has no collision shape.
     """
     points: list[np.ndarray] = []
     radii: list[float] = []

@@ -46,10 +46,16 @@ SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 class Stepper:
     """Advances one robot.
 
-    `links`: the robot's skeleton, in no world; moved by forces. `contact`: another one, in the
-    world; stopped by impulses. `world`: DART's world. `inertia`: of the rotor of each degree of
-    freedom as felt at its joint, kg m^2. `solutions`: solutions of all contacts so far. `worst`:
-    largest error so far, m/s and rad/s.
+    Args:
+        links: The robot's skeleton, in no world; moved by forces.
+        contact: Another one, in the world; stopped by impulses.
+        world: DART's world.
+        inertia: Of the rotor of each degree of freedom as felt at its joint, kg m^2.
+
+    Attributes:
+        links: As given.
+        solutions: Solutions of all contacts so far.
+        worst: Largest error so far, m/s and rad/s.
     """
 
     def __init__(
@@ -171,8 +177,11 @@ def _carry(dart: Any, links: Any, contact: Any, inertia: np.ndarray) -> None:
 class Torsion:
     """Torques on the feet of one skeleton.
 
-    `links`: DART's skeleton that forces move. `feet`: its bodies that are feet. `radius`: friction
-    times radius, m; 0: none. `timestep`: s.
+    Args:
+        links: DART's skeleton that forces move.
+        feet: Its bodies that are feet.
+        radius: Friction times radius, m; 0: none.
+        timestep: s.
     """
 
     def __init__(self, links: Any, feet: Sequence[Any], radius: float, timestep: float) -> None:

@@ -34,7 +34,9 @@ FREE_JOINT = 'floating_base_joint'  # by this name mujoco_ros2_control says how 
 class MujocoEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    Raises `MissingDependency`: MuJoCo is not installed. `UrdfError`: MuJoCo cannot build the model.
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        UrdfError: MuJoCo cannot build the model.
     """
 
     name = 'mujoco'
@@ -269,6 +271,10 @@ class MujocoEngine(SteppedEngine):
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
         return list(self.data.qvel[self._motor_dof].tolist())
+
+    def joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities of the joints now, rad or m, ``(n_joints,)``."""
+        return self.data.qpos[self._joint_qpos], self.data.qvel[self._joint_dof]
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""

@@ -177,7 +177,11 @@ def make_walker(
 
 
 def compile_engine(engine: RigidEngine) -> None:
-    """Let compiled code move an engine; `MissingDependency` without CasADi or numba."""
+    """Let an engine move by compiled code from now on: the same to rounding, much faster.
+
+    Raises:
+        MissingDependency: CasADi or numba is missing.
+    """
     terms, parameters = compile_terms(engine.dynamics)
     model, engine.model = as_record(engine.model._replace(parameters=parameters))
     state, engine.state = as_record(engine.state)
@@ -199,10 +203,15 @@ def record_run(
 ) -> Run:
     """Walk from the start of a robot file and return the record.
 
-    `walker`: of that robot. `controller`: name of the controller, for the record. `duration`: s; a
-    fall ends the walk earlier. `dynamics`: `Dynamics` of the robot. Returns the `Run`; columns of
-    estimate, forces and feet are left out, as is the base's linear velocity (NaN); work is that of
-    all actuators together.
+    Args:
+        walker: Of that robot.
+        controller: Name of the controller, for the record.
+        duration: s; a fall ends the walk earlier.
+        dynamics: `Dynamics` of the robot.
+
+    Returns:
+        The `Run`; columns of estimate, forces and feet are left out, as is the base's linear
+        velocity (NaN); work is that of all actuators together.
     """
     robot, start = robot_file.robot, robot_file.start
     walker.start(robot.feet.index(start.support), start.q, start.v)

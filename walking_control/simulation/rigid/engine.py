@@ -50,10 +50,15 @@ def build_rigid_model(
 ) -> rm.RigidModel:
     """Return the `RigidModel` of a robot.
 
-    `support`: `SupportDynamics` of the robot. `values`: of the plant. `parameters`: of generated
-    support terms; gravity alone where Pinocchio serves. `steps`: floor changes ``(step, drop,
-    tilt)``: at that touchdown the floor is lower by drop, m, and from there on steeper by tilt,
-    rad. Raises `IncompatiblePlant`: not two feet, or a lock away from the stops of its joint.
+    Args:
+        support: `SupportDynamics` of the robot.
+        values: Of the plant.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
+            m, and from there on steeper by tilt, rad.
+
+    Raises:
+        IncompatiblePlant: Not two feet, or a lock away from the stops of its joint.
     """
     robot = support.robot
     if len(robot.feet) != 2:
@@ -133,7 +138,14 @@ class EventEngine(Engine):
 
 
 class PlanarEngine(EventEngine):
-    """What engines share whose state is a `RigidState` of a planar walker on two feet."""
+    """What engines share whose state is a `RigidState` of a planar walker on two feet.
+
+    Args:
+        values: Validated values of `parameters`.
+
+    Raises:
+        IncompatiblePlant: The robot is none.
+    """
 
     state: rm.RigidState
     _before: np.ndarray  # coordinates before the step
@@ -207,7 +219,7 @@ class RigidEngine(PlanarEngine):
 
     @classmethod
     def kind_for(cls, robot: Robot) -> type[Engine]:
-        """Return the engine of a robot: that with all mass in the hip where the base does not turn."""
+        """Return the engine of a robot; all mass is in the hip where the base does not turn."""
         if robot.base is Base.TRANSLATING and robot.coordinates:
             from walking_control.simulation.rigid.point_engine import PointEngine
 
@@ -246,7 +258,11 @@ class RigidEngine(PlanarEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Integrate from event to event; `NotAchieved` where the integration diverges."""
+        """Integrate from event to event; see `Engine.advance`.
+
+        Raises:
+            NotAchieved: The integration diverges.
+        """
         state, self._before = self.state, self._q.copy()
         state.effort[:] = effort
         state.armed[: self.model.n_locks] = armed
@@ -325,8 +341,9 @@ class RigidEngine(PlanarEngine):
 def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -1) -> np.ndarray:
     """Return the generalised impulse of a unit impulse along x on a link, ``(n + 2,)``.
 
-    `state`: where the robot is. `link`: frame of the link, pushed at its centre of mass; below 0
-    the base, at its origin.
+    Args:
+        state: Where the robot is.
+        link: Frame of the link, pushed at its centre of mass; below 0 the base, at its origin.
     """
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]

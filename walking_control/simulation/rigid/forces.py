@@ -341,8 +341,10 @@ def add_ground_torque(model: RigidModel, state: RigidState, work: Workspace, sha
 def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, foot: int) -> float:
     """Return how fast a foot would leave the floor if it were released ([DS09] (3.55)), m/s^2.
 
-    With the reference foot goes the floor's torque on it, for it is part of the contact. `foot`:
-    STANCE or SWING; the other, if in contact, and locks and stops stay closed.
+    With the reference foot goes the floor's torque on it, for it is part of the contact.
+
+    Args:
+        foot: STANCE or SWING; the other, if in contact, and locks and stops stay closed.
     """
     mode, k = state.mode, 0
     if foot == STANCE and mode[SWING] == 1:
@@ -366,8 +368,11 @@ def firmness(model: RigidModel, state: RigidState, work: Workspace, foot: int) -
 
     A foot leaves when it would rise if it were released and no force that a floor can give holds
     it. Either test alone errs: by the first a foot that bears half the weight flies off as soon as
-    the hip pulls back and friction keeps it down, by the second a foot that would have to be pulled
-    sinks into the floor. `foot`: STANCE or SWING, in contact; `find_reactions` has been called.
+    the hip pulls back and friction keeps it down, by the second a foot that would have to be
+    pulled sinks into the floor.
+
+    Args:
+        foot: STANCE or SWING, in contact; `find_reactions` has been called.
     """
     at = 0 if foot == STANCE else 2
     held = model.grip * work.reactions[at + 1] - abs(work.reactions[at])
@@ -405,9 +410,11 @@ def collide(
     """Apply an inelastic impact to the velocities in place; open what separates.
 
     Contacts and stops that were closed push only if they would be violated otherwise ([DS09]
-    (3.57)); locks hold. The support terms must be those of the present state. `impulse`: applied
-    generalised impulse, ``(n + 2,)``. `swing_strikes`: whether the swing foot has just reached the
-    floor.
+    (3.57)); locks hold. The support terms must be those of the present state.
+
+    Args:
+        impulse: Applied generalised impulse, ``(n + 2,)``.
+        swing_strikes: Whether the swing foot has just reached the floor.
     """
     size, mode, v = work.M.shape[0], state.mode, state.y[work.M.shape[0] :]
     stance, swing = mode[STANCE], mode[SWING]

@@ -40,49 +40,88 @@ Fields = TypeVar('Fields', bound=NamedTuple)
 
 
 class RigidModel(NamedTuple):
-    """Constants of one robot on one floor."""
+    """Constants of one robot on one floor.
 
-    n: int  # number of minimal coordinates
-    n_joints: int  # number of joints
-    n_locks: int  # number of joint locks
-    n_driven: int  # number of efforts at joints; those after them act only while a foot stands
-    parameters: np.ndarray  # of the support terms; gravity along x and z first
-    lift: np.ndarray  # minimal coordinates to (pitch, joints), by support, ``(2, n, n)``
-    relabel: np.ndarray  # q of one support to q of the other, by the old support, ``(2, n, n)``
-    inputs: np.ndarray  # generalised force on q per effort, by support, ``(2, n, n_inputs)``
-    lower: np.ndarray  # lower joint limits, rad, ``(n_joints,)``
-    upper: np.ndarray  # upper joint limits
-    lock_joint: np.ndarray  # joint of each lock
-    lock_angle: np.ndarray  # its angle, rad
+    Attributes:
+        n: Number of minimal coordinates.
+        n_joints: Number of joints.
+        n_locks: Number of joint locks.
+        n_driven: Number of efforts at joints; those after them act only while a foot stands.
+        parameters: Of the support terms; gravity along x and z first.
+        lift: Minimal coordinates to (pitch, joints), by support, ``(2, n, n)``.
+        relabel: q of one support to q of the other, by the old support, ``(2, n, n)``.
+        inputs: Generalised force on q per effort, by support, ``(2, n, n_inputs)``.
+        lower: Lower joint limits, rad, ``(n_joints,)``.
+        upper: Upper joint limits.
+        lock_joint: Joint of each lock.
+        lock_angle: Its angle, rad.
+        lock_capture: Distance at which it holds a joint that comes no closer, rad.
+        drops: Level of the next foothold below the present one at each step, m; the last entry
+            serves all further steps.
+        tilts: Inclination of the floor from each step on against that at the start, rad, downhill
+            positive.
+        scuff: Touchdowns less far ahead of the stance foot pass through the floor, m.
+        scuff_depth: A foot deeper under the floor, and further ahead, has tripped, m.
+        tolerance: Local error of the integration.
+        max_step: Longest integration step, s.
+        fall_height: Height of the base above the reference foot below which integration stops, m.
+        grip: Coefficient of friction between foot and floor.
+        friction: `friction_table` of the joints.
+        gears: `gear_table` of the motors.
+        fade: Rate below which dry friction and gear losses fade, rad/s.
+        rubs: Whether any joint has friction, 0 or 1.
+        loses: Whether any gear has losses, 0 or 1.
+    """
+
+    n: int
+    n_joints: int
+    n_locks: int
+    n_driven: int
+    parameters: np.ndarray
+    lift: np.ndarray
+    relabel: np.ndarray
+    inputs: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    lock_joint: np.ndarray
+    lock_angle: np.ndarray
     lock_capture: np.ndarray  # distance at which it holds a joint that comes no closer, rad
     # level of the next foothold below the present one at each step, m; the last entry serves all
     # further steps
     drops: np.ndarray
     # inclination of the floor from each step on against that at the start, rad, downhill positive
     tilts: np.ndarray
-    scuff: float  # touchdowns less far ahead of the stance foot pass through the floor, m
-    scuff_depth: float  # a foot deeper under the floor, and further ahead, has tripped, m
-    tolerance: float  # local error of the integration
+    scuff: float
+    scuff_depth: float
+    tolerance: float
     max_step: float  # longest integration step, s
     # height of the base above the reference foot below which integration stops, m
     fall_height: float
-    grip: float  # coefficient of friction between foot and floor
-    friction: np.ndarray  # `friction_table` of the joints
-    gears: np.ndarray  # `gear_table` of the motors
-    fade: float  # rate below which dry friction and gear losses fade, rad/s
-    rubs: int  # whether any joint has friction, 0 or 1
-    loses: int  # whether any gear has losses, 0 or 1
+    grip: float
+    friction: np.ndarray
+    gears: np.ndarray
+    fade: float
+    rubs: int
+    loses: int
 
 
 class RigidState(NamedTuple):
-    """State of a rigid walker, changed in place."""
+    """State of a rigid walker, changed in place.
 
-    y: np.ndarray  # ``[z, dz/dt]``, ``(2 (n + 2),)``
+    Attributes:
+        y: ``[z, dz/dt]``, ``(2 (n + 2),)``.
+        mode: Discrete state, integers.
+        memo: Time, step size, present and last foothold, extremes; see the constants above.
+        armed: Armed locks, integers.
+        effort: Inputs held, ``(n_inputs,)``.
+    """
+
+    y: np.ndarray
     mode: np.ndarray  # discrete state, integers
     # time, step size, present and last foothold, extremes; see the constants above
     memo: np.ndarray
-    armed: np.ndarray  # armed locks, integers
-    effort: np.ndarray  # inputs held, ``(n_inputs,)``
+    armed: np.ndarray
+    effort: np.ndarray
 
 
 class Workspace(NamedTuple):
@@ -136,9 +175,10 @@ def forget_depths(memo: np.ndarray) -> None:
 def foot_in_floor(memo: np.ndarray) -> dict[str, float | None]:
     """Return what the memo of a rigid walk says of a swing foot inside the floor.
 
-    Returns ``foot_depth``, how deep at most (m); ``foot_depth_ahead``, how far ahead of the stance
-    foot it was there (m, negative behind), None where it never was; ``scuff_reach``, how far ahead
-    of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
+    Returns:
+        ``foot_depth``, how deep at most (m); ``foot_depth_ahead``, how far ahead of the stance
+        foot it was there (m, negative behind), None where it never was; ``scuff_reach``, how far
+        ahead of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
     """
     depth, reach = float(memo[FOOT_DEPTH]), float(memo[SCUFF_REACH])
     depth = depth if depth > ROUNDING else 0.0
@@ -200,7 +240,9 @@ def as_record(fields: Fields) -> tuple[np.void, Fields]:
 def lay_ahead(model: RigidModel, state: RigidState, work: Workspace, profile: FloorProfile) -> None:
     """Put the piece of a floor below the swing foot where the next touchdown finds it.
 
-    `model`: its drops and tilts are changed in place. `work`: with the support terms of the state.
+    Args:
+        model: Its drops and tilts are changed in place.
+        work: With the support terms of the state.
     """
     foot, memo = terms_places(model.n).foot, state.memo
     x, z = state.y[0] + work.terms[foot], state.y[1] + work.terms[foot + 1]

@@ -72,7 +72,9 @@ def step(
 ) -> None:
     """Compute stages of a step of length h from ``work.start``.
 
-    `first_stage`: 0 computes only the rates at the start; 1 the step, given those rates. `h`: s.
+    Args:
+        first_stage: 0 computes only the rates at the start; 1 the step, given those rates.
+        h: s.
 
     Leaves the new state in ``work.trial``, its rates in the last row of ``work.k``.
     """
@@ -249,7 +251,9 @@ def trial_length(
 def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h: float) -> int:
     """Look for events in the trial step; return the one to close in on, NOTHING or RETRY.
 
-    `target`: the event closed in on so far, or NOTHING. `h`: length of the trial, s.
+    Args:
+        target: The event closed in on so far, or NOTHING.
+        h: Length of the trial, s.
     """
     signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
     if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):
@@ -323,10 +327,15 @@ def advance(
 ) -> int:
     """Move the walker on, effort and armed locks held.
 
-    `terms`: function (support, q, v, parameters, out) of the support terms. `state`: `RigidState`,
-    changed in place. `duration`: s. `stop_at_step`: whether to return just after the next step's
-    touchdown. Returns DONE, STEPPED, FELL (the base is below the fall height), TRIPPED (the swing
-    foot has met the floor from the side), DIVERGED or CHATTERED.
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        state: `RigidState`, changed in place.
+        duration: s.
+        stop_at_step: Whether to return just after the next step's touchdown.
+
+    Returns:
+        DONE, STEPPED, FELL (the base is below the fall height), TRIPPED (the swing foot has met the
+        floor from the side), DIVERGED or CHATTERED.
     """
     memo = state.memo
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0

@@ -40,9 +40,14 @@ PLACES = 64  # steps at which the floor may change
 class PointLegs:
     """Where legs of pitch and roll have their joints and servos.
 
-    `length`: m. `joints`: index of pitch and roll joint of each foot, ``(2, 2)``. `efforts`: index
-    of the effort of each place of `PointState.effort`, -1 without, ``(5,)``. `sign`: of roll in the
-    coordinates of each support, ``(2,)``. Raises `IncompatiblePlant`: the legs are built otherwise.
+    Attributes:
+        length: m.
+        joints: Index of pitch and roll joint of each foot, ``(2, 2)``.
+        efforts: Index of the effort of each place of `PointState.effort`, -1 without, ``(5,)``.
+        sign: Of roll in the coordinates of each support, ``(2,)``.
+
+    Raises:
+        IncompatiblePlant: The legs are built otherwise.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -96,7 +101,14 @@ class PointLegs:
 def build_point_model(
     robot: Robot, legs: PointLegs, world: World, values: RigidParameters
 ) -> PointModel:
-    """Return the `PointModel` of a robot."""
+    """Return the `PointModel` of a robot.
+
+    Args:
+        robot: The `Robot`.
+        legs: Its `PointLegs`.
+        world: `World`.
+        values: `RigidParameters`.
+    """
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
     return PointModel(
         float(Dynamics(robot).mass),
@@ -119,9 +131,12 @@ def start_point(
 ) -> None:
     """Put a `PointState` just after touchdown, the stance foot at the origin.
 
-    `state`: `PointState`, changed in place. `legs`: the robot's `PointLegs`. `start`: `Start`; of
-    the rates those of the stance leg count. `support`: index of the stance foot. `lift`:
-    coordinates of this support to joints.
+    Args:
+        state: `PointState`, changed in place.
+        legs: The robot's `PointLegs`.
+        start: `Start`; of the rates those of the stance leg count.
+        support: Index of the stance foot.
+        lift: Coordinates of this support to joints.
     """
     joints, rates = lift @ start.q, lift @ start.v
     state.angles[:] = joints[legs.joints]
@@ -143,7 +158,11 @@ def start_point(
 
 
 class PointEngine(EventEngine):
-    """A robot with all mass in the hip on a rigid floor; `IncompatiblePlant` of other legs."""
+    """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
+
+    Raises:
+        IncompatiblePlant: The robot's legs are built otherwise.
+    """
 
     name = 'rigid'
     parameters = RigidParameters
@@ -185,7 +204,11 @@ class PointEngine(EventEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Go on by h; `NotAchieved` where landings follow each other without end."""
+        """Go on by h; see `Engine.advance`.
+
+        Raises:
+            NotAchieved: Landings follow each other without end.
+        """
         self._worked, duration = float(self.state.memo[rm.WORK]), h
         for place, index in enumerate(self._legs.efforts):
             self.state.effort[place] = effort[index] if index >= 0 else 0.0

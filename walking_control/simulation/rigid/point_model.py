@@ -46,29 +46,49 @@ TOUCHING = 1e-12  # m/s: slower, a foot does not leave the floor
 
 
 class PointModel(NamedTuple):
-    """Constants of one robot on one floor."""
+    """Constants of one robot on one floor.
 
-    mass: float  # kg
-    length: float  # of the legs, m
-    gravity: np.ndarray  # floor axes, m/s^2, ``(3,)``
-    lower: np.ndarray  # limits of pitch and roll, rad, by foot, ``(2, 2)``
+    Attributes:
+        mass: kg.
+        length: Of the legs, m.
+        gravity: Floor axes, m/s^2, ``(3,)``.
+        lower: Limits of pitch and roll, rad, by foot, ``(2, 2)``.
+        upper: Likewise.
+        drops: Level of the next foothold below the present one at each step, m; the last entry
+            serves all further steps.
+        fall_height: Height of the hip above the stance foot below which it has fallen, m.
+    """
+
+    mass: float
+    length: float
+    gravity: np.ndarray
+    lower: np.ndarray
     upper: np.ndarray  # likewise
     # level of the next foothold below the present one at each step, m; the last entry serves all
     # further steps
     drops: np.ndarray
-    fall_height: float  # height of the hip above the stance foot below which it has fallen, m
+    fall_height: float
 
 
 class PointState(NamedTuple):
-    """What changes."""
+    """What changes.
 
-    y: np.ndarray  # hip as seen from the stance foot, in flight from where it stood last, ``(6,)``
-    angles: np.ndarray  # pitch and roll of each leg, rad, ``(2, 2)``
+    Attributes:
+        y: Hip as seen from the stance foot, in flight from where it stood last, ``(6,)``.
+        angles: Pitch and roll of each leg, rad, ``(2, 2)``.
+        anchor: Place of that foot, floor frame, m, ``(3,)``.
+        effort: Speeds of pitch and roll by foot, rad/s, then of the push-off, m/s, ``(5,)``.
+        mode: `SUPPORT`, `STANCE` (0 in flight) and `STEPS`.
+        memo: Places as in `rigid.model`.
+    """
+
+    y: np.ndarray
+    angles: np.ndarray
     anchor: np.ndarray  # place of that foot, floor frame, m, ``(3,)``
     # speeds of pitch and roll by foot, rad/s, then of the push-off, m/s, ``(5,)``
     effort: np.ndarray
-    mode: np.ndarray  # `SUPPORT`, `STANCE` (0 in flight) and `STEPS`
-    memo: np.ndarray  # places as in `rigid.model`
+    mode: np.ndarray
+    memo: np.ndarray
 
 
 def make_point_state() -> PointState:
@@ -87,9 +107,13 @@ def make_point_state() -> PointState:
 def advance_point(model: PointModel, state: PointState, duration: float, stop_at_step: bool) -> int:
     """Move on with held commands.
 
-    `state`: `PointState`, changed in place. `duration`: s. `stop_at_step`: whether to return just
-    after the next touchdown of the other foot. Returns ``DONE``, ``STEPPED``, ``FELL`` or
-    ``CHATTERED`` of `rigid.model`.
+    Args:
+        state: `PointState`, changed in place.
+        duration: s.
+        stop_at_step: Whether to return just after the next touchdown of the other foot.
+
+    Returns:
+        ``DONE``, ``STEPPED``, ``FELL`` or ``CHATTERED`` of `rigid.model`.
     """
     remaining = duration
     for _ in range(MOST_EVENTS):

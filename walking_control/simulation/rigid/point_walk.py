@@ -36,17 +36,28 @@ NO_TERMS: Any = 0  # of support: such laws have their own model
 
 
 class PointLaw(NamedTuple):
-    """What a control law remembers and how it is connected, as plain arrays."""
+    """What a control law remembers and how it is connected, as plain arrays.
 
-    memory: np.ndarray  # the law's memory, see `ArrayLaw`
-    phases: np.ndarray  # of locks, of which there are none
+    Attributes:
+        memory: The law's memory, see `ArrayLaw`.
+        phases: Of locks, of which there are none.
+        sign: Of roll in the coordinates of each support, ``(2,)``.
+        efforts: Index of the law's effort in each place of `PointState.effort`, or -1, ``(5,)``.
+        effort: The law's efforts.
+        q: Minimal coordinates, ``(n,)``.
+        v: Their rates.
+        period: Control period, s.
+    """
+
+    memory: np.ndarray
+    phases: np.ndarray
     sign: np.ndarray  # of roll in the coordinates of each support, ``(2,)``
     # index of the law's effort in each place of `PointState.effort`, or -1, ``(5,)``
     efforts: np.ndarray
-    effort: np.ndarray  # the law's efforts
-    q: np.ndarray  # minimal coordinates, ``(n,)``
-    v: np.ndarray  # their rates
-    period: float  # control period, s
+    effort: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    period: float
 
 
 @array_function
@@ -73,10 +84,16 @@ def walk_point(
 ) -> int:
     """Walk under a control law.
 
-    `advance`: `advance_point`, see `walk.walk`. `law`: function of an `ArrayLaw`. `knowledge`: what
-    it knows. `state`: `PointState`, changed in place. `duration`: s, rounded to whole control
-    periods. `stop_at_step`: whether to return just after the next touchdown. Returns a status of
-    `advance_point`.
+    Args:
+        advance: `advance_point`, see `walk.walk`.
+        law: Function of an `ArrayLaw`.
+        knowledge: What it knows.
+        state: `PointState`, changed in place.
+        duration: s, rounded to whole control periods.
+        stop_at_step: Whether to return just after the next touchdown.
+
+    Returns:
+        A status of `advance_point`.
     """
     period = min(data.period, duration)
     held = np.zeros(0, np.bool_)

@@ -39,20 +39,31 @@ NO_TICKS = 1e9  # s: nothing to control
 
 
 class LawData(NamedTuple):
-    """What a control law remembers, and what opens and closes knee locks, as plain arrays."""
+    """What a control law remembers, and what opens and closes knee locks, as plain arrays.
 
-    memory: np.ndarray  # the law's memory, see `ArrayLaw`
-    lock_foot: np.ndarray  # foot of each lock
-    phases: np.ndarray  # phase of each lock
-    flexed: float  # flexion that counts as flexed, rad
-    period: float  # control period, s
+    Attributes:
+        memory: The law's memory, see `ArrayLaw`.
+        lock_foot: Foot of each lock.
+        phases: Phase of each lock.
+        flexed: Flexion that counts as flexed, rad.
+        period: Control period, s.
+    """
+
+    memory: np.ndarray
+    lock_foot: np.ndarray
+    phases: np.ndarray
+    flexed: float
+    period: float
 
 
 def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
     """Return (`ArrayLaw`, `LawData`) of a controller.
 
-    `controller`: a `Controller` built for it. Raises `IncompatibleController`: it has no array law,
-    or a motor is limited by its speed.
+    Args:
+        controller: A `Controller` built for it.
+
+    Raises:
+        IncompatibleController: It has no array law, or a motor is limited by its speed.
     """
     for joint, motor in robot.actuators.items():
         if motor.supply_voltage > 0.0:
@@ -146,11 +157,18 @@ def walk(
 ) -> int:
     """Walk under a control law.
 
-    `advance`: `motion.advance`: compiled by itself, the laws of a robot share its code. `terms`:
-    function of the support terms. `law`: function of an `ArrayLaw`. `knowledge`: what it knows.
-    `state`: `RigidState`, changed in place. `duration`: s, rounded to whole control periods.
-    `stop_at_step`: whether to return just after the next touchdown; the control clock starts anew
-    there. Returns a status of `motion.advance`.
+    Args:
+        advance: `motion.advance`: compiled by itself, the laws of a robot share its code.
+        terms: Function of the support terms.
+        law: Function of an `ArrayLaw`.
+        knowledge: What it knows.
+        state: `RigidState`, changed in place.
+        duration: s, rounded to whole control periods.
+        stop_at_step: Whether to return just after the next touchdown; the control clock starts
+            anew there.
+
+    Returns:
+        A status of `motion.advance`.
     """
     period = min(data.period, duration)
     n = model.relabel.shape[1]
@@ -195,12 +213,19 @@ def stride_many(
 
 
 class WalkRows(NamedTuple):
-    """A walk, one row a tick, filled by `record_walk`."""
+    """A walk, one row a tick, filled by `record_walk`.
 
-    y: np.ndarray  # state, ``(T, 2 (n + 2))``, see `RigidState`
-    mode: np.ndarray  # discrete state
-    memo: np.ndarray  # time, work and other measures
-    effort: np.ndarray  # inputs held from this row to the next, ``(T, n_inputs)``
+    Attributes:
+        y: State, ``(T, 2 (n + 2))``, see `RigidState`.
+        mode: Discrete state.
+        memo: Time, work and other measures.
+        effort: Inputs held from this row to the next, ``(T, n_inputs)``.
+    """
+
+    y: np.ndarray
+    mode: np.ndarray
+    memo: np.ndarray
+    effort: np.ndarray
 
 
 @array_function

@@ -62,8 +62,12 @@ def _module(name: str) -> ModuleType | None:
 def load(name: str | None = None) -> Solver:
     """Return a solver's function: Problem -> Solution, polished where the solver is loose.
 
-    `name`: one of `NAMES`; None takes the preferred one of those installed. Raises
-    `ParameterError`: there is no such solver. `MissingDependency`: it is not installed.
+    Args:
+        name: One of `NAMES`; None takes the preferred one of those installed.
+
+    Raises:
+        ParameterError: There is no such solver.
+        MissingDependency: It is not installed.
     """
     if name is None:
         if not available():
@@ -86,7 +90,11 @@ def load(name: str | None = None) -> Solver:
 
 
 def load_decider(name: str | None = None) -> Decider:
-    """Return the `Decider` of a solver of `NAMES`: exact ones first, HiGHS has the last word."""
+    """Return the `Decider` of a solver: exact ones are asked first, HiGHS has the last word.
+
+    Args:
+        name: One of `NAMES`, loaded before; None takes the preferred one.
+    """
     module = _module(name or available()[0])
     return Decider(None if module is None or module.LOOSE else module.solve)
 

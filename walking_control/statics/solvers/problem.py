@@ -25,13 +25,21 @@ NO_BOUND = 1e30  # its negative stands for an inequality without bound
 
 @dataclass(slots=True)
 class Problem:
-    """A convex quadratic program."""
+    """A convex quadratic program.
 
-    hessian: np.ndarray  # positive definite, ``(n, n)``
-    gradient: np.ndarray  # ``(n,)``
-    rows: np.ndarray  # equality rows first, ``(m, n)``
-    bound: np.ndarray  # ``(m,)``
-    equalities: int  # how many of the rows are equalities
+    Args:
+        hessian: Positive definite, ``(n, n)``.
+        gradient: ``(n,)``.
+        rows: Equality rows first, ``(m, n)``.
+        bound: ``(m,)``.
+        equalities: How many of the rows are equalities.
+    """
+
+    hessian: np.ndarray
+    gradient: np.ndarray
+    rows: np.ndarray
+    bound: np.ndarray
+    equalities: int
 
     @property
     def scale(self) -> float:
@@ -42,19 +50,32 @@ class Problem:
 
 @dataclass(slots=True)
 class Solution:
-    """What a solver claims. Nothing here is trusted before `residuals` has judged it."""
+    """What a solver claims. Nothing here is trusted before `residuals` has judged it.
 
-    x: np.ndarray | None  # the point, ``(n,)``; None when the solver found none
-    multipliers: np.ndarray | None  # ``(m,)``; None when the solver gives none
-    claim: str  # the solver's own word for how it ended
+    Args:
+        x: The point, ``(n,)``; None when the solver found none.
+        multipliers: ``(m,)``; None when the solver gives none.
+        claim: The solver's own word for how it ended.
+    """
+
+    x: np.ndarray | None
+    multipliers: np.ndarray | None
+    claim: str
 
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """How far a point is from being the solution; all four are zero there."""
+    """How far a point is from being the solution; all four are zero there.
 
-    equality: float  # largest |rows x - bound| of the equalities
-    inequality: float  # largest shortfall bound - rows x of the inequalities, 0 when none
+    Args:
+        equality: Largest |rows x - bound| of the equalities.
+        inequality: Largest shortfall bound - rows x of the inequalities, 0 when none.
+        stationarity: Largest entry of |hessian x + gradient - rows' multipliers|.
+        gap: |multipliers' (rows x - bound)|, with negative multipliers of inequalities counted in.
+    """
+
+    equality: float
+    inequality: float
     stationarity: float  # largest entry of |hessian x + gradient - rows' multipliers|
     # |multipliers' (rows x - bound)|, with negative multipliers of inequalities counted in
     gap: float
@@ -91,12 +112,17 @@ _ROUNDS = 30
 def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solution:
     """Return the solution with its active constraints met exactly.
 
-    The first guess of the active set are the inequalities with a multiplier above their slack, both
-    relative to the largest. Each round solves the optimality conditions for that set, then drops
-    the constraint that pulls hardest in the wrong direction or else adds the one violated most.
-    `solution`: a `Solution` with a point and multipliers. `activity`: share of the largest
-    multiplier below which a constraint counts as idle. Returns the polished `Solution`, or the
-    given one when polishing made nothing better.
+    The first guess of the active set are the inequalities with a multiplier above their slack,
+    both relative to the largest. Each round solves the optimality conditions for that set, then
+    drops the constraint that pulls hardest in the wrong direction or else adds the one violated
+    most.
+
+    Args:
+        solution: A `Solution` with a point and multipliers.
+        activity: Share of the largest multiplier below which a constraint counts as idle.
+
+    Returns:
+        The polished `Solution`, or the given one when polishing made nothing better.
     """
     m, multipliers = problem.equalities, solution.multipliers
     assert solution.x is not None and multipliers is not None
@@ -169,7 +195,8 @@ _EXACT = 1e-9  # left in the constraints of a program in natural units
 class Decider:
     """Solves programs whose answer decides: within 1e-9 of all constraints, or not at all.
 
-    `solve`: an exact solver to ask first; None asks HiGHS alone, without the curvature.
+    Args:
+        solve: An exact solver to ask first; None asks HiGHS alone, without the curvature.
     """
 
     def __init__(self, solve: Solver | None) -> None:

@@ -31,7 +31,11 @@ class StepResult(NamedTuple):
 
 
 class Journal:
-    """Outcomes by step in a folder, each with the key of what it was found from."""
+    """Outcomes by step, each with the key of what it was found from, kept in a folder.
+
+    Raises:
+        InvalidInput: The file there is no journal.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
@@ -94,7 +98,11 @@ def key_of(step: Step, site: Site) -> str:
 
 
 def bring_up(site: Site) -> list[StepResult]:
-    """Return the `StepResult` of every step of a `Site`; InvalidInput: no robot file or journal."""
+    """Return the `StepResult` of every step of a `Site` whose folder exists.
+
+    Raises:
+        InvalidInput: The robot file cannot be loaded, or the journal of the folder is none.
+    """
     site.current = Path(site.path)
     journal = Journal(site.folder)
     results: list[StepResult] = []
@@ -109,7 +117,7 @@ def bring_up(site: Site) -> list[StepResult]:
             site.current = Path(outcome.robot_file)
         results.append(StepResult(step.name, outcome, known))
         site.progress(
-            f'{step.name}: {"passed" if outcome.ok else "NOT PASSED"}'
+            f'{step.name}: {outcome.verdict if outcome.ok else "NOT PASSED"}'
             f'{" (before)" if known else ""}: {outcome.what}'
         )
     return results
@@ -147,7 +155,7 @@ def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
 def summarize(results: list[StepResult]) -> dict[str, Any]:
     """Return the JSON keys of `bring-up`."""
     steps = [
-        {'name': name, 'done_before': known, **outcome.as_dict()}
+        {'name': name, 'done_before': known, 'verdict': outcome.verdict, **outcome.as_dict()}
         for name, outcome, known in results
     ]
     return {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a biped in space: hold its arms, stand, step, walk, walk fast, find gaits, in MuJoCo."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from walking_control.exceptions import WalkingControlError
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.lab.adoption.description import fix_joints
 from walking_control.lab.adoption.guess import Description
+from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
 from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site, Step, walk
-from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
+from walking_control.lab.experiments.gait_search import find_gaits, Member, middle_speed, save_gaits
 from walking_control.lab.experiments.obstacles import find_walk_obstacles
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
@@ -31,9 +33,8 @@ from walking_control.runs.metrics import summarize
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-GAITS = (0.2, 0.3, 0.4, 0.5)  # over sqrt(g L): speeds that gaits are searched at
+GAITS = (0.1, 0.2, 0.3, 0.4, 0.5)  # over sqrt(g L): speeds that gaits are searched at
 TRIED_ON_GAIT = 12.0  # s on the gait
-SHARED = ('sole_length', 'sole_width', 'narrowest', 'widest')  # by every law
 COST = 'cost_of_transport_electrical'
 STANDS = 3.0  # s
 LEANS = 0.1  # rad: a robot that stands leans no more at the end
@@ -62,7 +63,14 @@ TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
 def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, list[str]]:
-    """Write a robot file whose joints are the legs' and return its path and what others hold."""
+    """Write a robot file whose joints are the legs' and return its path and what is held.
+
+    On the robot the others are held in the start posture by controllers of their own.
+
+    Args:
+        robot_file: The `RobotFile`, of a free base.
+        path: Where it was read from.
+    """
     robot, start = robot_file.robot, robot_file.start
     assert start.posture is not None
     legs = leg_of_each_joint(robot)
@@ -105,7 +113,7 @@ def natural_gait(site: Site) -> Outcome:
     try:
         return _find_gaits(site)
     except WalkingControlError as error:
-        return Outcome(True, f'none: {error}')
+        return Outcome(True, f'none: {error}', partly=True)
 
 
 def _find_gaits(site: Site) -> Outcome:
@@ -121,21 +129,24 @@ def _find_gaits(site: Site) -> Outcome:
         [share * unit for share in GAITS],
         task={
             'least_gap': max(values.least_gap, gap),
-            'gait_width': max(values.gait_width, 1.05 * gap),
+            'gait_width': max(values.gait_width, GAIT_WIDTH * gap),
         },
         progress=site.progress,
     )
-    kept = [member.summary for member in found.members if member.reason is None]
+    middle = middle_speed(robot_file)
+    easiest = min(found.members, key=lambda member: abs(member.summary['speed'] - middle))
+    found = replace(found, members=without_holes(found.members, easiest))
+    kept = [member.summary for member in found.members]
     if not kept:
-        return Outcome(True, f'none: {found.members[0].reason}')
+        return Outcome(True, f'none: {easiest.reason}', partly=True)
     family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
     law = NaturalWalking.parameters.section
-    easy = min(kept, key=lambda summary: abs(summary['speed'] - middle_speed(robot_file)))
+    easy = min(kept, key=lambda summary: abs(summary['speed'] - middle))
     narrowest = gap or robot_file.values(NaturalWalking.parameters).narrowest
     shared = {key: known[key] for key in SHARED if key in known} | {
         'step_width': max(narrowest, easy['step_width']),
         'speed': easy['speed'],  # no leap
-        'speed_limit': LEAD * GAITS[-1] * unit,
+        'speed_limit': LEAD * kept[-1]['speed'],
         'gait': str(family.resolve()),
     }
     natural = load_robot(
@@ -164,6 +175,7 @@ def _find_gaits(site: Site) -> Outcome:
             f'at {easy["speed"]:.2g} m/s: {outcome.what}',
             figures=figures,
             files=files,
+            partly=True,
         )
     price = (
         'electrical cost of transport unknown, since no motor tells its resistance,'
@@ -177,6 +189,22 @@ def _find_gaits(site: Site) -> Outcome:
         figures=figures,
         files=files,
     )
+
+
+def without_holes(members: Sequence[Member], easiest: Member) -> tuple[Member, ...]:
+    """Return the gaits that were found, one after another in speed, about or next to one of them.
+
+    A family with a hole in it cannot be walked through.
+    """
+    runs: list[tuple[Member, ...]] = [()]
+    for member in members:
+        runs = [*runs, ()] if member.reason else [*runs[:-1], (*runs[-1], member)]
+    here = easiest.summary['speed']
+
+    def far(run: tuple[Member, ...]) -> float:
+        return min((abs(member.summary['speed'] - here) for member in run), default=np.inf)
+
+    return min(runs, key=lambda run: (far(run), -len(run)))
 
 
 def stand(site: Site) -> Outcome:
@@ -458,7 +486,10 @@ def card(site: Site) -> Outcome:
             f'{duration:g} s' if outcome.ok else f'no, {outcome.value} s: {outcome.what}'
         )
     return Outcome(
-        True, ', '.join(f'{name} {value}' for name, value in figures.items()), figures=figures
+        True,
+        ', '.join(f'{name} {value}' for name, value in figures.items()),
+        figures=figures,
+        partly=any(value.startswith('no,') for value in figures.values()),
     )
 
 

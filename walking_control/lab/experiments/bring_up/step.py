@@ -32,16 +32,34 @@ PATIENCE = 120.0  # s of processor time for a walk
 
 @dataclass
 class Outcome:
-    """What came of a step."""
+    """What came of a step.
 
-    ok: bool  # whether it passed
-    what: str  # in words what was found, or what stands in the way
-    value: Any = None  # the number that decided
-    limit: str | None = None  # the limit it was held against, in words
-    remedy: str | None = None  # what to do about it
-    figures: dict[str, Any] = field(default_factory=dict)  # name -> number or text, for the report
-    files: list[str] = field(default_factory=list)  # paths of what was written
-    robot_file: str = ''  # the robot file to go on with; empty: the one before
+    Args:
+        ok: Whether it passed.
+        what: In words what was found, or what stands in the way.
+        value: The number that decided.
+        limit: The limit it was held against, in words.
+        remedy: What to do about it.
+        figures: name -> number or text, for the report.
+        files: Paths of what was written.
+        robot_file: The robot file to go on with; empty: the one before.
+        partly: Whether some of what it tried did not pass; the steps after it go on.
+    """
+
+    ok: bool
+    what: str
+    value: Any = None
+    limit: str | None = None
+    remedy: str | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    robot_file: str = ''
+    partly: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Return in a word or two whether it passed."""
+        return 'not passed' if not self.ok else 'passed in part' if self.partly else 'passed'
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is kept in the journal."""
@@ -50,7 +68,20 @@ class Outcome:
 
 @dataclass
 class Site:
-    """Where a robot is brought up, and how."""
+    """Where a robot is brought up, and how.
+
+    Args:
+        path: Of the robot file that was given.
+        folder: Where everything is written.
+        speed: Asked for, m/s; None: found.
+        duration: Of the walk that counts, s.
+        evaluations: Points that tuning tries.
+        seed: Of everything that is random.
+        current: Of the robot file to go on with.
+        done: name -> `Outcome` of the steps before.
+        progress: Called with a line of text now and then.
+        more: `Step` after `Step` to be done at the end.
+    """
 
     path: Path  #: of the robot file that was given
     folder: Path  #: where everything is written
@@ -93,10 +124,16 @@ class Site:
 
 
 class Step(NamedTuple):
-    """A step."""
+    """A step.
+
+    Args:
+        name: Its name.
+        needs: Names of the steps that must have passed.
+        run: Does it, given the `Site`.
+    """
 
     name: str
-    needs: tuple[str, ...]  # names of the steps that must have passed
+    needs: tuple[str, ...]
     run: Callable[[Site], Outcome]
 
 
@@ -119,7 +156,12 @@ def check_step(site: Site) -> Outcome:
 def walk(
     site: Site, robot_file: RobotFile, plant: str, duration: float, disturb: Sequence[str] = ()
 ) -> Outcome:
-    """Return the `Outcome` of a walk, `duration` seconds long, with a robot file's own law."""
+    """Return the `Outcome` of a walk with a robot file's own law.
+
+    Args:
+        duration: s.
+        disturb: Disturbances on the way.
+    """
     run = simulate(
         robot_file, plant=plant, duration=duration, disturb=disturb, progress=_lose_patience(plant)
     )

@@ -36,8 +36,20 @@ FORGOTTEN, MOST_STEPS = 1e-6, 2000  # share of the disturbance left at the last 
 class StableCycle:
     """A walker on the plant `rigid` and the limit cycle it settles on.
 
-    `sharp` integrates as exactly as differences need it. IncompatiblePlant: the base is not planar,
-    or more than two coordinates stay free of locks; NotAchieved: the walk falls or does not settle.
+    Args:
+        robot_file: The `RobotFile` of a planar robot.
+        controller: Name of the controller; None takes the robot file's default.
+        sharp: Whether to integrate as exactly as differences need it.
+
+    Attributes:
+        walker: The walker, compiled where that is possible.
+        section: `Section` of its return map.
+        cycle: The `Cycle`.
+        mass: kg.
+
+    Raises:
+        IncompatiblePlant: The base is not planar, or more than two coordinates stay free of locks.
+        NotAchieved: The walk falls or does not settle.
     """
 
     def __init__(
@@ -113,7 +125,13 @@ class Eigenvalues(Result):
 
 
 def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
-    """Return the `Eigenvalues` of a cycle."""
+    """Return the eigenvalues of the return map and what is known of their errors.
+
+    Returns:
+        Dictionary: ``eigenvalues``, largest first; ``eigenvalue_error``, the largest difference to
+        those of the next coarser extrapolation; ``q`` and ``v`` just after touchdown;
+        ``period`` (s), ``step_length`` (m), ``speed`` (m/s), ``residual`` of the fixed point.
+    """
     section, cycle = settled.section, settled.cycle
     scale = np.array([1.0, section.pace, section.pace])
 
@@ -159,7 +177,12 @@ def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
 def extrapolate(
     difference: Callable[[float], np.ndarray], sizes: tuple[float, ...] = STEP_SIZES
 ) -> np.ndarray:
-    """Return Richardson's limit of central differences; each size is half of the one before."""
+    """Return the limit of central differences as their size goes to zero (Richardson).
+
+    Args:
+        difference: Size -> central difference, whose error is even in the size.
+        sizes: Each half of the one before.
+    """
     row = [difference(size) for size in sizes]
     for order in range(1, len(row)):
         row = [
@@ -214,7 +237,14 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:
-    """Return indicators of steps after ``'floor'`` (m) or ``'push'`` (N s/kg), ``(steps, 2)``."""
+    """Return the indicators of steps from the cycle after one disturbance, ``(steps, 2)``.
+
+    ``'floor'`` lowers the first foothold by the size, m; ``'push'`` is N s per kg just after
+    touchdown.
+
+    Raises:
+        NotAchieved: The walker falls.
+    """
     walker, section = settled.walker, settled.section
     drops = walker.model.drops
     walker.start(0, *section.state(settled.cycle.x))

@@ -71,7 +71,16 @@ def find_attraction(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Attraction:
-    """Return how much of a ball around a cycle returns to it; `radius` as in the module."""
+    """Return how much of a ball around a cycle returns to it.
+
+    Args:
+        radius: Of the ball, in the distance of the module.
+        samples: States to try.
+        progress: Called with the share of them tried, 0 to 1.
+
+    Raises:
+        InvalidInput: A ball or number that makes no sample.
+    """
     if not (math.isfinite(radius) and radius > 0.0):
         raise InvalidInput('radius', value=radius, limit='must be above 0')
     if samples < 10:
@@ -158,8 +167,11 @@ def find_passage(
 ) -> Passage:
     """Return the mean first passage time of a walk on a rough floor.
 
-    `roughness`, m, is the standard deviation from foothold to foothold; None: 0.2 % of the leg
-    length.
+    Args:
+        roughness: Standard deviation of the height from one foothold to the next, m; None takes
+            0.2 % of the leg length.
+        steps: Number of steps to walk, all walks together; fewer where falls are frequent.
+        progress: Called with the share of steps walked, 0 to 1.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
     if not (math.isfinite(height) and height > 0.0):
@@ -181,7 +193,13 @@ def find_passage(
 def count_falls(
     walk: Strides, steps: int, seed: int, progress: Callable[[float], None] | None = None
 ) -> tuple[int, int]:
-    """Return steps that count and falls; `walk`: (random, anew) -> (steps, whether it fell)."""
+    """Return the steps that count and the falls among them.
+
+    Args:
+        walk: (random numbers, whether to begin anew) -> (steps made, whether it fell then).
+        steps: How many to walk, those that do not count included.
+        progress: Called with the share of steps walked, 0 to 1.
+    """
     rng = np.random.default_rng(seed)
     walked = counted = falls = 0
     anew, made = True, 0
@@ -246,12 +264,19 @@ def find_metrics(
     progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
     **settings: Any,
 ) -> Stability:
-    """Return measures of stability, some of `METRICS`, of the cycle a planar robot settles on.
+    """Return measures of stability of the cycle a robot settles on.
 
-    `seed` is that of the rough floor and of the states tried; settings are ``roughness`` and
-    ``steps`` of `find_passage`, ``radius`` and ``samples`` of `find_attraction`; see `DEFAULTS`.
-    InvalidInput: an unknown name, or sensors with errors, for the cycle is that of a known state;
-    NotAchieved: the walk settles on no cycle.
+    Args:
+        robot_file: The `RobotFile` of a planar robot.
+        names: Those of `METRICS` wanted.
+        seed: Of the rough floor and of the states tried.
+        progress: Name -> what is called with the share of it done.
+        **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
+            `find_attraction`; see `DEFAULTS`.
+
+    Raises:
+        InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
+        NotAchieved: The walk settles on no cycle.
     """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     unknown = [name for name in names if name not in METRICS]

@@ -55,7 +55,11 @@ class Workers:
     def walk(
         self, task: SweepTask, portions: Sequence[list[int]]
     ) -> Iterator[list[dict[str, Any]]]:
-        """Walk portions of rows in any order; NotAchieved: workers end again and again."""
+        """Walk portions of rows; give each as it comes, in any order.
+
+        Raises:
+            NotAchieved: A portion ended its workers again and again, or the cluster is gone.
+        """
         if self._client is None:
             for portion in portions:
                 yield walk_rows(task, portion)
@@ -166,13 +170,18 @@ def run_sweep(
 ) -> Sweep:
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
-    `file`: parquet file for the table; None keeps it in memory. `workers`: local processes; None
-    takes as many as there are cores, or fewer for few rows. `scheduler`: address of a Dask
-    scheduler to use instead. `resume`: whether to go on with the table in `file`; of a sweep by
-    samples, to append to it. `allow_many`: whether more than a million rows are meant. `progress`:
-    called with the share of rows there are, 0 to 1. Raises `InvalidInput`: A task, table or
-    scheduler that cannot be used. `NotAchieved`: the table cannot be written, or workers do not
-    last. `Interrupted`: somebody stopped it; the table keeps what was done.
+    Args:
+        file: Parquet file for the table; None keeps it in memory.
+        workers: Local processes; None takes as many as there are cores, or fewer for few rows.
+        scheduler: Address of a Dask scheduler to use instead.
+        resume: Whether to go on with the table in `file`; of a sweep by samples, to append to it.
+        allow_many: Whether more than a million rows are meant.
+        progress: Called with the share of rows there are, 0 to 1.
+
+    Raises:
+        InvalidInput: A task, table or scheduler that cannot be used.
+        NotAchieved: The table cannot be written, or workers do not last.
+        Interrupted: Somebody stopped it; the table keeps what was done.
     """
     begin = time.perf_counter()
     check_task(task, allow_many)
@@ -213,7 +222,11 @@ def run_sweep(
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:
-    """Return what the robot file itself says of the axes; None where it does not say."""
+    """Return what the robot file itself says of the axes; None where it does not say.
+
+    Args:
+        workshop: The `Workshop`.
+    """
     from walking_control.controllers.registry import CONTROLLERS
 
     table = CONTROLLERS.find(workshop.controller).parameters
@@ -228,7 +241,12 @@ def chosen_point(workshop: Workshop) -> dict[str, float] | None:
 
 
 def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
-    """Return how far, in axis widths, and where the walk nearest a point is that did not last."""
+    """Return how far a chosen point is from the nearest walk that did not last.
+
+    Returns:
+        Dictionary: ``margin``, the distance in widths of the axes (None: no such walk, or no
+        point), and ``nearest_failure``, where that walk is.
+    """
     stable = np.array(table['stable'].to_pylist(), dtype=bool)
     if chosen is None or stable.all():
         return {'margin': None, 'nearest_failure': None}

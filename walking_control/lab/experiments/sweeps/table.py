@@ -29,10 +29,18 @@ def _arrow() -> tuple[Any, Any]:
 
 
 class SweepTable:
-    """The table of a sweep, in memory without a file; `done` are the numbers of its rows.
+    """The table of a sweep, on disk, or in memory where no file is named.
 
-    InvalidInput: the file cannot be read, or is of another sweep, or an unfinished one not to be
-    resumed.
+    Args:
+        file: Of the table; None keeps it in memory.
+        resume: Whether rows that are there already count.
+
+    Attributes:
+        done: Numbers of the rows that are there.
+
+    Raises:
+        InvalidInput: The file is that of another sweep, or of an unfinished one that is not to be
+            resumed, or cannot be read.
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:
@@ -59,7 +67,11 @@ class SweepTable:
             )
 
     def append(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Keep rows for good; NotAchieved: they cannot be written, and what was there stays."""
+        """Keep rows for good.
+
+        Raises:
+            NotAchieved: They cannot be written, as on a full disk; what was there stays.
+        """
         rows = [row for row in rows if row['row'] not in self.done]
         if not rows:
             return
@@ -165,7 +177,11 @@ class SweepTable:
 
 
 def read_table(file: Path) -> Any:
-    """Return a table of a sweep as `pyarrow.Table`; InvalidInput: it is none."""
+    """Return a table of a sweep as `pyarrow.Table`.
+
+    Raises:
+        InvalidInput: It is none.
+    """
     pa, parquet = _arrow()
     try:
         return parquet.read_table(file, partitioning=None)

@@ -19,12 +19,19 @@ MOST = 1_000_000  # runs without being asked for
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter or entry of the initial state that changes from row to row."""
+    """A parameter or entry of the initial state that changes from row to row.
 
-    name: str  # as of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate
-    low: float  # first value
-    high: float  # last value
-    count: int = 1  # how many, evenly apart; of a sweep by samples it has no meaning
+    Args:
+        name: As of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate.
+        low: First value.
+        high: Last value.
+        count: How many, evenly apart; of a sweep by samples it has no meaning.
+    """
+
+    name: str
+    low: float
+    high: float
+    count: int = 1
 
     def value(self, index: int) -> float:
         """Return a value of the axis."""
@@ -33,18 +40,31 @@ class Axis:
 
 @dataclass(frozen=True)
 class SweepTask:
-    """The whole of a sweep."""
+    """The whole of a sweep.
 
-    robot: str  # name of a robot or path of a robot file; workers read it
-    axes: tuple[Axis, ...]  # the last one changes fastest
-    controller: Choice = None  # None takes the robot file's default
-    plant: Choice = None  # None takes the robot file's default
-    duration: float = 10.0  # simulated time of each walk, s
-    settings: tuple[tuple[str, Any], ...] = ()  # pairs (name, value) that hold for every row
-    disturb: tuple[str, ...] = ()  # planned disturbances, as text
-    samples: int = 0  # rows drawn at random between the ends of the axes; 0 takes the grid
-    repeats: int = 1  # walks of each point, each with its own seed of the sensors' errors
-    seed: int = 0  # of the first of them, and of samples
+    Args:
+        robot: Name of a robot or path of a robot file; workers read it.
+        axes: The `Axis` list; the last one changes fastest.
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Name of the plant; None takes the robot file's default.
+        duration: Simulated time of each walk, s.
+        settings: Pairs (name, value) that hold for every row.
+        disturb: Planned disturbances, as text.
+        samples: Rows drawn at random between the ends of the axes; 0 takes the grid.
+        repeats: Walks of each point, each with its own seed of the sensors' errors.
+        seed: Of the first of them, and of samples.
+    """
+
+    robot: str
+    axes: tuple[Axis, ...]
+    controller: Choice = None
+    plant: Choice = None
+    duration: float = 10.0
+    settings: tuple[tuple[str, Any], ...] = ()
+    disturb: tuple[str, ...] = ()
+    samples: int = 0
+    repeats: int = 1
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Keep what other processes can read: names and settings, instead of classes."""
@@ -80,7 +100,11 @@ class SweepTask:
         return json.dumps({'version': __version__, **asdict(self)}, sort_keys=True)
 
     def grows_from(self, text: str) -> str | None:
-        """Return None if the rows of another task, as text, begin this one, else what differs."""
+        """Return None if the rows of another task begin this one, else what differs.
+
+        Args:
+            text: Of the other `SweepTask`.
+        """
         mine, other = json.loads(self.text()), json.loads(text)
         if self.samples and other.get('samples') and other['samples'] < self.samples:
             other['samples'] = self.samples
@@ -95,7 +119,11 @@ class SweepTask:
 
 
 def check_task(task: SweepTask, allow_many: bool = False) -> None:
-    """Refuse a sweep that is empty, names an axis twice or, unless allowed, exceeds a million."""
+    """Refuse a sweep without rows, or with more than a million unless many are allowed.
+
+    Raises:
+        InvalidInput: It is empty, too large, or names an axis twice.
+    """
     if not task.axes:
         raise InvalidInput(
             'grid', limit='has no axis', remedy='for example --grid set_point=0.1:0.5:9'
@@ -125,6 +153,11 @@ def check_task(task: SweepTask, allow_many: bool = False) -> None:
 
 
 def batches(rows: Sequence[int], total: int) -> list[list[int]]:
-    """Return rows still to be done in the portions that workers take and tables keep at a time."""
+    """Return rows in the portions that workers take and tables keep at a time.
+
+    Args:
+        rows: Those still to be done.
+        total: Of the whole sweep.
+    """
     size = min(500, max(1, total // 100))
     return [list(rows[i : i + size]) for i in range(0, len(rows), size)]

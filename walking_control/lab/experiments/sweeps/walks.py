@@ -72,7 +72,11 @@ def _workshop(_: str, task: SweepTask) -> Workshop:
 
 
 class Workshop:
-    """What the rows of a sweep share in one process; InvalidInput: an unusable robot or setting."""
+    """What the rows of a sweep share in one process.
+
+    Raises:
+        InvalidInput: The robot, a setting, or an end of an axis is unusable.
+    """
 
     def __init__(self, task: SweepTask) -> None:
         self.task = task
@@ -102,7 +106,11 @@ class Workshop:
         self._loaded: tuple[list[tuple[str, float]], RobotFile] = [], self.base
 
     def check(self) -> None:
-        """Refuse a sweep whose every row would fail: misfit parts, unknown disturbances."""
+        """Refuse a sweep whose every row would fail: parts that do not fit, disturbances unknown.
+
+        Raises:
+            InvalidInput: Says which.
+        """
         ControlLoop(self.base, self.controller)
         plan_disturbances(make_plant(self.base, self.plant), self.task.disturb)
 

@@ -26,12 +26,19 @@ _LONGEST = 6.0, 8.0  # s shown: of a walk, of a kept posture
 
 
 class View(NamedTuple):
-    """A direction to look from."""
+    """A direction to look from.
 
-    across: int  # axis of the floor frame across the picture
-    centre: float  # where the camera looks, of the picture's width
-    reach: float  # how far the floor reaches to either side, of the picture's width
-    caption: str | None  # what is seen, or None
+    Attributes:
+        across: Axis of the floor frame across the picture.
+        centre: Where the camera looks, of the picture's width.
+        reach: How far the floor reaches to either side, of the picture's width.
+        caption: What is seen, or None.
+    """
+
+    across: int
+    centre: float
+    reach: float
+    caption: str | None
 
 
 _PLANE = (View(0, 0.5, 0.6, None),)
@@ -44,11 +51,17 @@ _SPACE = (
 def write_animation(run: Run, path: Path | str, longest: float | None = None) -> None:
     """Write a run as an endless GIF, less than 1.5 MB.
 
-    Of a walk the end is shown in real time, 6 s unless told; a kept posture is shown whole within 8
-    s, a long one faster than it was. The camera follows the robot; gravity points down the picture,
-    so a slope is drawn tilted. Of a walk the stance foot carries a disc and its leg is thicker; of
-    a kept posture arrows are the floor's forces, drawn from the middle of each sole, the cross is
-    the centre of mass. Floor marks are 0.1 m apart.
+    Of a walk the end is shown in real time; a kept posture is shown whole, a long one faster than
+    it was. The camera follows the robot; gravity points down the picture, so a slope is drawn
+    tilted. Of a walk the stance foot carries a disc and its leg is thicker; of a kept posture
+    arrows are the floor's forces, drawn from the middle of each sole, the cross is the centre of
+    mass. Floor marks are 0.1 m apart.
+
+    Args:
+        longest: Longest time the animation takes, s; None takes 6 of a walk, 8 of a posture.
+
+    Raises:
+        MissingDependency: Pillow is not installed.
     """
     scene.import_pillow()
     if walks_in_space(run):

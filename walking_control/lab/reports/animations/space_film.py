@@ -23,13 +23,21 @@ LOOKS = 10  # frames between two looks at how tall the robot is
 
 
 class Frame(NamedTuple):
-    """A view of one instant: what turns places of the floor frame into pixels."""
+    """A view of one instant: what turns places of the floor frame into pixels.
 
-    origin: tuple[float, float]  # pixel of the place looked at, ``(2,)``
-    eye: np.ndarray  # place looked at (orthographic) or looked from (perspective), ``(3,)``
-    axes: np.ndarray  # to the right, up and away from the viewer, rows, ``(3, 3)``
-    scale: float  # pixels per m, or per m at a distance of 1 m
-    perspective: bool = False  # whether far things are smaller
+    Attributes:
+        origin: Pixel of the place looked at, ``(2,)``.
+        eye: Place looked at (orthographic) or looked from (perspective), ``(3,)``.
+        axes: To the right, up and away from the viewer, rows, ``(3, 3)``.
+        scale: Pixels per m, or per m at a distance of 1 m.
+        perspective: Whether far things are smaller.
+    """
+
+    origin: tuple[float, float]
+    eye: np.ndarray
+    axes: np.ndarray
+    scale: float
+    perspective: bool = False
 
     def pixels(self, places: Any) -> list[tuple[float, float]]:
         """Return the pixels of places, ``(n, 3)``, as a list of pairs."""
@@ -48,7 +56,13 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     """Write a walk in space as an endless GIF; a long one passes faster than it was.
 
     Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
-    floor are 0.5 m apart. Another walk, as long, is seen `below` it at the same times.
+    floor are 0.5 m apart.
+
+    Args:
+        below: Another one, as long, to be seen below it at the same times.
+
+    Raises:
+        MissingDependency: Pillow is not installed.
     """
     pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
     times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / scene.FRAME_RATE)
@@ -73,7 +87,11 @@ def _stack(pictures: list[Any]) -> Any:
 
 
 class _Film:
-    """Everything needed to draw the frames of one walk; the robot is `height` m tall in them."""
+    """Everything needed to draw the frames of one walk.
+
+    Attributes:
+        height: Of the robot in its pictures, m.
+    """
 
     def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace

@@ -22,7 +22,11 @@ from walking_control.runs.run import Run
 
 
 def plot_all_walks(walks: Sequence[Walk]) -> style.Figure | None:
-    """Draw the steps of every walk around the disturbance to one scale; None without a walk."""
+    """Draw the steps of every walk around the disturbance to one scale; None without a walk.
+
+    Args:
+        walks: `Walk` list of `comparison.compare`.
+    """
     shown = [(walk.run, walk) for walk in walks if walk.run is not None and len(walk.run.time) > 1]
     if not shown:
         return None
@@ -53,7 +57,11 @@ def _same_limits(axes: Sequence[style.Axes]) -> None:
 
 
 def plot_all_energies(walks: Sequence[Walk]) -> style.Figure | None:
-    """Draw the energies of every walk that has them; None without any."""
+    """Draw the energies of every walk that has them; None without any.
+
+    Args:
+        walks: `Walk` list.
+    """
     shown = [
         (walk.run, walk, walk.energies)
         for walk in walks
@@ -105,7 +113,11 @@ def _title(run: Run, walk: Walk) -> str:
 
 
 def plot_envelope(result: dict[str, Any]) -> style.Figure:
-    """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step."""
+    """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step.
+
+    Args:
+        result: Its summary, of an interrupted search too.
+    """
     return (
         _plot_pushes(result)
         if result['cells'][0]['direction_deg'] is not None
@@ -177,7 +189,11 @@ def _look_down(axis: style.Axes, largest: float) -> None:
 
 
 def plot_gaits(walks: Sequence[Walk]) -> style.Figure:
-    """Draw speeds, their cost and, where there are any, envelopes of several laws."""
+    """Draw speeds, their cost and, where there are any, envelopes of several laws.
+
+    Args:
+        walks: `Walk` list of `comparison.compare`, in space.
+    """
     pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
     pushed = any(push is not None and 'cells' in push for push in pushes)
     figure, axes = style.new_figure(

@@ -161,7 +161,12 @@ def plot_energies(run: Run) -> style.Figure | None:
 
 
 def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]) -> None:
-    """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
+    """Draw potential, kinetic and desired energy over time, and the tank where there is one.
+
+    Args:
+        axis: Axes.
+        energies: What `observe_energies` gives of the run.
+    """
     time, first = run.time[rows], rows.start
     rest = energies['potential_energy'][first]
     lines = [
@@ -235,7 +240,13 @@ def ordered_efforts(robot: Robot) -> list[str]:
 
 
 def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:
-    """Draw the parts of an effort into three axes: large ones that cancel, corrections, total."""
+    """Draw the parts of one effort into three axes.
+
+    Args:
+        axes: Three axes: large parts that cancel, corrections, total.
+        run: The `Run` of curve tracking.
+        effort: Name of the effort.
+    """
     rows = quantities.rows_around(run, 1, 4)
     for axis, parts in zip(axes, PARTS, strict=True):
         for part, colour, dashes in parts:

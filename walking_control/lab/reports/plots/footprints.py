@@ -36,7 +36,11 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
 
 
 def plot_footprints(run: Run) -> style.Figure:
-    """Draw footprints, path of the base, pushes and the segments of the route from above."""
+    """Draw footprints, path of the base, pushes and the segments of the route from above.
+
+    Args:
+        run: The `Run`.
+    """
     prints, base = footprint_outlines(run), run.base.position[:, :2]
     arrows = [
         (base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
@@ -150,7 +154,11 @@ def plot_step_sizes(run: Run) -> style.Figure | None:
 
 
 def plot_top_view(run: Run) -> style.Figure | None:
-    """Draw the path of the hip, footprints and the line to be followed; None in the plane."""
+    """Draw the path of the hip, footprints and the line to be followed; None in the plane.
+
+    Args:
+        run: The `Run`.
+    """
     if run.robot.is_planar or not run.robot.coordinates or len(run.time) < 2:
         return None
     places = footholds(run, foot_positions(Dynamics(run.robot), run.q))

@@ -128,7 +128,12 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
 
 
 def plot_cost_over_speed(curves: Any) -> style.Figure:
-    """Draw cost, and adapted parameters, over speed (Fig. 5.2), of `sweep_speed` rows by name."""
+    """Draw optimal cost, and adapted parameters, over walking speed (Fig. 5.2).
+
+    Args:
+        curves: name -> list of rows with ``speed``, ``cost`` and ``parameters``, as of
+            `gait_search.sweep_speed`.
+    """
     names = sorted({name for rows in curves.values() for row in rows for name in row['parameters']})
     figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
     for k, (title, rows) in enumerate(curves.items()):
@@ -201,7 +206,12 @@ def search_figures(found: GaitSearch) -> dict[str, style.Figure]:
 
 
 def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
-    """Draw a limit cycle, and the run that starts on it, in phase planes, touchdown as a jump."""
+    """Draw a limit cycle in the phase planes, its touchdown as the jump that closes it.
+
+    Args:
+        run: The `Run` that starts on the cycle.
+        cycle: Its description by `cycles.find_robot_cycles`.
+    """
     figure, axes, moving = phase_planes(run)
     begins = [*touchdowns(run), len(run.time)]
     after = slice(begins[1], begins[min(5, len(begins) - 1)])
@@ -259,7 +269,11 @@ def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
 
 
 def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> style.Figure:
-    """Draw shares of energy lost over the hip angle (rad) at touchdown, as Fig. 4.6 of [DS09]."""
+    """Draw the shares of energy lost over the hip angle at touchdown, as Fig. 4.6 of [DS09].
+
+    Args:
+        angle: Hip angle to mark, rad.
+    """
     angles = np.linspace(0.02, np.pi / 2, 120)
     shares = losses_over_angle(robot_file, angles)
     figure, (axis,) = style.new_figure(1, height=4.0)
@@ -284,7 +298,13 @@ def plot_losses_over_mass_ratio(
     overrides: Sequence[tuple[str, Any]] = (),
     ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0),
 ) -> style.Figure:
-    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09]."""
+    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09].
+
+    Args:
+        name: Robot with parameters leg_mass and hip_mass.
+        overrides: Further overrides of its robot file.
+        ratios: Hip mass over leg mass.
+    """
     angles = np.linspace(0.02, np.pi / 2, 80)
     figure, (axis,) = style.new_figure(1, height=4.0)
     for i, ratio in enumerate(ratios):
@@ -336,7 +356,11 @@ def plot_energy(run: Run) -> style.Figure:
 
 
 def plot_robustness(result: dict[str, Any]) -> style.Figure:
-    """Draw which sizes of a disturbance or lasting error were survived, from its summary."""
+    """Draw which sizes of a disturbance or lasting error were survived.
+
+    Args:
+        result: Summary of a `FirstFailure` of `find_first_failure` or `find_margin`.
+    """
     figure, (axis,) = style.new_figure(1, height=1.6)
     for survived, colour, name in (
         (True, style.FOOT_COLOURS[0], 'survived'),

@@ -34,7 +34,11 @@ _STYLE = {
 
 
 def import_matplotlib() -> Any:
-    """Return matplotlib; MissingDependency: it is not installed."""
+    """Return matplotlib.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
     import_optional('matplotlib.figure', 'drawing plots')
     return import_optional('matplotlib', 'drawing plots')
 
@@ -47,7 +51,16 @@ def new_figure(
     polar: Sequence[int] = (),
     **options: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure (inches, a row high) and flat axes; pyplot's state stays untouched."""
+    """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
+
+    Args:
+        rows: Rows of axes.
+        width: Width of the figure, inches.
+        height: Height of a row, inches.
+        columns: Columns of axes.
+        polar: Which of the axes are polar, by index.
+        options: Passed to `Figure.subplots`.
+    """
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):
         figure = matplotlib.figure.Figure(

@@ -19,7 +19,12 @@ _RETURNED, _LOST = style.FOOT_COLOURS[0], style.MARK
 
 
 def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, style.Figure]:
-    """Return name -> figure of a sweep, from its `pyarrow.Table` and what `run_sweep` says."""
+    """Return name -> figure of a sweep.
+
+    Args:
+        table: Its `pyarrow.Table`.
+        result: What `run_sweep` says of it.
+    """
     columns = {
         name: np.array(table[name].to_pylist(), dtype=float)
         for name in (*(axis.name for axis in task.axes), 'stable', *MAPS)
@@ -147,7 +152,11 @@ def _title(result: dict[str, Any]) -> str:
 
 
 def plot_pareto(result: dict[str, Any]) -> style.Figure:
-    """Draw cost over the worst share of a margin kept, of all points of `tune` that walk."""
+    """Draw cost over the worst share of a margin kept, of all points that walk.
+
+    Args:
+        result: What `experiments.tuning.tune` found.
+    """
     figure, (axis,) = style.new_figure(1, height=3.8)
     worst, cost = np.array(result['points'], dtype=float).T
     axis.plot(worst, cost, '.', color=style.FAINT, label='tried')

@@ -66,7 +66,11 @@ def plot_joint_angles(run: Run) -> style.Figure:
 
 
 def phase_planes(run: Run) -> tuple[style.Figure, list[style.Axes], np.ndarray]:
-    """Return a figure, axes of rate over coordinate of all that move, and the indices of these."""
+    """Return a figure, axes with a rate over a coordinate each, and the indices of these.
+
+    Args:
+        run: The `Run`; coordinates that hardly move in it get no axes.
+    """
     names = run.robot.coordinates
     moving = np.flatnonzero(np.ptp(run.coordinates, axis=0) > 1e-2)
     moving = moving if len(moving) else np.arange(1)
@@ -193,7 +197,11 @@ def plot_steps(run: Run) -> style.Figure | None:
 
 
 def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
-    """Draw the last steps as multiple exposures, one panel a step, early poses faint."""
+    """Draw the last steps as multiple exposures, one panel a step, early poses faint.
+
+    Args:
+        poses: Poses drawn of each.
+    """
     rows = last_steps(run, steps)
     last = rows.stop - 1
     starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]

@@ -21,27 +21,49 @@ STATUSES = (REPRODUCED, DIFFERS, NOT_ITS_OWN, UNEXPLAINED)
 
 @dataclass(frozen=True)
 class Row:
-    """A published result."""
+    """A published result.
 
-    id: str  # name of the row, the source first
-    source: str  # key of doc/references.md
-    place: str  # where it is printed
-    what: str  # what it is
-    unit: str  # its unit, ``'1'`` without
-    published: float | str  # the number, or words where the source has words
+    Args:
+        id: Name of the row, the source first.
+        source: Key of doc/references.md.
+        place: Where it is printed.
+        what: What it is.
+        unit: Its unit, ``'1'`` without.
+        published: The number, or words where the source has words.
+        compute: Returns ours.
+        tolerance: Difference that counts as the same, as a rule half of the last printed digit;
+            None where words are compared.
+        note: Why it differs, if it does.
+        own: Whether the source's number follows from the source's own equations.
+        command: Who wants to see it with his own eyes types this.
+        quick: Whether it takes a second or less.
+        digits: Of ours, in the page.
+    """
+
+    id: str
+    source: str
+    place: str
+    what: str
+    unit: str
+    published: float | str
     compute: Callable[[], float | str]  # returns ours
     # difference that counts as the same, as a rule half of the last printed digit; None where words
     # are compared
     tolerance: float | None
-    note: str = ''  # why it differs, if it does
-    own: bool = True  # whether the source's number follows from the source's own equations
-    command: str = ''  # who wants to see it with his own eyes types this
-    quick: bool = True  # whether it takes a second or less
-    digits: int = 3  # of ours, in the page
+    note: str = ''
+    own: bool = True
+    command: str = ''
+    quick: bool = True
+    digits: int = 3
 
 
 def judge(row: Row) -> dict[str, Any]:
-    """Return a row with our number, ready for JSON; its ``status`` is one of `STATUSES`."""
+    """Return a row with our number, ready for JSON.
+
+    Returns:
+        Dictionary: ``id``, ``source``, ``place``, ``what``, ``unit``, ``published``, ``ours``,
+        ``status`` (one of `STATUSES`), ``note``, ``command``.
+    """
     try:
         ours = row.compute()
     except WalkingControlError as error:

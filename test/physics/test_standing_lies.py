@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sensor that lies from a moment on is named before it moves the robot much (doc/safety.md)."""
+
+import pytest
+from standing_lies import try_standing_lies
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+@pytest.mark.parametrize(
+    'robot, lie, word',
+    [
+        ('dribbel', 'acc in g', 'in g'),
+        ('dribbel', 'acc x inverted', 'x lies'),
+        ('humanoid', 'acc in g', 'in g'),
+        ('humanoid', 'first foot inverted', 'left_sole'),
+        pytest.param('walker3d', 'feet swapped', 'swapped', marks=pytest.mark.long),
+        pytest.param('walker3d', 'gyro y dead', 'gyroscope', marks=pytest.mark.long),
+        pytest.param('walker3d', 'acc free of gravity', 'weight', marks=pytest.mark.long),
+    ],
+)
+def test_a_standing_lie_is_named(robot, lie, word):
+    """If it failed, a wrong unit, sign or plug would end in a fall without a reason."""
+    outcome = next(try_standing_lies(robot, at=1.0, seconds=0.9, only=lie))
+    assert outcome.right and word in outcome.words, str(outcome)

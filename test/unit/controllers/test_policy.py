@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A learned policy: what its network sees, what the motors get, and what is refused."""
+
+import json
+import math
+
+import numpy as np
+import onnx
+import pytest
+import yaml
+
+from walking_control.cli import main
+from walking_control.controllers.policy.controller import Policy
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.signals import Command, Reference, WalkerState
+
+TERMS = {
+    'base_linear_velocity': 3,
+    'base_angular_velocity': 3,
+    'projected_gravity': 3,
+    'command': 3,
+    'joint_position': 12,
+    'joint_velocity': 12,
+    'last_action': 12,
+    'phase_cos': 2,
+    'phase_sin': 2,
+}
+SIZE = sum(TERMS.values())
+
+
+def write_network(path, weights, offset=0.0, metadata=None):
+    """Write a network whose action is weights times the observation plus an offset."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    outputs, inputs = weights.shape
+    graph = helper.make_graph(
+        [helper.make_node('Gemm', ['obs', 'w', 'b'], ['action'], transB=1)],
+        'policy',
+        [helper.make_tensor_value_info('obs', kind, [1, inputs])],
+        [helper.make_tensor_value_info('action', kind, [1, outputs])],
+        [
+            onnx.numpy_helper.from_array(weights.astype(np.float32), 'w'),
+            onnx.numpy_helper.from_array(np.full(outputs, offset, dtype=np.float32), 'b'),
+        ],
+    )
+    save(graph, path, metadata)
+
+
+def save(graph, path, metadata=None):
+    """Write a graph as ONNX that an older onnxruntime reads, too."""
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid('', 13)], ir_version=8
+    )
+    onnx.helper.set_model_props(model, metadata or {})
+    onnx.save(model, path)
+
+
+@pytest.fixture
+def robot_file():
+    """Return walker3d, which has twelve motors."""
+    return load_robot('walker3d')
+
+
+def describe(robot_file, **changes):
+    """Return the description of a policy of walker3d, as its YAML says it."""
+    robot = robot_file.robot
+    posture = robot_file.start.posture
+    joints = {
+        name: {'default': float(posture[robot.joint_index(name)]), 'stiffness': 200.0}
+        for name in robot.actuators
+    }
+    for row in joints.values():
+        row['damping'] = 5.0
+    told = {
+        'rate': 50.0,
+        'action_scale': 0.5,
+        'joints': joints,
+        'observation': list(TERMS),
+        'clock': {'frequency': 1.5},
+    }
+    return {**told, **changes}
+
+
+@pytest.fixture
+def policy(tmp_path, robot_file):
+    """Return a function that makes a policy from weights and changes of its description."""
+
+    def make(weights=None, offset=0.0, metadata=None, values=None, **changes):
+        file = tmp_path / 'policy.onnx'
+        weights = np.zeros((12, SIZE)) if weights is None else weights
+        write_network(file, weights, offset, metadata)
+        file.with_suffix('.yaml').write_text(
+            yaml.safe_dump(describe(robot_file, **changes), sort_keys=False)
+        )
+        chosen = load_robot('walker3d', [('policy.file', str(file)), *(values or ())])
+        return Policy(chosen, chosen.values(Policy.parameters))
+
+    return make
+
+
+def tick(law, robot, state=None, velocity=(0.4, 0.1, -0.2)):
+    """Return the efforts of a tick."""
+    command = Command(robot)
+    law.update(state, Reference(velocity=np.array(velocity)), 0.002, command)
+    return command.effort.copy()
+
+
+def test_every_term_reaches_the_network_where_its_file_says(policy, robot_file):
+    """A policy would be fed joints where it expects gravity, and fall."""
+    robot = robot_file.robot
+    state = WalkerState(robot)
+    state.base.orientation[:] = 0.0, math.sin(0.1), 0.0, math.cos(0.1)  # pitched by 0.2 rad
+    state.base.linear[:] = 0.5, 0.0, 0.0
+    state.base.angular[:] = 0.1, 0.2, 0.3
+    state.position[:] = robot_file.start.posture
+    state.position[robot.joint_index(next(iter(robot.actuators)))] += 0.01
+    expected = np.concatenate(
+        [
+            [0.5 * math.cos(0.2), 0.0, 0.5 * math.sin(0.2)],
+            [0.1, 0.2, 0.3],
+            [math.sin(0.2), 0.0, -math.cos(0.2)],
+            [0.4, 0.1, -0.2],
+            [0.01, *np.zeros(11)],
+            np.zeros(24),
+            [1.0, -1.0, 0.0, 0.0],
+        ]
+    )
+    for start in range(0, SIZE, 12):
+        weights = np.zeros((12, SIZE))
+        rows = np.arange(min(12, SIZE - start))
+        weights[rows, start + rows] = 1.0
+        law = policy(weights)
+        law.reset(state)
+        effort = tick(law, robot, state)
+        zero = policy()
+        zero.reset(state)
+        action = (effort - tick(zero, robot, state)) / (200.0 * 0.5)
+        limits = np.abs(effort) >= np.array(robot.effort_limits)
+        seen = np.where(limits, np.nan, action)[: len(rows)]
+        kept = ~np.isnan(seen)
+        np.testing.assert_allclose(seen[kept], expected[start : start + len(rows)][kept], atol=1e-6)
+        assert kept.sum() >= len(rows) - 2
+
+
+def test_motors_pull_to_the_answer_and_the_network_is_asked_at_its_own_rate(policy, robot_file):
+    """The PD would act on an old or no answer, or the network run at every tick."""
+    robot = robot_file.robot
+    weights = np.zeros((12, SIZE))
+    weights[:, SIZE - 4] = 0.1  # the cosine of its clock
+    law = policy(weights)
+    state = WalkerState(robot)
+    state.position[:] = robot_file.start.posture
+    law.reset(state)
+    efforts = np.array([tick(law, robot, state) for _ in range(21)])
+    np.testing.assert_allclose(efforts[0], 200.0 * 0.5 * 0.1, rtol=1e-5)
+    assert np.ptp(efforts[:10], axis=0).max() == 0.0
+    cosine = math.cos(2.0 * math.pi * 1.5 * 0.02)
+    np.testing.assert_allclose(efforts[10], 10.0 * cosine, rtol=1e-5)
+
+
+def test_a_network_with_a_memory_gets_it_back(tmp_path, robot_file):
+    """A recurrent policy would begin anew at every answer."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+
+    def tensor(name, size):
+        return helper.make_tensor_value_info(name, kind, [1, size])
+
+    graph = helper.make_graph(
+        [
+            helper.make_node('Add', ['h', 'one'], ['after']),
+            helper.make_node('Identity', ['after'], ['action']),
+        ],
+        'counter',
+        [tensor('obs', SIZE), tensor('h', 12)],
+        [tensor('action', 12), tensor('after', 12)],
+        [onnx.numpy_helper.from_array(np.full((1, 12), 0.01, dtype=np.float32), 'one')],
+    )
+    file = tmp_path / 'policy.onnx'
+    save(graph, file)
+    file.with_suffix('.yaml').write_text(yaml.safe_dump(describe(robot_file), sort_keys=False))
+    chosen = load_robot('walker3d', [('policy.file', str(file))])
+    law = Policy(chosen, chosen.values(Policy.parameters))
+    state = WalkerState(chosen.robot)
+    state.position[:] = robot_file.start.posture
+    for _ in range(2):  # a reset forgets
+        law.reset(state)
+        efforts = np.array([tick(law, chosen.robot, state) for _ in range(21)])
+        np.testing.assert_allclose(efforts[0], 1.0, rtol=1e-5)
+        np.testing.assert_allclose(efforts[20], 3.0, rtol=1e-5)
+
+
+def test_gains_and_order_come_from_metadata(policy, robot_file):
+    """What exporters write into the file would have to be typed again, in the right order."""
+    joints = list(robot_file.robot.actuators)[::-1]
+    law = policy(
+        offset=0.02,
+        metadata={'dof_names': json.dumps(joints), 'kp': json.dumps([100.0] * 12), 'kd': '[1.0]'},
+        joints={name: {'default': 0.0} for name in joints},
+        action_scale=1.0,
+    )
+    state = WalkerState(robot_file.robot)
+    law.reset(state)
+    np.testing.assert_allclose(tick(law, robot_file.robot, state), 2.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'observation': ['projected_gravity']}, 'projected_gravity 3'),
+        ({'observation': ['projected_gravty']}, 'did you mean projected_gravity'),
+        ({'joints': {'nose': {'stiffness': 1.0}}}, 'the network has 52'),
+        ({'rate': 0.0}, 'rate'),
+        ({'rate': float('nan')}, 'rate'),
+        ({'limits': [1.0]}, 'limits'),
+        ({'spring': 3}, 'spring'),
+        ({'standstill': 'sits'}, 'standstill'),
+    ],
+)
+def test_a_wrong_description_is_refused_by_name(policy, changes, words):
+    """A robot would walk with another observation or gain than its policy was trained with."""
+    with pytest.raises(InvalidInput) as refused:
+        policy(**changes)
+    assert words in str(refused.value) and '\n' not in str(refused.value)
+
+
+def test_a_joint_of_another_robot_is_refused(policy, robot_file):
+    """A policy of another robot would move whatever joints come first."""
+    joints = describe(robot_file)['joints']
+    renamed = {f'{name}_x' if i == 0 else name: row for i, (name, row) in enumerate(joints.items())}
+    with pytest.raises(InvalidInput, match='no such motor'):
+        policy(joints=renamed)
+    with pytest.raises(InvalidInput, match='no action for these motors'):
+        policy(np.zeros((11, SIZE - 3)), joints=dict(list(joints.items())[1:]))
+
+
+def test_a_file_that_is_no_network_is_refused_in_one_line(tmp_path, capsys):
+    """A user would read a stack trace of onnxruntime."""
+    file = tmp_path / 'policy.onnx'
+    file.write_text('import os')
+    status = main(['simulate', 'walker3d', '--policy', str(file), '--duration', '1'])
+    words = capsys.readouterr().err
+    assert status == 2 and str(file) in words and 'Traceback' not in words
+    assert main(['simulate', 'walker3d', '--controller', 'policy', '--duration', '1']) == 2
+    assert '--policy FILE' in capsys.readouterr().err
+
+
+def test_it_runs_by_option_and_what_is_not_a_number_never_reaches_a_motor(policy, tmp_path, capsys):
+    """A network that diverges would command anything, or the option would not choose the law."""
+    policy(values=())
+    file = str(tmp_path / 'policy.onnx')
+    arguments = ['simulate', 'walker3d', '--policy', file, '--duration', '0.3', '--json']
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)['controller'] == 'policy'
+    policy(np.full((12, SIZE), np.nan))
+    assert main(arguments) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert 'finite' in told['fault_reason']
+    assert math.isfinite(told['peak_effort'])
+
+
+def test_it_is_a_controller_with_limits_of_its_own(policy):
+    """Velocities beyond those it was trained for would be asked of it."""
+    law = policy(limits=[0.6, 0.3, 0.9], standstill='stands')
+    assert law.velocity_limits() == (0.6, 0.3, 0.9) and law.standstill == 'stands'

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws are compositions on the walking engine: nobody reaches into another class."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from walking_control import controllers
+from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers.stepping.engine import LEFT, RIGHT
+from walking_control.controllers.stepping.law import WalkingLaw
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.stepping_tasks import (
+    posture_tasks,
+    standing_tasks,
+    step_tasks,
+)
+from walking_control.loading import load_robot
+from walking_control.models.signals import Reference
+from walking_control.simulation.simulate import simulate
+
+ROOM = Path(controllers.__file__).parent
+NAMED_TUPLE = {'_replace', '_asdict', '_fields', '_make'}  # public, by the library's own word
+
+
+def own_names(node):
+    """Return the names that a class defines itself: methods, class variables, what it assigns."""
+    names = {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            names.add(child.id)
+        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+            names.add(child.attr)
+    return names
+
+
+def test_no_private_member_of_another_class_is_touched():
+    """A change within one class would break another, and no law could be written from outside."""
+    touched = []
+    for path in sorted(ROOM.rglob('*.py')):
+        tree = ast.parse(path.read_text())
+        owner = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names = own_names(node)
+                owner.update({id(child): names for child in ast.walk(node)})
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute) or node.attr in NAMED_TUPLE:
+                continue
+            if not node.attr.startswith('_') or node.attr.endswith('__'):
+                continue
+            mine = isinstance(node.value, ast.Name) and node.value.id in ('self', 'cls')
+            if not mine or node.attr not in owner.get(id(node), ()):
+                touched.append(f'{path.relative_to(ROOM)}:{node.lineno} {ast.unparse(node)}')
+    assert not touched
+
+
+def test_no_private_method_is_overridden():
+    """A subclass would change what its base does without the base saying that it may."""
+    methods, bases = defaultdict(set), defaultdict(set)
+    for path in ROOM.rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {ast.unparse(base) for base in node.bases}
+                methods[node.name] = {
+                    child.name
+                    for child in node.body
+                    if isinstance(child, ast.FunctionDef)
+                    and child.name.startswith('_')
+                    and not child.name.endswith('__')
+                }
+    for name, above in list(bases.items()):
+        for base in above:
+            assert not methods[name] & methods[base], f'{name} overrides what {base} keeps private'
+
+
+SOLES = {'sole_length': 0.1, 'sole_width': 0.05}  # m
+
+
+class OnTheSpotParameters(SteppingParameters, section='on_the_spot'):
+    """Of the law below: those of stepping."""
+
+
+class OnTheSpot(WalkingLaw):
+    """A law from outside: three steps on the spot whatever is asked, then it stands."""
+
+    name = 'on_the_spot'
+    parameters = OnTheSpotParameters
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        engine, values = self.engine, self.values
+        engine.observe(state, values)
+        engine.follow(Reference(velocity=np.zeros(3)), dt)
+        if engine.walking:
+            if engine.has_landed(state.contact, dt):
+                engine.change_feet()
+        elif engine.steps < 3:
+            engine.begin_walking()
+        if engine.walking:
+            engine.find_fall()
+            engine.plan.step = engine.step_to(engine.steady_aim(np.zeros(3)), dt=dt)
+            engine.swing_on(values.clearance, dt)
+            standing, tasks = [engine.stance], step_tasks(engine)
+        else:
+            standing, tasks = [LEFT, RIGHT], standing_tasks(engine)
+        engine.act(standing, [*tasks, *posture_tasks(engine, values.height)], dt, command)
+
+
+def test_a_third_law_is_written_from_outside():
+    """Stops, caught policies and footsteps could not be written without private members."""
+    run = simulate(
+        load_robot('walker3d'), OnTheSpot(sole_length=0.1, sole_width=0.05), duration=4.0
+    )
+    assert run.fault is None and not run.fell
+    assert 3 <= run.steps[-1] <= 6 and run.telemetry['walking'][-1] == 0.0
+
+
+class AskingParameters(SteppingParameters, section='asking'):
+    """Of the law below: those of stepping."""
+
+
+class Asking(Stepping):
+    """Stepping that asks each tick how it would stop."""
+
+    name = 'asking'
+    parameters = AskingParameters
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        super().update(state, reference, dt, command)
+        engine = self.engine
+        if engine.walking:
+            assert engine.step_to(engine.steady_aim(np.zeros(3))).remaining > 0.0
+
+
+def test_asking_for_a_step_changes_nothing():
+    """Whoever asked whether the robot can stop would change how it walks."""
+    plain, asking = (
+        simulate(load_robot('walker3d'), law(speed=0.4, **SOLES), duration=1.0)
+        for law in (Stepping, Asking)
+    )
+    assert plain.steps[-1] > 1
+    np.testing.assert_array_equal(asking.q, plain.q)

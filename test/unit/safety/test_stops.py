@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stop ends as its category says: on two feet, lowered, or without power."""
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import ParameterError
+from walking_control.loading import load_robot
+from walking_control.models.signals import Command, Measurement, WalkerState
+from walking_control.safety.faults import BEST, KINDS, LAW_LOST, STANDS
+from walking_control.safety.machine import LED, State
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.supervisor import Supervisor
+
+TICK = 0.01
+SET = {'stop_time': 0.5, 'lower_time': 0.2, 'stand_time': 0.1}
+
+
+class Robot:
+    """A supervisor, and the state of a robot that stands on both feet or still moves."""
+
+    def __init__(self, standstill=STANDS, standby=None, **safety):
+        robot = load_robot('walker3d').robot
+        self.supervisor = Supervisor(robot, SafetyParameters(**{**SET, **safety}), period=TICK)
+        self.supervisor.lead(standstill, standby)
+        self.latch = self.supervisor.fault_latch
+        self.measurement, self.state = Measurement(robot), WalkerState(robot)
+        self.measurement.orientation[:] = 0.0, 0.0, 0.0, 1.0
+        self.state.base.position[2] = 0.8
+        self.state.contact[:] = True
+        self.tick(0.02, speed=0.5)
+
+    def tick(self, duration, speed):
+        """Let time pass while the base moves at a speed."""
+        for _ in range(round(duration / TICK)):
+            self.measurement.stamp = self.state.stamp = self.state.stamp + TICK
+            self.supervisor.check_measurement(self.measurement)
+            self.state.base.linear[0] = speed
+            if self.supervisor.led:
+                self.supervisor.check_state(self.state)
+
+    def stop(self, code, **told):
+        """Latch a fault; return the state it led to."""
+        self.supervisor.latch(code, 'test', self.state.stamp, **told)
+        return self.latch.state
+
+
+@pytest.mark.parametrize('code', KINDS)
+def test_every_fault_ends_as_the_table_says(code):
+    """If it failed, the column "ends" would promise a stand or a fall that does not come."""
+    robot, kind = Robot(standby=STANDS), KINDS[code]
+    assert (robot.stop(code) in LED) == (kind.category > 0)
+    robot.tick(0.2, speed=0.5)
+    robot.tick(0.2, speed=0.0)
+    ends = {0: {State.FADING, State.DAMPING, State.RESTING}, 1: {State.LOWERING}}
+    assert robot.latch.state in ends.get(kind.category, {State.STANDING})
+    robot.tick(0.3, speed=0.0)
+    assert (robot.latch.state is State.STANDING) == (kind.category == 2)
+    assert (robot.latch.state in LED) == (kind.ends == STANDS)
+
+
+@pytest.mark.parametrize(
+    'category, after', [(0, State.DAMPING), (1, State.STOPPING), (2, State.STOPPING)]
+)
+def test_category_of_the_emergency_stop(category, after):
+    """If it failed, the button would do another thing than the parameter says."""
+    robot = Robot(emergency_stop_category=category)
+    assert robot.stop('emergency_stop') is after
+    robot.tick(0.4, speed=0.0)
+    if category:
+        assert (robot.latch.state is State.STANDING) == (category == 2)
+
+
+def test_power_off_wins_from_every_stop():
+    """If it failed, somebody in danger could not take the power from a robot that stands."""
+    for wait in (0.0, 0.15, 0.25):
+        robot = Robot(emergency_stop_category=1, lower_time=5.0)
+        robot.stop('emergency_stop')
+        robot.tick(wait, speed=0.0)
+        assert robot.stop('power_off') is State.DAMPING
+        assert robot.stop('emergency_stop') is State.DAMPING
+
+
+def test_a_stop_that_takes_too_long_is_damped():
+    """If it failed, a robot that never comes to rest would be kept powered by its stop."""
+    robot = Robot()
+    robot.stop('watchdog')
+    robot.tick(0.48, speed=0.5)
+    assert robot.latch.state is State.STOPPING
+    robot.tick(0.04, speed=0.5)
+    assert robot.latch.state is State.DAMPING
+
+
+def test_a_fall_ends_a_stop():
+    """If it failed, the law would go on with a robot that lies."""
+    robot = Robot()
+    robot.stop('watchdog')
+    robot.state.base.position[2] = 0.1
+    robot.tick(0.02, speed=0.5)
+    assert robot.latch.state is State.DAMPING and robot.supervisor.fault.code == 'watchdog'
+
+
+@pytest.mark.parametrize('broken', ['foot', 'turning'])
+def test_standing_is_more_than_little_speed(broken):
+    """If it failed, the power could go from a robot on one foot, or one that topples."""
+    robot = Robot()
+    if broken == 'foot':
+        robot.state.contact[1] = False
+    else:
+        robot.state.base.angular[0] = 0.6
+    robot.stop('watchdog')
+    robot.tick(0.3, speed=0.0)
+    assert robot.latch.state is State.STOPPING
+
+
+def test_without_a_law_that_stands_every_fault_reacts_at_once():
+    """If it failed, a robot whose law cannot stand would be led on by it after a fault."""
+    for code, kind in KINDS.items():
+        robot = Robot(standstill='steps on the spot')
+        assert robot.stop(code) not in LED and kind.react(BEST, False) == kind.reaction
+
+
+def test_a_lost_law_needs_one_that_stands_by():
+    """If it failed, the law that raised an error would be asked to bring the robot to a stand."""
+    assert not Robot().supervisor.lose_law('internal', 'test', 1.0)
+    assert Robot(standby=STANDS).supervisor.lose_law('internal', 'test', 1.0)
+
+
+@pytest.mark.parametrize('code', [code for code, kind in KINDS.items() if kind.category])
+def test_a_stop_that_the_law_cannot_do_is_refused_by_name(code):
+    """If it failed, a robot would fall where its file promises a stand."""
+    name = 'emergency_stop_category' if code == 'emergency_stop' else f'on_{code}'
+    value = 2 if code == 'emergency_stop' else 'stand'
+    robot_file = load_robot('dribbel', [(f'safety.{name}', value)])
+    with pytest.raises(ParameterError) as caught:
+        ControlLoop(robot_file)
+    assert name in str(caught.value)
+    assert ('standby' if code in LAW_LOST else 'hip_switching') in str(caught.value)
+
+
+def test_no_stop_without_joints():
+    """If it failed, a robot file could ask a law to stand that does not know the joints."""
+    for code in ('joint_state', 'stale_joint_state', 'clock_stopped'):
+        with pytest.raises(ParameterError, match=f'on_{code}'):
+            SafetyParameters(**{f'on_{code}': 'stand'})
+
+
+def test_a_command_that_is_not_finite_is_replaced_by_the_standby_law():
+    """If it failed, one NaN of a law would fell a robot that another law can hold up."""
+    robot = Robot(standby=STANDS)
+
+    command = Command(load_robot('walker3d').robot)
+    command.effort[0] = np.nan
+    assert robot.supervisor.limit(command, TICK, 1.0)
+    assert robot.latch.state is State.STOPPING
+
+
+@pytest.mark.parametrize('reaction', ['zero', 'fade', 'damping'])
+def test_a_robot_that_cannot_stand_stops_as_it_was_told(reaction):
+    """A user who wants the torque gone at once would get a second of damping."""
+    values = load_robot('dribbel', [('safety.on_emergency_stop', reaction)]).values(
+        SafetyParameters
+    )
+    assert values.reaction('emergency_stop', False) == reaction
+    assert values.reaction('emergency_stop', True) == 'lower'

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a walk on a gait feels of the floor: how it leans, and how rough it is.
+
+A gait of the family is chosen by how the floor rises ahead. What the family does not know of the
+floor's normal, a lean across or more than its steepest slope, turns the swing sole and the trunk:
+with the hips parallel to the floor both legs are as long as on the gait.
+
+Heights between two footholds that the slope does not explain are roughness. It raises the swing
+foot half-way, and lets the law stay on the gait at larger deviations for some steps.
+"""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+SLOPE_TIME = 0.03  # s: how fast the gait follows the slope that a touchdown finds
+EVEN, SMOOTH = 0.005, 0.002  # m: a height that is no roughness; roughness that is forgotten
+LEAN = 0.03  # rise over run: a floor that leans
+FORGET = 0.8  # part of the roughness that is left a step later
+LIFT, HIGHEST = 1.5, 0.03  # how much higher the foot swings than the floor is rough; at most, m
+OVER, LIFTING = 0.02, 80.0  # m and 1/s: so much higher, and as fast, over an edge that it hit
+UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
+
+
+class FeltFloor:
+    """The floor under a walk on a gait.
+
+    Attributes:
+        slope: Rise over run along x and y of the floor axes, as the gait follows it, ``(2,)``.
+        bank: What of the floor's lean the gait does not know, heading frame, ``(3, 3)``.
+        roughness: m.
+    """
+
+    def __init__(self) -> None:
+        self.slope, self._newest, self._found = np.zeros((3, 2))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the floor is level and smooth."""
+        self.slope[:] = self._newest[:] = self._found[:] = 0.0
+        self.bank, self.roughness = np.eye(3), 0.0
+        self._over = self._over_rate = self._over_wanted = 0.0
+
+    def follow(self, slope: np.ndarray, on_gait: bool, dt: float) -> None:
+        """Follow the felt slope: on the gait, smoothly, what it was at the last touchdown."""
+        self._newest[:] = slope
+        if on_gait:
+            self.slope += min(1.0, dt / SLOPE_TIME) * (self._found - self.slope)
+        else:
+            self.slope[:] = self._found[:] = slope
+        jump = LIFTING**2 * (self._over_wanted - self._over) - 2.0 * LIFTING * self._over_rate
+        self._over_rate += dt * jump
+        self._over += dt * self._over_rate
+
+    def turn(self, ahead: float, across: float) -> None:
+        """Turn the bank to what the gait does not know, rise over run in the heading frame."""
+        normal = np.array([-ahead, -across, 1.0])
+        self.bank = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix()
+
+    def touch(self, height: float) -> None:
+        """Take a touchdown: the height over the slope from foot to foot, m."""
+        self._found[:] = self._newest
+        self.roughness = max(abs(height) - EVEN, FORGET * self.roughness)
+        if self.roughness < SMOOTH:
+            self.roughness = 0.0
+        self._over = self._over_rate = self._over_wanted = 0.0
+
+    @property
+    def uneven(self) -> bool:
+        """Return whether the floor is rough, or leans."""
+        return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
+
+    def lift_over(self) -> None:
+        """Lift the foot that hit an edge."""
+        self._over_wanted = OVER
+
+    def bump(self, s: float) -> np.ndarray:
+        """Return how much higher than on the gait the foot swings, and two derivatives in s, m."""
+        height = min(LIFT * self.roughness, HIGHEST) + self._over
+        falls = s > 0.5 * (UP[1] + DOWN[0])
+        begin, end = DOWN if falls else UP
+        span = end - begin
+        left, first, second = fading((s - begin) / span)
+        share = np.array([left, first / span, second / span**2])
+        return height * (share if falls else np.array([1.0, 0.0, 0.0]) - share)
+
+
+def fading(part: float) -> tuple[float, float, float]:
+    """Return what of an error is left at a part of its time, and two derivatives in the part."""
+    u = min(max(part, 0.0), 1.0)
+    return (
+        1.0 - u**3 * (10.0 - u * (15.0 - 6.0 * u)),
+        -30.0 * u**2 * (1.0 - u) ** 2,
+        -60.0 * u * (1.0 - u) * (1.0 - 2.0 * u),
+    )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a gait is left and when it is entered: the one place where that is decided.
+
+What counts is the deviation some time ahead, delta + T delta', of a low-pass of the two: a small
+one that grows cannot be held, and a large one that the sole takes back does no harm. On a rough
+floor it jumps with every touchdown, and is judged later, more smoothly, and for itself.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
+
+TO_RISE, TO_ENTER = 2, 4  # calm steps
+# Parts of a step between which it is left: before, its impact still moves the deviation; after,
+# there is no time for another step than the one under way.
+FIRST, LAST = 0.05, 0.75
+FILTER = 0.01  # s: of the deviation's low-pass
+ROUGH_FIRST, ROUGH_FILTER = 0.06, 0.03  # s: on a rough floor it is judged so late, and smoothly
+LATEST = 0.12  # s: how long a late floor is waited for
+
+
+class GaitSwitch:
+    """Whether the robot walks on its gait.
+
+    Attributes:
+        on_gait: Whether it does; it stands or steps otherwise.
+        judged: Deviation, smoothly, m, ``(2,)``.
+        rate: And how fast it grows, m/s, ``(2,)``.
+        rough: Whether the floor is.
+        calm: How many steps off the gait were calm, one after another; no more than needed count.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, off the gait, with nothing to recover from."""
+        self.on_gait, self.calm, self.rough = False, TO_ENTER, False
+        self.judged, self.rate = np.zeros(2), np.zeros(2)
+
+    @property
+    def tall(self) -> bool:
+        """Return whether the base stands as high as the gait has it."""
+        return self.calm >= TO_RISE
+
+    def count(self, deviation: np.ndarray, uneven: bool, values: NaturalWalkingParameters) -> None:
+        """Take a touchdown off the gait; on an uneven floor one calm step is enough.
+
+        Args:
+            deviation: From plain stepping, m, ``(2,)``.
+            uneven: Whether the floor is rough, or leans.
+            values: The parameters.
+        """
+        if self.calm < TO_ENTER:
+            more = TO_ENTER if uneven else 1
+            calm = math.hypot(*deviation) < values.calm
+            self.calm = min(self.calm + more, TO_ENTER) if calm else 0
+
+    def judge(self, deviation: np.ndarray, elapsed: float, rough: bool, dt: float) -> None:
+        """Follow the deviation from the gait, smoothly.
+
+        Args:
+            deviation: m, ``(2,)``.
+            elapsed: Time since the last touchdown, s.
+            rough: Whether the floor is.
+            dt: Of the tick, s.
+        """
+        begins, time = (ROUGH_FIRST, ROUGH_FILTER) if rough else (2.0 * dt, FILTER)
+        self.rough = rough
+        if elapsed < begins:
+            self.judged, self.rate = deviation.copy(), np.zeros(2)
+        else:
+            self.rate = (deviation - self.judged) / time
+            self.judged = self.judged + min(1.0, dt / time) * (deviation - self.judged)
+
+    def begin_step(
+        self,
+        speed: float,
+        speeds: np.ndarray,
+        deviation: np.ndarray,
+        values: NaturalWalkingParameters,
+    ) -> None:
+        """Decide at a touchdown: enter the gait, go on along it, or step on.
+
+        Args:
+            speed: Aimed at, m/s.
+            speeds: Of the gaits there are, ascending, m/s.
+            deviation: From the gait, m, ``(2,)``.
+            values: The parameters.
+        """
+        fits = speeds[0] - values.matched < speed < speeds[-1] + values.matched
+        near = math.hypot(*deviation) < values.entering
+        self.on_gait = bool(fits and (self.on_gait or near and self.calm >= TO_ENTER))
+
+    def go_on(self, part: float, remaining: float, values: NaturalWalkingParameters) -> None:
+        """Decide within a step: leave the gait where it cannot take the deviation, or go on.
+
+        Args:
+            part: Of the step that is over.
+            remaining: Time until touchdown, s.
+            values: The parameters.
+        """
+        ahead, limit = self.judged + values.look_ahead * self.rate, values.leaving
+        sideways = values.leaving_sideways
+        if self.rough:
+            ahead, sideways = self.judged, limit
+        pushed = FIRST < part < LAST and math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
+        if pushed or remaining < -LATEST:
+            self.on_gait, self.calm = False, 0

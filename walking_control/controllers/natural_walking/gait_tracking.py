@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follow a gait's curve: where on it the robot is, how far off, and the tasks that keep it there.
+
+Along the curve the robot falls, and only the sole's pressure and the next step take what deviates,
+the part s of the step running with the time left, s' = (1 - s) / tau. Across it ten tasks act.
+"""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.controllers.natural_walking.felt_floor import fading, FeltFloor
+from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
+from walking_control.controllers.natural_walking.reference import (
+    CAPTURE,
+    FOOT,
+    FOOT_TURN,
+    GaitTable,
+    KNEE,
+    PRESSURE,
+    RATE,
+    Stride,
+    TURN,
+)
+from walking_control.controllers.stepping.engine import LEFT, SIDE, WalkingEngine
+from walking_control.controllers.stepping.step_plan import Aim, offsets_of
+from walking_control.controllers.stepping.stepping_tasks import (
+    HEIGHT,
+    SWING,
+    swing_task,
+    TILT,
+    TRUNK,
+    YAW,
+)
+from walking_control.controllers.stepping.stepping_tasks import PRESSURE as PRESSING
+from walking_control.controllers.stepping.tasks import (
+    FootTurnTask,
+    Gains,
+    JointTask,
+    PressureTask,
+    Task,
+    TrunkTask,
+)
+
+FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a touchdown fade
+FOLLOW = 40.0  # 1/s: how fast the swing foot follows its foothold
+STRUCK, TRIPPED = 0.3, 0.8  # parts of the step: before, no foot has met the floor early; it has met
+# an edge until, and is lifted over it
+CLEAR = 0.06  # s: so long it does not land then
+SOON = 0.02  # s before its time a foot that touches is no surprise
+DEEPER = 15.0  # m/s^2: so much faster a foot looks for a late floor
+STRAIGHT = 0.999  # share of its length that a leg may get
+
+
+class GaitTracking:
+    """Where the robot is on its gait.
+
+    Args:
+        engine: The walking engine.
+        table: The gaits.
+
+    Attributes:
+        table: The gaits.
+        s: Part of the step that is over.
+        deviation: Of the divergent component from the gait's, heading frame, m, ``(2,)``.
+        felt: What is felt of the floor.
+        touching: Whether the foot in the air touches something: the deviation is not found then.
+        struck: Whether it met the floor before its time, and waits there to carry.
+        off: By how much the last touchdown was too early, s; too late below 0.
+    """
+
+    def __init__(self, engine: WalkingEngine, table: GaitTable) -> None:
+        self._engine, self.table, self.felt = engine, table, FeltFloor()
+        model, dynamics = engine.dynamics.model, engine.dynamics
+        foot = model.frames[dynamics.frames[dynamics.robot.feet[LEFT]]]
+        self._ankle = foot.placement.translation.copy()
+        # between hip axes that do not meet are arms: the joint before the knee begins the leg
+        knees = [model.getJointId(dynamics.joints[knee]) for knee in table.knees]
+        self._thighs = [model.parents[knee] for knee in knees]
+        self._leg = sum(
+            float(np.linalg.norm(model.jointPlacements[joint].translation))
+            for joint in model.supports[foot.parentJoint]
+            if joint >= knees[LEFT]
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.s, self.deviation, self._center = 0.0, np.zeros(2), np.zeros(2)
+        self._drift = np.zeros(2)  # deviation at the last touchdown that belongs to the command
+        self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
+        self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
+        self._knee_error = self._speed = self.off = self._soonest = 0.0
+        self.touching = self.struck = self._tripped = False
+        self.felt.reset()
+
+    def row(self) -> np.ndarray:
+        """Return what the gait asks for now, a row of the table: all that is tracked reads it."""
+        return self.table.row(self.s, self._engine.stance)
+
+    def feel(self, on_gait: bool, dt: float) -> None:
+        """Follow the felt floor, with the gait that belongs to it."""
+        floor, felt, table = self._engine.floor, self.felt, self.table
+        felt.follow(floor.tilted[2, :2], on_gait, dt)
+        floor.lean(felt.slope)
+        ahead, across = self._engine.heading.from_floor(felt.slope).tolist()
+        table.choose(self._speed, ahead)
+        felt.turn(ahead - table.rise, across)
+
+    def end_step(self, on_gait: bool) -> None:
+        """Take a touchdown: when it was and, on the gait, how high."""
+        engine = self._engine
+        self.felt.touch(float((engine.floor.level @ engine.way)[2]) if on_gait else 0.0)
+        self.off = engine.plan.step.remaining
+
+    def begin_step(self) -> None:
+        """Choose the gait of the step that begins, and find the deviation from it."""
+        engine, self.s = self._engine, 0.0
+        wanted = engine.velocity.planned
+        self._speed = float(wanted[0])
+        gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
+        self._soonest, self._tripped = STRUCK * gait.duration, False
+        self.touching = self.struck = False
+        aim = _aim_at(wanted, gait, np.zeros(2))
+        self._drift = offsets_of(aim, SIDE[engine.stance], fall.rate, np.zeros(1))[:, 0]
+        self.deviation = fall.capture - self.row()[CAPTURE] - self._drift
+
+    def fade_in(self) -> None:
+        """Note how far foot and knee are from the gait: that fades within the step."""
+        engine, row = self._engine, self.row()
+        swing, heading = engine.body.feet[1 - engine.stance], engine.heading
+        self._shift[:] = self._shift_rate[:] = 0.0
+        self._foot_error = heading.from_floor(engine.floor.level @ engine.way) - row[FOOT][:3]
+        turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
+        self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
+        knee = engine.body.joint(self.table.knees[engine.stance])[0]
+        self._knee_error = knee - row[KNEE][0]
+
+    def measure(self) -> None:
+        """Find the deviation from the gait; not while an impact of the swing foot makes it.
+
+        A foot that meets an edge in mid-swing is lifted over it, one that meets the floor later
+        waits there until it carries.
+        """
+        engine, row, elapsed = self._engine, self.row(), self._engine.plan.elapsed
+        fall = engine.find_fall()
+        self.touching = engine.touchdown.touches and self.s > STRUCK
+        if self.touching and self.s < TRIPPED and not self._tripped:
+            self._tripped, self._soonest = True, elapsed + CLEAR
+            self.felt.lift_over()
+        if self.touching and self.may_land and engine.plan.step.remaining > SOON:
+            self.struck = True
+        if not self.touching:
+            growth = math.exp(row[RATE] * elapsed)
+            self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
+
+    @property
+    def may_land(self) -> bool:
+        """Return whether a foot that touches may stand: it is not lifted over an edge."""
+        return bool(self._engine.plan.elapsed > self._soonest)
+
+    def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
+        """Plan the step, and go on along the gait."""
+        plan = self._engine.plan
+        if self.struck or plan.step.remaining <= values.early:
+            plan.count_down(dt)
+        else:
+            self._plan_step(dt, values)
+        left = max(plan.step.remaining, 0.0)
+        self.s += (1.0 - self.s) * min(1.0, dt / (left + dt))
+
+    def _plan_step(self, dt: float, values: NaturalWalkingParameters) -> None:
+        """Plan the step: an undisturbed one is the gait's own, and leads into the next one's."""
+        engine, gait, row = self._engine, self.table.stride, self.row()
+        mirror = np.array([1.0, SIDE[engine.stance]])
+        left = (1.0 - self.s) * gait.duration
+        if left > values.frozen:
+            growth = math.exp(row[RATE] * left)
+            self._center = (gait.end * mirror - row[CAPTURE] * growth) / (1.0 - growth)
+        velocity = engine.velocity
+        wanted = velocity.planned - velocity.value + velocity.after(left, slowing=1.0)
+        then = self.table.stride_at(float(wanted[0]), self.table.rise)
+        aim = _aim_at(wanted, then, (then.end - then.way) * mirror)._replace(
+            foothold=gait.way * mirror - self._center,
+            remaining=gait.duration - engine.plan.elapsed,
+        )
+        limits = engine.limits._replace(time=gait.duration, width=abs(gait.way[1]))
+        engine.plan.step = engine.step_to(aim, limits, self._center, dt)
+
+    def tasks(self, dt: float, values: NaturalWalkingParameters) -> list[Task]:
+        """Return the tasks of a step on the gait."""
+        engine, row = self._engine, self.row()
+        stance, remaining = engine.stance, engine.plan.step.remaining
+        rate = (1.0 - self.s) / remaining if remaining > dt else 1.0 / self.table.stride.duration
+        if remaining < 0.0:  # the floor is late: a push-off that went on would fly
+            row = row.copy()
+            row[KNEE][0] -= row[KNEE][1] * rate * remaining
+            row[KNEE][2] = row[TURN][6:] = 0.0
+        self._move_foot(row, rate, dt)
+        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
+        place = engine.on_sole(row[PRESSURE] + self.deviation)
+        gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
+        swing = swing_task(engine, gains)
+        if self.struck:  # what is planned tells the landing; the foot is braked alone
+            still, gains = np.zeros(3), gains._replace(stiffness=0.0)
+            swing = swing._replace(velocity=still, acceleration=still, gains=gains)
+        return [
+            self._trunk(row[TURN], rate, values),
+            self._knee(row[KNEE], rate, values),
+            swing,
+            self._foot_turn(row[FOOT_TURN], rate, values),
+            PressureTask(stance, engine.heading.to_floor(place), PRESSING),
+        ]
+
+    def _trunk(self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters) -> TrunkTask:
+        engine = self._engine
+        level = pin.utils.rotate('z', engine.heading.angle) @ self.felt.bank
+        spin = level @ turn[3:6] * rate
+        spin[2] += engine.velocity.value[2]
+        to_base = engine.body.rotation.T
+        gains = Gains(values.gait_trunk_stiffness, values.gait_trunk_damping, TRUNK)
+        return TrunkTask(
+            level,
+            gains,
+            gains._replace(weight=YAW),
+            pin.exp3(turn[:3]),
+            to_base @ spin,
+            to_base @ (level @ turn[6:] * rate**2),
+        )
+
+    def _knee(self, knee: np.ndarray, rate: float, values: NaturalWalkingParameters) -> JointTask:
+        fade = (self._knee_error * each for each in fading(self.s / KNEE_ERROR))
+        angle, first, second = (
+            each + more / KNEE_ERROR**order for order, (each, more) in enumerate(zip(knee, fade))
+        )
+        return JointTask(
+            self.table.knees[self._engine.stance],
+            angle,
+            first * rate,
+            second * rate**2,
+            Gains(values.gait_knee_stiffness, values.gait_knee_damping, HEIGHT),
+        )
+
+    def _move_foot(self, row: np.ndarray, rate: float, dt: float) -> None:
+        """Let the swing foot go where the gait has it, moved to the foothold."""
+        engine, desired = self._engine, self._engine.swing
+        place, speed, acceleration = (
+            row[FOOT].reshape(3, 3) * np.array([1.0, rate, rate**2])[:, None]
+        )
+        fade = fading(self.s / FOOT_ERROR)
+        scale = rate / FOOT_ERROR
+        place = place + self._foot_error * fade[0]
+        speed = speed + self._foot_error * fade[1] * scale
+        acceleration = acceleration + self._foot_error * fade[2] * scale**2
+        mirror = np.array([1.0, SIDE[engine.stance]])
+        step = engine.plan.step
+        far = step.foothold - self.table.stride.way * mirror
+        jump = FOLLOW**2 * (far - self._shift) - 2.0 * FOLLOW * self._shift_rate
+        self._shift_rate += dt * jump
+        self._shift += dt * self._shift_rate
+        share, first, second = 1.0 - fading(self.s)[0], *(-each for each in fading(self.s)[1:])
+        place[:2] += share * self._shift
+        speed[:2] += first * rate * self._shift + share * self._shift_rate
+        acceleration[:2] += (
+            second * rate**2 * self._shift + 2.0 * first * rate * self._shift_rate + share * jump
+        )
+        for order, (part, more) in enumerate(
+            zip((place, speed, acceleration), self.felt.bump(self.s), strict=True)
+        ):
+            part[2] += more * rate**order
+        late = -step.remaining
+        if late > 0.0:  # the floor is late: the foot goes after it, ever faster
+            place[2] += speed[2] * late - 0.5 * DEEPER * late**2
+            speed[2] -= DEEPER * late
+            speed[:2] = acceleration[:] = 0.0
+        heading = engine.heading
+        desired.position[:] = self._within_reach(heading.to_floor(place))
+        desired.velocity[:] = heading.to_floor(speed)
+        desired.acceleration[:] = heading.to_floor(acceleration)
+
+    def _within_reach(self, place: np.ndarray) -> np.ndarray:
+        """Return where the swing foot shall be, no farther than its leg is long, m, ``(3,)``.
+
+        A leg that is too short lands short: in the air at the gait's push-off it would fly.
+        """
+        engine = self._engine
+        stance, swing = engine.body.feet[engine.stance], engine.body.feet[1 - engine.stance]
+        thigh = engine.dynamics.data.oMi[self._thighs[1 - engine.stance]].translation
+        leg = engine.floor.tilted @ place - swing.rotation @ self._ankle - (thigh - stance.position)
+        most = math.sqrt(max((STRAIGHT * self._leg) ** 2 - leg[2] ** 2, 0.0))
+        place[:2] -= leg[:2] * max(0.0, 1.0 - most / max(math.hypot(leg[0], leg[1]), 1e-9))
+        return place
+
+    def _foot_turn(
+        self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters
+    ) -> FootTurnTask:
+        engine, fade, scale = self._engine, fading(self.s / FOOT_ERROR), rate / FOOT_ERROR
+        left = max(engine.plan.step.remaining, 0.0)
+        yaw = engine.heading.angle + engine.velocity.value[2] * left
+        level = pin.utils.rotate('z', yaw) @ self.felt.bank
+        way, spin, gain = turn.reshape(3, 3)
+        return FootTurnTask(
+            1 - engine.stance,
+            level @ pin.exp3(self._turn_error * fade[0]) @ pin.exp3(way),
+            Gains(values.gait_swing_stiffness, values.gait_swing_damping, TILT),
+            level @ (spin * rate + self._turn_error * fade[1] * scale),
+            level @ (gain * rate**2 + self._turn_error * fade[2] * scale**2),
+        )
+
+
+def _aim_at(wanted: np.ndarray, gait: Stride, ahead: np.ndarray) -> Aim:
+    """Return what a gait and going sideways and turning ask of a step; `ahead`: b of both."""
+    return Aim(wanted, gait.duration, abs(gait.way[1]), np.zeros(2), math.nan, ahead, True)

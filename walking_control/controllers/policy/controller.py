@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk as a learned policy does: its network at its own rate, a PD of the joints in between.
+
+Each answer a gives angles q* = default + scale a; every tick the motors give
+stiffness (q* - q) - damping q', within their limits. The network sees what its file lists, in the
+axes of the base: velocities, gravity, the command, joints, its last answer and a clock.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from walking_control.controllers.controller import Controller
+from walking_control.controllers.policy.description import (
+    JointGains,
+    PolicyDescription,
+    read_description,
+    Term,
+)
+from walking_control.controllers.policy.network import Network
+from walking_control.controllers.policy.parameters import PolicyParameters
+from walking_control.exceptions import IncompatibleController, InvalidInput
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.signals import Command, Reference, WalkerState
+
+STILL = 0.01  # m/s and rad/s: a command below it is one to stand
+
+
+class Observation:
+    """What the network sees, filled anew for each answer.
+
+    Args:
+        description: The `PolicyDescription`.
+        places: Index of each of its joints among the robot's.
+        up: The vertical in floor axes, ``(3,)``.
+    """
+
+    def __init__(self, description: PolicyDescription, places: np.ndarray, up: np.ndarray) -> None:
+        self._description, self._places, self._up = description, places, up
+        self._counts = [description.count(term) // term.history for term in description.terms]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with an empty history."""
+        self._past = [
+            np.zeros((term.history, count))
+            for term, count in zip(self._description.terms, self._counts)
+        ]
+
+    def read(
+        self, state: WalkerState, command: np.ndarray, action: np.ndarray, phases: np.ndarray
+    ) -> np.ndarray:
+        """Return the observation, ``(description.size,)``.
+
+        Args:
+            state: What is known.
+            command: Speeds ahead and to the left, m/s, and of turning, rad/s.
+            action: The last answer.
+            phases: Of the clock, rad, ``(2,)``.
+        """
+        joints, axes = self._description.joints, state.base.rotation.T
+        seen = {
+            'base_linear_velocity': axes @ state.base.linear,
+            'base_angular_velocity': state.base.angular,
+            'projected_gravity': -axes @ self._up,
+            'command': command,
+            'command_linear': command[:2],
+            'command_turn': command[2:],
+            'joint_position': joints.observed * (state.position[self._places] - joints.default),
+            'joint_velocity': joints.observed * state.velocity[self._places],
+            'last_action': action,
+            'phase_cos': np.cos(phases),
+            'phase_sin': np.sin(phases),
+        }
+        return np.concatenate(
+            [self._remember(i, term, seen) for i, term in enumerate(self._description.terms)]
+        )
+
+    def _remember(self, i: int, term: Term, seen: dict[str, np.ndarray]) -> np.ndarray:
+        past = self._past[i]
+        past[:-1] = past[1:]
+        past[-1] = np.clip(seen[term.name] * term.scale, -term.clip, term.clip)
+        return past.ravel()
+
+
+class Policy(Controller):
+    """A learned policy.
+
+    Args:
+        robot_file: The `RobotFile`.
+        values: `PolicyParameters`.
+
+    Raises:
+        IncompatibleController: The robot has a joint without a motor that the policy moves, or a
+            motor that neither the policy moves nor its file holds.
+        InvalidInput: The network or its file cannot be used.
+        MissingDependency: onnxruntime is not installed.
+    """
+
+    name = 'policy'
+    parameters = PolicyParameters
+    values: PolicyParameters
+
+    def __init__(self, robot_file: RobotFile, values: PolicyParameters) -> None:
+        if not values.file:
+            raise InvalidInput(
+                'parameter policy.file', limit='is empty', remedy='--policy FILE names the network'
+            )
+        file = Path(values.file)
+        self._network = Network(file)
+        self._description = read_description(file, values.config, self._network.metadata)
+        self.values = values
+        self._check_network(file)
+        robot, world = robot_file.robot, robot_file.values(World)
+        joints, held = self._description.joints, self._description.held
+        self._moved, self._kept = (self._efforts(robot, each) for each in (joints, held))
+        self._check_motors(robot)
+        self._limits = np.array(robot.effort_limits)
+        places = np.array([robot.joint_index(name) for name in joints.names])
+        self._places = places
+        self._held_places = np.array([robot.joint_index(name) for name in held.names], dtype=int)
+        # a slope tilts gravity, not the floor's axes: uphill is along -x where slope is positive
+        up = np.array([-math.sin(world.slope), 0.0, math.cos(world.slope)])
+        self._observation = Observation(self._description, places, up)
+        self.standstill = self._description.standstill
+        self._start()
+
+    def _check_network(self, file: Path) -> None:
+        told, network = self._description, self._network
+        terms = ', '.join(f'{term.name} {told.count(term)}' for term in told.terms)
+        for what, ours, its in (
+            (f'observation of {file}: {terms}', told.size, network.inputs),
+            (f'joints of {file}', len(told.joints.names), network.outputs),
+        ):
+            if ours != its:
+                raise InvalidInput(
+                    what,
+                    value=ours,
+                    limit=f'the network has {its}',
+                    remedy="compare with the policy's own deployment",
+                )
+        if network.duration > 1.0 / told.rate:
+            raise InvalidInput(
+                f'policy {file}',
+                value=f'{1e3 * network.duration:.1f} ms an answer',
+                limit=f'asked every {1e3 / told.rate:.1f} ms',
+                remedy='a faster machine, or a smaller network',
+            )
+
+    def _efforts(self, robot: Robot, joints: JointGains) -> np.ndarray:
+        """Return the index of each joint's effort."""
+        motors = [*robot.actuators]
+        for name in joints.names:
+            if name not in motors:
+                raise IncompatibleController(
+                    f'policy: joint {name}',
+                    limit=f'{robot.name} has no such motor',
+                    remedy=f'motors: {", ".join(motors)}',
+                )
+        return np.array([motors.index(name) for name in joints.names], dtype=int)
+
+    def _check_motors(self, robot: Robot) -> None:
+        moved = {*self._description.joints.names, *self._description.held.names}
+        left = [name for name in robot.actuators if name not in moved]
+        if left:
+            raise IncompatibleController(
+                f'controller policy on {robot.name}',
+                value=', '.join(left),
+                limit='the policy has no action for these motors',
+                remedy="list them under 'held' in its file, with stiffness and damping",
+            )
+
+    def _start(self) -> None:
+        self._network.reset()
+        self._observation.reset()
+        joints = self._description.joints
+        self._action = np.zeros(len(joints.names))
+        self._target = joints.default.copy()
+        self._phases = np.array(self._description.clock.start)
+        self._wait, self._stood = 0.0, False
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew: no memory, no history, the clock at its start."""
+        self._start()
+
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
+        """Fill the `Command`: ask the network when it is time, hold the joints to its answer."""
+        joints, held = self._description.joints, self._description.held
+        if self._wait <= 0.5 * dt:
+            self._ask(state, self._wanted(reference))
+            self._wait += 1.0 / self._description.rate
+        self._wait -= dt
+        q, v = state.position, state.velocity
+        command.effort[self._moved] = (
+            joints.stiffness * (self._target - q[self._places]) - joints.damping * v[self._places]
+        )
+        command.effort[self._kept] = (
+            held.stiffness * (held.default - q[self._held_places])
+            - held.damping * v[self._held_places]
+        )
+        np.clip(command.effort, -self._limits, self._limits, out=command.effort)
+
+    def _wanted(self, reference: Reference) -> np.ndarray:
+        values = self.values
+        wanted = np.array([values.speed, values.sideways, values.turn])
+        if reference.velocity is not None:
+            wanted[:] = reference.velocity
+        elif reference.speed is not None:
+            wanted[0] = reference.speed
+        limits = np.array(self._description.limits)
+        clipped: np.ndarray = np.clip(wanted, -limits, limits)
+        return clipped
+
+    def _ask(self, state: WalkerState, wanted: np.ndarray) -> None:
+        clock, speed = self._description.clock, float(np.linalg.norm(wanted))
+        stands = speed < STILL and self.standstill == 'stands'
+        if stands:
+            self._phases[:] = math.pi
+        elif self._stood:
+            self._phases[:] = clock.start
+        self._stood = stands
+        seen = self._observation.read(state, wanted, self._action, self._phases)
+        self._action = self._network.answer(seen)
+        joints = self._description.joints
+        self._target = joints.default + joints.scale * self._action
+        turned = self._phases + clock.rate(speed) / self._description.rate
+        self._phases = np.fmod(turned + math.pi, 2.0 * math.pi) - math.pi
+
+    def velocity_limits(self) -> tuple[float, float, float]:
+        """Return the largest speeds it was trained for: ahead, sideways (m/s), turning (rad/s)."""
+        return self._description.limits
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of what is said of each tick."""
+        return (('largest_action', '1'),)
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        """Say how large the network's last answer was."""
+        out[0] = np.abs(self._action).max()

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy's network takes and gives: read from YAML, or from the network's metadata.
+
+The angles asked of the joints are q* = default + scale a, with the network's action a; the motors
+give stiffness (q* - q) - damping q'.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.models.yaml_text import finite, mapping, read_yaml
+
+# term -> how many numbers it has; None: one for each joint
+TERMS: dict[str, int | None] = {
+    'base_linear_velocity': 3,
+    'base_angular_velocity': 3,
+    'projected_gravity': 3,
+    'command': 3,
+    'command_linear': 2,
+    'command_turn': 1,
+    'joint_position': None,
+    'joint_velocity': None,
+    'last_action': None,
+    'phase_cos': 2,
+    'phase_sin': 2,
+}
+# the names that exporters write into a network's metadata
+_ALIASES = {
+    'base_lin_vel': 'base_linear_velocity',
+    'base_ang_vel': 'base_angular_velocity',
+    'velocity_commands': 'command',
+    'joint_pos': 'joint_position',
+    'joint_vel': 'joint_velocity',
+    'actions': 'last_action',
+}
+_KEYS = {'rate', 'action_scale', 'joints', 'held', 'observation', 'clock', 'limits', 'standstill'}
+_JOINT_KEYS = {'default', 'scale', 'stiffness', 'damping', 'observed'}
+STANDSTILLS = ('stands', 'steps')
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of the observation.
+
+    Args:
+        name: One of `TERMS`.
+        scale: Factor, one for all or one for each of its numbers.
+        clip: Largest magnitude after scaling.
+        history: How many observations of it the network takes, the oldest first.
+    """
+
+    name: str
+    scale: np.ndarray
+    clip: float
+    history: int
+
+
+@dataclass(frozen=True)
+class JointGains:
+    """What is asked of joints, an array element each.
+
+    Args:
+        names: Joints, in the order of the network.
+        default: Angles at an action of zero, rad.
+        scale: Angle per action, rad.
+        stiffness: N m/rad.
+        damping: N m s/rad.
+        observed: 1 where the network sees the joint, else 0.
+    """
+
+    names: tuple[str, ...]
+    default: np.ndarray
+    scale: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    observed: np.ndarray
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What turns the phases that a network sees.
+
+    Args:
+        frequency: At rest, Hz.
+        per_speed: How much faster per length of the command, Hz s/m.
+        most: Largest frequency, Hz.
+        start: The two phases at the start, rad.
+    """
+
+    frequency: float
+    per_speed: float
+    most: float
+    start: tuple[float, float]
+
+    def rate(self, speed: float) -> float:
+        """Return the rate of the phases at a length of the command, rad/s."""
+        return 2.0 * math.pi * min(self.frequency + self.per_speed * speed, self.most)
+
+
+@dataclass(frozen=True)
+class PolicyDescription:
+    """What a network takes and gives.
+
+    Args:
+        rate: How often it is asked, Hz.
+        joints: Those it moves.
+        held: Those that are held at their default.
+        terms: Of the observation, in its order.
+        clock: `Clock` of its phases.
+        limits: Largest speed ahead, sideways (m/s) and of turning (rad/s) it was trained for.
+        standstill: What it does at a command of zero; None: not told.
+    """
+
+    rate: float
+    joints: JointGains
+    held: JointGains
+    terms: tuple[Term, ...]
+    clock: Clock
+    limits: tuple[float, float, float]
+    standstill: str | None
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers the observation has."""
+        return sum(self.count(term) for term in self.terms)
+
+    def count(self, term: Term) -> int:
+        """Return how many numbers a term has, its history counted."""
+        return (TERMS[term.name] or len(self.joints.names)) * term.history
+
+
+def read_description(file: Path, config: str, metadata: Mapping[str, str]) -> PolicyDescription:
+    """Return the description of a network.
+
+    Args:
+        file: Of the network.
+        config: Path of a YAML file; empty takes ``file`` with the ending ``.yaml``, if it exists.
+        metadata: Of the network: name -> text.
+
+    Raises:
+        InvalidInput: Nobody tells it, or what is told is incomplete or contradicts itself.
+    """
+    path = Path(config) if config else file.with_suffix('.yaml')
+    told = _from_metadata(metadata)
+    if config or path.is_file():
+        own = mapping(read_yaml(path, f'policy file {path}'), f'policy file {path}')
+        joints = mapping(own.get('joints', {}), 'policy: joints')
+        # the network's order counts; the file adds what its metadata leaves out
+        merged = {
+            name: {**row, **mapping(joints.get(name, {}), f'policy: joints.{name}')}
+            for name, row in told.get('joints', {}).items()
+        }
+        told = {**told, **own, 'joints': {**merged, **joints, **merged}}
+    try:
+        return _describe(told)
+    except RobotFileError as error:
+        error.remedy = error.remedy or f'write it into {path}; doc/controllers/policy.md shows one'
+        raise
+
+
+def _describe(told: Mapping[str, Any]) -> PolicyDescription:
+    _known(told, _KEYS, 'the policy file')
+    for key in ('rate', 'joints', 'observation'):
+        if key not in told:
+            raise RobotFileError(f'policy: {key}', limit='is missing')
+    joints = _read_joints(told['joints'], told.get('action_scale', 1.0), 'joints')
+    terms = tuple(_read_term(entry, len(joints.names)) for entry in _entries(told['observation']))
+    limits = _numbers(told.get('limits', [1.0, 0.5, 1.0]), 3, 'policy: limits')
+    standstill = told.get('standstill')
+    if standstill not in (None, *STANDSTILLS):
+        raise RobotFileError(
+            'policy: standstill', value=standstill, limit=f'must be one of {STANDSTILLS}'
+        )
+    return PolicyDescription(
+        finite(told['rate'], 'policy: rate', 1.0, 1000.0),
+        joints,
+        _read_joints(told.get('held', {}), 0.0, 'held'),
+        terms,
+        _read_clock(told.get('clock', {})),
+        (limits[0], limits[1], limits[2]),
+        standstill,
+    )
+
+
+def _read_clock(entry: object) -> Clock:
+    told = mapping(entry, 'policy: clock')
+    _known(told, {'frequency', 'per_speed', 'most', 'start'}, 'policy: clock')
+    frequency = finite(told.get('frequency', 0.0), 'policy: clock.frequency', 0.0, 100.0)
+    start = _numbers(told.get('start', [0.0, math.pi]), 2, 'policy: clock.start')
+    return Clock(
+        frequency,
+        finite(told.get('per_speed', 0.0), 'policy: clock.per_speed', 0.0, 100.0),
+        finite(told.get('most', 100.0), 'policy: clock.most', 0.0, 100.0),
+        (start[0], start[1]),
+    )
+
+
+def _entries(value: object) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise RobotFileError('policy: observation', value=value, limit='must be a list of terms')
+    return value
+
+
+def _read_joints(told: object, scale: object, what: str) -> JointGains:
+    rows = mapping(told, f'policy: {what}')
+    columns = []
+    for name, entry in rows.items():
+        entry = mapping(entry, f'policy: {what}.{name}')
+        _known(entry, _JOINT_KEYS, f'policy: {what}.{name}')
+        place = f'policy: {what}.{name}'
+        columns.append(
+            [
+                finite(entry.get('default', 0.0), f'{place}.default', -10.0, 10.0),
+                finite(entry.get('scale', scale), f'{place}.scale', -100.0, 100.0),
+                finite(entry.get('stiffness'), f'{place}.stiffness', 0.0, 1e5),
+                finite(entry.get('damping', 0.0), f'{place}.damping', 0.0, 1e4),
+                float(bool(entry.get('observed', True))),
+            ]
+        )
+    return JointGains(tuple(rows), *np.array(columns).reshape(-1, 5).T.copy())
+
+
+def _read_term(entry: object, joints: int) -> Term:
+    told = {'term': entry} if isinstance(entry, str) else mapping(entry, 'policy: observation')
+    name = str(told.get('term'))
+    _known({name: None}, set(TERMS), 'policy: observation')
+    _known(told, {'term', 'scale', 'clip', 'history'}, f'policy: observation.{name}')
+    scale = told.get('scale', 1.0)
+    count = TERMS[name] or joints
+    values = _numbers(scale, count, f'policy: {name}.scale') if isinstance(scale, list) else [scale]
+    history = finite(told.get('history', 1), f'policy: {name}.history', 1, 1000)
+    return Term(
+        name,
+        np.array([finite(value, f'policy: {name}.scale') for value in values]),
+        finite(told.get('clip', 1e6), f'policy: {name}.clip', 0.0),
+        int(history),
+    )
+
+
+def _numbers(value: object, count: int, what: str) -> list[float]:
+    if not isinstance(value, list) or len(value) != count:
+        raise RobotFileError(what, value=value, limit=f'must be a list of {count} numbers')
+    return [finite(each, what) for each in value]
+
+
+def _known(told: Mapping[str, Any], known: set[str], what: str) -> None:
+    """Refuse a name that nobody reads, with the nearest one that somebody does."""
+    for name in told:
+        if name not in known:
+            near = get_close_matches(str(name), known, n=1)
+            remedy = f'did you mean {near[0]}?' if near else f'known: {", ".join(sorted(known))}'
+            raise RobotFileError(f'{what}: {name}', limit='is unknown', remedy=remedy)
+
+
+def _from_metadata(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a network's own metadata says, as far as its names are in use.
+
+    mjlab and BeyondMimic write texts separated by commas (joint_names, joint_stiffness,
+    joint_damping, default_joint_pos, action_scale, observation_names), holosoma JSON lists
+    (dof_names, kp, kd, command_ranges).
+    """
+
+    def read(key: str) -> list[Any]:
+        text = metadata.get(key, '')
+        if text.startswith(('[', '{')):
+            return list(json.loads(text))
+        return [each.strip() for each in text.split(',') if each.strip()]
+
+    told: dict[str, Any] = {}
+    try:
+        names = read('joint_names') or read('dof_names')
+        if not names:
+            return told
+        columns = {
+            'stiffness': read('joint_stiffness') or read('kp'),
+            'damping': read('joint_damping') or read('kd'),
+            'default': read('default_joint_pos'),
+            'scale': read('action_scale'),
+        }
+        told['joints'] = {
+            str(name): {key: float(c[i % len(c)]) for key, c in columns.items() if c}
+            for i, name in enumerate(names)
+        }
+        if metadata.get('observation_names'):
+            told['observation'] = [_ALIASES.get(name, name) for name in read('observation_names')]
+    except (ValueError, TypeError, IndexError) as error:
+        raise InvalidInput('metadata of the policy', limit=f'cannot be read: {error}') from error
+    return told

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The walking engine: what every law that walks a biped in space shares.
+
+It knows what the robot is (`body`), where it shall look (`heading`) and go (`velocity`), what the
+floor is like (`floor`), which foot stands and since when, how the body falls (`fall`), where and
+when the next step lands (`plan`), how the foot gets there (`swing`), and which torques do what is
+wanted (`program`). It chooses nothing: a law calls it tick by tick,
+
+    engine.observe(state, values)          what the robot is
+    engine.follow(reference, dt)           what is aimed at
+    engine.has_landed(contact, dt)         then change_feet, which begins a step or stands
+    engine.find_fall(), plan_step, ...     the step under way
+    engine.act(standing, tasks, dt, command)
+
+and chooses the tasks in between. `stepping_tasks` has those of plain stepping.
+"""
+
+from collections.abc import Iterable, Sequence
+import math
+
+import numpy as np
+
+from walking_control.controllers.controller import FootPlan, require_motors
+from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.floor import Floor
+from walking_control.controllers.stepping.heading import Heading
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.prediction import Prediction
+from walking_control.controllers.stepping.step_plan import (
+    Aim,
+    Fall,
+    steady_aim,
+    steady_offset,
+    Step,
+    step_limits,
+    StepLimits,
+    StepPlan,
+    SwingLeg,
+)
+from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
+from walking_control.controllers.stepping.tasks import Task
+from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
+from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
+from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
+from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
+from walking_control.models.base import ROOT
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.signals import Command, Reference, WalkerState
+
+LEFT, RIGHT = 0, 1
+SIDE = (1.0, -1.0)
+STILL = 0.6  # part of the support within which the fall must end for standing
+LEANING = 1.2  # the same beyond which it cannot stand any more
+FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
+COUNTED, ASKED = 0.6, 0.8  # shares of what a leg gives its foot: in the plan, and of its task
+ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
+
+
+class WalkingEngine:
+    """What is known, planned and commanded of a biped in space, tick by tick.
+
+    Args:
+        law: Name of the law, for errors.
+        robot_file: The `RobotFile`; the left foot is the first.
+        values: The parameters.
+        velocity_lag: Time constant of the low-pass that joint velocities have gone through, s.
+
+    Attributes:
+        values: The parameters as of this tick.
+        dynamics: Of the robot.
+        gravity: Along the floor's normal, m/s^2.
+        body: What the robot is, foreseen over the delay.
+        heading: Where it shall look.
+        velocity: What is aimed at.
+        floor: What is known of it.
+        touchdown: What finds touchdowns.
+        walking: Whether it walks; it stands otherwise, or waits to.
+        stance: Index of the foot that stands.
+        steps: Touchdowns so far.
+        fall: The pendulum, as `find_fall` found it last.
+        plan: The step under way.
+        swing: What the foot in the air shall do.
+        stride: How long the last two steps took, s.
+        program: The whole-body program.
+        crouch: By which share of its height the base is lowered.
+        quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
+
+    Raises:
+        IncompatibleController: The base is not free, a joint has no motor, or there are not two
+            feet.
+    """
+
+    def __init__(
+        self,
+        law: str,
+        robot_file: RobotFile,
+        values: SteppingParameters,
+        velocity_lag: float = 0.0,
+    ) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
+        require_motors(law, robot, biped=True)
+        # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
+        self.gravity = world.gravity * math.cos(world.slope)
+        self._downhill = np.array([math.tan(world.slope), 0.0])
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self.body = Body(self.dynamics)
+        order = self.dynamics.pinocchio_order[ROOT:] - ROOT
+        self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
+        self.program = _make_program(robot, self.dynamics, self.body, values, self._to_command)
+        self._prediction = Prediction(self.dynamics, values.delay, velocity_lag)
+        self.quickest = math.inf
+        if robot_file.start.posture is not None:
+            limits = np.zeros(len(order))
+            limits[order] = robot.effort_limits[: len(order)]
+            self.quickest = self.body.quickest_swing(robot_file.start.posture, limits)
+        self.touchdown = Touchdown(thresholds_of(self.body.leg_length, world.gravity))
+        self.floor = Floor(self.touchdown.rest.far)
+        self.plan, self.swing = StepPlan(values.compiled), SwingFoot()
+        self.heading, self.velocity = Heading(), VelocityAim()
+        self.values = values
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, standing."""
+        self.walking, self.stance, self.steps, self._begun = False, LEFT, 0, False
+        self.stride, self.crouch = [self.values.step_time] * 2, 0.0
+        self.fall = Fall(np.zeros(2), np.zeros(2), math.inf)
+        self.heading.angle = 0.0
+        for part in (self.velocity, self.floor, self.touchdown, self._prediction):
+            part.reset()
+        self.plan.begin()
+
+    @property
+    def soles(self) -> bool:
+        """Return whether the feet have soles; points or blades otherwise."""
+        return self.values.sole_length > 0.0
+
+    @property
+    def limits(self) -> StepLimits:
+        """Return what a step may be now."""
+        limits = step_limits(self.values)
+        return limits._replace(acceleration=min(limits.acceleration, COUNTED * self.quickest))
+
+    @property
+    def way(self) -> np.ndarray:
+        """Return the swing foot from the stance foot, floor axes, m, ``(3,)``."""
+        feet = self.body.feet
+        return np.asarray(feet[1 - self.stance].position - feet[self.stance].position)
+
+    @property
+    def leg(self) -> SwingLeg:
+        """Return the leg in the air, its foot as it shall move."""
+        foot = self.heading.from_floor(self.swing.position)
+        foot[2] -= max(self.floor.rise, 0.0)  # down it goes faster
+        return SwingLeg(
+            SIDE[1 - self.stance],
+            foot,
+            self.heading.from_floor(self.swing.velocity[:2]),
+            self.heading.from_floor((self.body.feet[1 - self.stance].hip - self.body.com)[:2]),
+        )
+
+    def observe(self, state: WalkerState, values: SteppingParameters) -> None:
+        """Take what is known of the robot, and the parameters of this tick."""
+        self.values, dynamics, base = values, self.dynamics, state.base
+        q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
+        dynamics.configuration(state.position, base.orientation, out=q)
+        v[:3] = base.linear @ base.rotation
+        v[3:ROOT], v[ROOT:] = base.angular, state.velocity
+        self.body.update(*self._prediction.predict(q, v))
+        self._measured = dynamics.to_pinocchio_velocity(v).copy()  # not foreseen
+        self.floor.observe(state, values)
+        if not self._begun:
+            self.heading.angle, self._begun = self.body.yaw, True
+
+    def follow(self, reference: Reference, dt: float, slowing: float = SLOWING) -> None:
+        """Move the aim towards what is commanded, within the limits, and the heading with it.
+
+        Args:
+            reference: What is commanded.
+            dt: Of the tick, s.
+            slowing: How many times faster it slows down than it speeds up.
+        """
+        aim, self.crouch = self.velocity, reference.lower
+        ends = self.floor.ends_within(aim.value[0] * self.values.step_time)
+        aim.follow(reference, self.values, ends)
+        aim.value = aim.after(dt, slowing)
+        self.heading.angle += aim.value[2] * dt
+
+    def has_landed(self, contact: np.ndarray, dt: float) -> bool:
+        """Count the time of the step; return whether its foot stands.
+
+        Args:
+            contact: What the feet's sensors say, ``(2,)``.
+            dt: Of the tick, s.
+        """
+        plan, foot = self.plan, 1 - self.stance
+        plan.elapsed += dt
+        swing = self.body.feet[foot]
+        descent = Descent(
+            foot,
+            swing.velocity,
+            swing.jacobian[:3] @ self._measured,
+            self.swing.velocity,
+            (self.floor.level @ self.way)[2] - self.swing.position[2],
+            plan.elapsed,
+            plan.step.remaining,
+        )
+        return self.touchdown.has_come(contact, descent, self.values.step_time)
+
+    def change_feet(self) -> None:
+        """Let the swing foot stand; stand on both if there is nothing more to catch."""
+        way, elapsed, foot = self.way, self.plan.elapsed, 1 - self.stance
+        self.touchdown.end_step(foot)
+        step = self.heading.from_floor(way[:2])
+        self.velocity.end_step(step, elapsed, self.values.speed_trim)
+        self.stride = [self.stride[1], elapsed]
+        self.floor.end_step(way, self.body.feet[foot].position, self.lowering())
+        self.stance, self.steps = foot, self.steps + 1
+        if self.may_stand():
+            self.walking = False
+        else:
+            self._begin_step()
+
+    def may_stand(self) -> bool:
+        """Return whether nothing is asked for and nothing is left to catch."""
+        asked = max(np.abs(self.velocity.wanted).max(), np.abs(self.velocity.value).max())
+        return self.soles and bool(asked < self.touchdown.rest.slow) and self.is_caught(STILL)
+
+    def must_step(self) -> bool:
+        """Return whether one that stands must step: to go somewhere, or not to fall."""
+        if not self.soles or np.abs(self.velocity.value).max() > self.touchdown.rest.slow:
+            return True
+        return not self.is_caught(LEANING)
+
+    def begin_walking(self) -> None:
+        """Lift the foot towards which the robot falls; the right one if it does not."""
+        feet = self.body.feet
+        middle = 0.5 * (feet[LEFT].position + feet[RIGHT].position)[:2]
+        sideways = self.heading.from_floor(self.divergent_point() - middle)[1]
+        self.stance = RIGHT if sideways > 1e-3 else LEFT
+        self.walking = True
+        self.velocity.trim.reset()
+        self._begin_step()
+
+    def take_over(self, state: WalkerState, values: SteppingParameters) -> None:
+        """Begin anew in the middle of another law's step, to come to a stand.
+
+        Args:
+            state: What is known.
+            values: The parameters.
+        """
+        self.reset()
+        self.observe(state, values)
+        if not state.contact.all():
+            self.walking, self.stance = True, state.support
+            self._begin_step()
+            self.plan.elapsed = state.stamp - state.touchdown
+
+    def _begin_step(self) -> None:
+        self.plan.begin()
+        self.touchdown.begin_step()
+        self.velocity.begin_step()
+        level, foot = self.floor.level, self.body.feet[1 - self.stance]
+        self.swing.start(level @ self.way, level @ foot.velocity[:3])
+
+    def is_caught(self, share: float) -> bool:
+        """Return whether the fall ends within a share of the soles and what lies between."""
+        point, values = self.divergent_point(), self.values
+        offsets = [self.heading.from_floor((foot.position[:2] - point)) for foot in self.body.feet]
+        x = sorted(offset[0] for offset in offsets)
+        y = sorted(offset[1] for offset in offsets)
+        length, width = 0.5 * share * values.sole_length, 0.5 * share * values.sole_width
+        return bool(x[0] - length < 0.0 < x[1] + length and y[0] - width < 0.0 < y[1] + width)
+
+    def divergent_point(self) -> np.ndarray:
+        """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""
+        body = self.body
+        height = self._pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
+        rate = math.sqrt(self.gravity / height)
+        return np.asarray(body.com[:2] + body.momentum[:2] / (body.mass * rate))
+
+    def _pendulum(self, height: float) -> float:
+        """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
+        return max(height, FALLEN * self.values.height)
+
+    def find_fall(self) -> Fall:
+        """Find the pendulum: centre of mass and its velocity, from the stance foot."""
+        body, stance = self.body, self.body.feet[self.stance]
+        com = body.com - stance.position
+        momentum = body.momentum_about(stance.position)
+        com[2] = self._pendulum((self.floor.level @ com)[2])
+        velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
+        self.fall = Fall(
+            self.heading.from_floor(com[:2] + com[2] * self._downhill),
+            self.heading.from_floor(velocity),
+            math.sqrt(self.gravity / com[2]),
+        )
+        return self.fall
+
+    def left_over(self) -> np.ndarray:
+        """Return what the planned foothold leaves of the fall, were it to land now, m, ``(2,)``."""
+        wanted, side = self.velocity.planned, SIDE[1 - self.stance]
+        offset = steady_offset(wanted, side, self.fall.rate, self.limits)
+        return np.asarray(self.fall.capture - self.plan.step.foothold - offset)
+
+    def steady_aim(self, wanted: np.ndarray) -> Aim:
+        """Return the `Aim` of steps at a velocity (m/s, rad/s), ``(3,)``."""
+        return steady_aim(wanted, SIDE[1 - self.stance], self.limits)
+
+    def step_to(
+        self,
+        aim: Aim,
+        limits: StepLimits | None = None,
+        center: np.ndarray | None = None,
+        dt: float = 0.0,
+    ) -> Step:
+        """Return the step that would be taken now to an `Aim`; nothing changes.
+
+        `engine.step_to(engine.steady_aim(np.zeros(3))).missing` tells whether the robot would stop.
+
+        Args:
+            aim: What the step is for; its foothold is from `center`.
+            limits: Of the step; the parameters' unless given.
+            center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
+            dt: Time since the plan was made, s.
+        """
+        middle = np.zeros(2) if center is None else center
+        return self.plan.find(self.fall, self.leg, aim, limits or self.limits, middle, dt)
+
+    def plan_step(self, dt: float) -> None:
+        """Plan foothold and time; shortly before touchdown they are kept."""
+        values, plan, wanted = self.values, self.plan, self.velocity.planned
+        if plan.keeps(values.early):
+            plan.count_down(dt)
+        elif values.placement == 'velocity':
+            speed = self.heading.from_floor(self.body.momentum[:2] / self.body.mass)
+            plan.step = plan_by_velocity(
+                self.fall._replace(velocity=speed),
+                self.leg,
+                wanted[:2],
+                plan.elapsed,
+                self.limits,
+                values.velocity_gain,
+            )
+        else:
+            plan.step = self.step_to(self.steady_aim(wanted), dt=dt)
+
+    def swing_on(self, clearance: float, dt: float) -> None:
+        """Move what the swing foot shall do on to the foothold, over edges of the floor.
+
+        Args:
+            clearance: Height of the foot half-way, m.
+            dt: Of the tick, s.
+        """
+        plan, floor = self.plan, self.floor
+        foothold = self.heading.to_floor(plan.step.foothold)
+        if floor.stairs is not None and plan.step.remaining > self.values.early:
+            stance = self.body.feet[self.stance].position
+            floor.move_foothold(foothold, stance, float(self.swing.position[0]))
+            plan.step = plan.step._replace(foothold=self.heading.from_floor(foothold))
+        floor.sink(dt)
+        way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
+        self.swing.advance(way, plan.elapsed, dt, self.values)
+        self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
+
+    def hold_swing(self, stiffness: float, damping: float) -> None:
+        """Let the swing foot be asked for no more than its leg can do; gains as of its task."""
+        level, foot = self.floor.level, self.body.feet[1 - self.stance]
+        most = ASKED * self.quickest
+        self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
+
+    def lowering(self) -> float:
+        """Return how much higher than usual over the stance foot the base shall be, m."""
+        elapsed = self.plan.elapsed
+        part = elapsed / max(elapsed + max(self.plan.step.remaining, 0.0), 1e-6)
+        return self.floor.lowering(float(self.swing.position[2]), part)
+
+    def on_sole(self, place: np.ndarray) -> np.ndarray:
+        """Return the nearest place within the share of the sole that is pressed on, m."""
+        values = self.values
+        most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
+        return np.asarray(np.clip(place, -most, most))
+
+    def act(
+        self, standing: Sequence[int], tasks: Iterable[Task], dt: float, command: Command
+    ) -> None:
+        """Fill a `Command` with the torques that do what is wanted.
+
+        Args:
+            standing: Indices of the feet that stand.
+            tasks: What is wanted.
+            dt: Of the tick, s.
+            command: Filled.
+        """
+        self.program.begin(standing)
+        for task in tasks:
+            task.add_to(self.program)
+        torque = self.program.solve()
+        self._prediction.remember(self.program.acceleration, dt)
+        command.effort[:] = torque[self._to_command]
+
+    def foot_plan(self) -> FootPlan:
+        """Return where the feet are, where the next one shall land and where the fall would end."""
+        feet, stance = self.body.feet, self.body.feet[self.stance].position
+        foothold = None
+        capture = stance.copy()
+        if self.walking:
+            foothold = stance.copy()
+            foothold[:2] += self.heading.to_floor(self.plan.step.foothold)
+            capture[:2] += self.heading.to_floor(self.fall.capture)
+        else:
+            capture[:2] = self.divergent_point()
+        return FootPlan(
+            np.array([foot.position for foot in feet]),
+            np.array([math.atan2(foot.rotation[1, 0], foot.rotation[0, 0]) for foot in feet]),
+            1 - self.stance if self.walking else None,
+            foothold,
+            capture,
+            self.heading.angle,
+            (self.values.sole_length, self.values.sole_width),
+        )
+
+
+def _make_program(
+    robot: Robot,
+    dynamics: Dynamics,
+    body: Body,
+    values: SteppingParameters,
+    to_command: np.ndarray,
+) -> WholeBody:
+    """Return the whole-body program of a robot, in Pinocchio's order of joints."""
+    by_joint = np.argsort(to_command)  # every joint has a motor
+    motors, names = list(robot.actuators.values()), list(robot.actuators)
+    stops = np.zeros((2, len(robot.joints)))
+    stops[:, dynamics.pinocchio_order[ROOT:] - ROOT] = np.array(
+        [[robot.limits[joint].lower, robot.limits[joint].upper] for joint in robot.joints]
+    ).T
+    return WholeBody(
+        body,
+        FootContact(
+            values.sole_length,
+            values.sole_width,
+            values.friction,
+            values.torsion,
+            0.02 * dynamics.weight,
+        ),
+        MotorLimits(
+            [motors[i] for i in by_joint],
+            values.effort_share * robot.effort_limits[by_joint],
+            np.array([robot.limits[names[i]].velocity for i in by_joint]),
+        ),
+        stops,
+        values.compiled,
+    )

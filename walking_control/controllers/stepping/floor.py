@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a walking law knows of the floor: its slope, edges it was told of, and how deep feet went.
+
+Places are in floor axes, from the base's origin or the stance foot; heights are over the stance
+foot.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.stairs import Stairs
+from walking_control.models.signals import WalkerState
+
+SAGGING = 0.15  # s: within which the base comes back to its height after a stair
+
+
+class Floor:
+    """The floor as it is known now.
+
+    Args:
+        least_drop: Of the floor from step to step that is told from a level one, m.
+
+    Attributes:
+        tilted: Turns level places into places on the slope, ``(3, 3)``.
+        level: And back, ``(3, 3)``.
+        stairs: The edges it was told of; None without any.
+        rise: Of the foothold over the stance foot, m.
+        between: Of the highest floor on the way there, m.
+    """
+
+    def __init__(self, least_drop: float) -> None:
+        self._least_drop = least_drop
+        self.tilted, self.level = np.eye(3), np.eye(3)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, on a level floor."""
+        self.tilted[2, :2] = self.level[2, :2] = 0.0
+        self._told: SteppingParameters | None = None  # whose edges `stairs` has
+        self.stairs: Stairs | None = None
+        self.rise = self.between = self._sag = self._drift = 0.0
+        self._drops = [0.0, 0.0]  # by how much the last two footholds were lower, m
+
+    def observe(self, state: WalkerState, values: SteppingParameters) -> None:
+        """Take slope and place of the base, and the edges, which may change while it walks."""
+        place = state.base.position
+        self._place, self._altitude = float(place[0]) + self._drift, float(place[2])
+        self.lean(state.floor_slope)
+        if self._told is not values:
+            self._told, half = values, 0.5 * values.sole_length
+            places, rises = values.edge_places, values.edge_rises
+            self.stairs = Stairs(places, rises, half, values.highest_edge) if places else None
+
+    def lean(self, slope: np.ndarray) -> None:
+        """Take the floor's rise over run along x and y, ``(2,)``."""
+        self.tilted[2, :2], self.level[2, :2] = slope, -slope
+
+    @property
+    def normal(self) -> np.ndarray:
+        """Return the floor's normal, its vertical part 1, ``(3,)``."""
+        return np.asarray(self.level[2])
+
+    def ends_within(self, way: float) -> bool:
+        """Return whether an edge that is not stepped over is nearer than a way ahead, m."""
+        return self.stairs is not None and self._place + way > self.stairs.end
+
+    def move_foothold(self, foothold: np.ndarray, stance: np.ndarray, swing: float) -> None:
+        """Move a foothold off the edges, and find how high the floor is there and on the way.
+
+        Args:
+            foothold: From the stance foot, m, ``(2,)``; it is changed.
+            stance: Place of the stance foot, m, ``(3,)``.
+            swing: Of the swing foot ahead of the stance foot, m.
+        """
+        assert self.stairs is not None
+        own = self._place + float(stance[0])
+        foothold[0] = self.stairs.beside(own + float(foothold[0]), own) - own
+        self.rise, self.between = self.stairs.rise(own, own + swing, own + float(foothold[0]))
+
+    def sink(self, dt: float) -> None:
+        """Let the base come back to its height; without edges, foresee the next drop."""
+        if self.stairs is not None:
+            self._sag *= math.exp(-dt / SAGGING)
+        else:  # who went down goes on down; a foot that meets the floor early does no harm
+            drop = 0.5 * sum(self._drops)
+            self.rise = -drop if drop > self._least_drop else 0.0
+
+    def lowering(self, swing_height: float, part: float) -> float:
+        """Return how much higher than usual over the stance foot the base shall be, m.
+
+        While the floor is late it goes down after the foot; on stairs it rises on the way.
+
+        Args:
+            swing_height: At which the swing foot shall be, m.
+            part: Of the step that is over.
+        """
+        late = min(swing_height, 0.0)
+        if self.stairs is None:
+            return late
+        # a foot that comes up from a lower stair is no late floor
+        return (late if part > 0.5 else 0.0) + self._sag + max(self.rise, 0.0) * part
+
+    def end_step(self, way: np.ndarray, foot: np.ndarray, lowering: float) -> None:
+        """Take a touchdown.
+
+        Args:
+            way: From foot to foot, m, ``(3,)``.
+            foot: Place of the one that landed, m, ``(3,)``.
+            lowering: Of the base at that time, m: it goes on from there, now over the other foot.
+        """
+        rise = float((self.level @ way)[2])
+        self._sag, self._drops = lowering - rise, [self._drops[1], -rise]
+        if self.stairs is not None:
+            x, _, z = foot
+            self._drift += self.stairs.locate(self._place + x, self._altitude + z)

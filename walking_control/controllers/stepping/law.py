@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What laws on the walking engine have in common: what they say of themselves."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from walking_control.controllers.controller import Controller, FootPlan, Stoppable
+from walking_control.controllers.stepping.engine import WalkingEngine
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.stoppable import judge_stop
+from walking_control.controllers.stepping.velocity_aim import velocity_limits
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import WalkerState
+
+
+class WalkingLaw(Controller):
+    """A law on the walking engine; what it chooses each tick is in its `update`.
+
+    Args:
+        robot_file: The `RobotFile`; the left foot is the first.
+        values: The parameters.
+        velocity_lag: See `WalkingEngine`.
+
+    Attributes:
+        engine: The `WalkingEngine`.
+    """
+
+    parameters: ClassVar[type[SteppingParameters]] = SteppingParameters
+
+    def __init__(
+        self, robot_file: RobotFile, values: SteppingParameters, velocity_lag: float = 0.0
+    ) -> None:
+        self.values = values
+        self.engine = WalkingEngine(self.name, robot_file, values, velocity_lag)
+        self.standstill = 'stands' if self.engine.soles else 'steps on the spot'
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew, standing."""
+        self.engine.reset()
+
+    def take_over(self, state: WalkerState) -> None:
+        """Begin anew in the middle of another law's step.
+
+        Args:
+            state: What is known.
+        """
+        self.reset(state)
+        self.engine.take_over(state, self.values)
+
+    @property
+    def walking(self) -> bool:
+        """Return whether it walks; it stands otherwise, or waits to."""
+        return self.engine.walking
+
+    @property
+    def stance(self) -> int:
+        """Return the index of the foot that stands."""
+        return self.engine.stance
+
+    @property
+    def steps(self) -> int:
+        """Return how many touchdowns there were."""
+        return self.engine.steps
+
+    def velocity_limits(self) -> tuple[float, float, float]:
+        """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s)."""
+        return velocity_limits(self.values)
+
+    def foot_plan(self) -> FootPlan:
+        """Return where the feet are, where the next one shall land and where the fall would end."""
+        return self.engine.foot_plan()
+
+    def stoppable(self) -> Stoppable:
+        """Return whether, in how many steps and with what margin it could be stopped now."""
+        return judge_stop(self.engine)
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of what is said of each tick."""
+        return (
+            ('walking', 'bool'),
+            ('stance', '1'),
+            ('step_elapsed', 's'),
+            ('step_remaining', 's'),
+            ('foothold_x', 'm'),
+            ('foothold_y', 'm'),
+            ('missing', 'm'),
+            ('capture_x', 'm'),
+            ('capture_y', 'm'),
+            ('heading', 'rad'),
+            ('speed_aim', 'm/s'),
+            ('feasible', 'bool'),
+            ('floor_slope_x', '1'),
+            ('floor_slope_y', '1'),
+        )
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        """Say whether it walks, on which foot, where and when the next step lands, and why."""
+        engine, plan = self.engine, self.engine.plan
+        step = plan.step
+        out[:] = (
+            engine.walking,
+            engine.stance,
+            plan.elapsed,
+            step.remaining if engine.walking and math.isfinite(step.remaining) else 0.0,
+            *step.foothold,
+            step.missing,
+            *engine.fall.capture,
+            engine.heading.angle,
+            engine.velocity.value[0],
+            engine.program.feasible,
+            *engine.floor.tilted[2, :2],
+        )

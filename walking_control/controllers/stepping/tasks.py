@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a walking law wants of the whole body in a tick: tasks, each with target, gains and weight.
+
+A task asks for the acceleration
+
+    x'' = x''* + stiffness (x* - x) + damping (x'* - x')
+
+of something that moves, or for a force of the floor, and the program of `whole_body` weighs it
+against the others. A law makes its list of tasks anew each tick, the program is solved for it:
+
+    engine.act((stance,), [FootTask(...), TrunkTask(...), PressureTask(...)], dt, command)
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.controllers.stepping.whole_body import WholeBody
+from walking_control.models.base import ROOT
+
+LOWEST, HIGHEST = -8.0, 15.0  # m/s^2: limits of the base's vertical acceleration
+STILL, UPRIGHT = np.zeros(3), np.eye(3)
+
+
+class Gains(NamedTuple):
+    """How strongly a task pulls, and how much it counts when not all can be met."""
+
+    stiffness: float  # 1/s^2
+    damping: float  # 1/s
+    weight: float  # of the squared error
+
+
+class Task(Protocol):
+    """Something wanted of the whole body in a tick."""
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+
+
+class FootTask(NamedTuple):
+    """A foot goes along a path, seen from another foot, floor axes."""
+
+    foot: int
+    origin: int  # the foot it is seen from
+    position: np.ndarray  # m, ``(3,)``
+    velocity: np.ndarray  # m/s, ``(3,)``
+    acceleration: np.ndarray  # m/s^2, ``(3,)``
+    gains: Gains
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        foot, gains = program.body.feet[self.foot], self.gains
+        place = foot.position - program.body.feet[self.origin].position
+        wanted = (
+            self.acceleration
+            + gains.stiffness * (self.position - place)
+            + gains.damping * (self.velocity - foot.velocity[:3])
+            - foot.drift[:3]
+        )
+        program.want(foot.jacobian[:3], wanted, gains.weight)
+
+
+class FootTurnTask(NamedTuple):
+    """A foot turns as wanted, about axes of the floor."""
+
+    foot: int
+    rotation: np.ndarray  # to floor axes, ``(3, 3)``
+    gains: Gains
+    velocity: np.ndarray = STILL  # rad/s, ``(3,)``
+    acceleration: np.ndarray = STILL  # rad/s^2, ``(3,)``
+    axes: slice = slice(0, 3)  # about which it is turned
+    own: bool = False  # whether these are the foot's own, not the floor's
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        foot, gains = program.body.feet[self.foot], self.gains
+        error = foot.rotation @ pin.log3(foot.rotation.T @ self.rotation)
+        wanted = (
+            self.acceleration
+            + gains.stiffness * error
+            + gains.damping * (self.velocity - foot.velocity[3:])
+            - foot.drift[3:]
+        )
+        rows = foot.jacobian[3:]
+        if self.own:
+            rows, wanted = foot.rotation.T @ rows, foot.rotation.T @ wanted
+        program.want(rows[self.axes], wanted[self.axes], gains.weight)
+
+
+class TrunkTask(NamedTuple):
+    """The base turns as wanted: its tilt and, unless it is let be, its yaw."""
+
+    heading: np.ndarray  # of the frame it is seen from, to floor axes, ``(3, 3)``
+    tilt: Gains
+    yaw: Gains | None = None
+    turn: np.ndarray = UPRIGHT  # to that frame, ``(3, 3)``
+    velocity: np.ndarray = STILL  # in the base's axes, rad/s, ``(3,)``
+    acceleration: np.ndarray = STILL  # likewise, rad/s^2, ``(3,)``
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        body = program.body
+        error = pin.log3(body.rotation.T @ self.heading @ self.turn)
+        slip = self.velocity - body.velocity[3:ROOT]
+        for gains, axes in ((self.tilt, slice(0, 2)), (self.yaw, slice(2, 3))):
+            if gains is not None:
+                wanted = self.acceleration + gains.stiffness * error + gains.damping * slip
+                program.want(np.eye(3)[axes], wanted[axes], gains.weight, 3)
+
+
+class HeightTask(NamedTuple):
+    """The base is at a height over a foot that stands."""
+
+    foot: int
+    height: float  # along the vertical axis, m
+    normal: np.ndarray  # of the floor, its vertical part 1, ``(3,)``: the speed is that along it
+    gains: Gains
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        body, gains = program.body, self.gains
+        up, velocity = body.rotation[2], body.velocity[:3]
+        left = self.height + body.feet[self.foot].position[2]
+        acceleration = gains.stiffness * left - gains.damping * float(
+            self.normal @ body.rotation @ velocity
+        )
+        acceleration = min(max(acceleration, LOWEST), HIGHEST)
+        drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ velocity)
+        program.want(up[None], np.array([acceleration - drift]), gains.weight)
+
+
+class JointTask(NamedTuple):
+    """A joint moves as wanted."""
+
+    joint: int  # its index among the robot's
+    angle: float  # rad
+    velocity: float  # rad/s
+    acceleration: float  # rad/s^2
+    gains: Gains
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        (angle, rate, column), gains = program.body.joint(self.joint), self.gains
+        wanted = (
+            self.acceleration
+            + gains.stiffness * (self.angle - angle)
+            + gains.damping * (self.velocity - rate)
+        )
+        program.want(np.eye(1), np.array([wanted]), gains.weight, column)
+
+
+class BalanceTask(NamedTuple):
+    """The centre of mass stands still over a place."""
+
+    place: np.ndarray  # floor axes, the base the origin, m, ``(3,)``
+    gains: Gains
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        body, gains = program.body, self.gains
+        speed = body.momentum / body.mass
+        wanted = gains.stiffness * (self.place - body.com) - gains.damping * speed
+        program.want_com(wanted[:2], gains.weight)
+
+
+class PressureTask(NamedTuple):
+    """The floor presses at a place under the sole of a foot that stands."""
+
+    foot: int
+    place: np.ndarray  # floor axes, from the middle of the sole, m, ``(2,)``
+    weight: float  # of the squared moment
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        program.want_pressure(self.foot, self.place, self.weight)
+
+
+class TorsionTask(NamedTuple):
+    """The floor turns a foot that is a point about its normal."""
+
+    foot: int
+    moment: float  # N m
+    weight: float  # of the squared moment
+
+    def add_to(self, program: WholeBody) -> None:
+        """Add what is wanted to a program that has begun."""
+        program.want_torsion(self.foot, self.moment, self.weight)

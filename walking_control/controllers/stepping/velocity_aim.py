@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which velocity is aimed at: what is commanded, followed within limits, and trimmed."""
+
+import numpy as np
+
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.trim import SpeedTrim
+from walking_control.models.signals import Reference
+
+SLOWING = 3.0  # times faster it slows down than it speeds up
+
+
+class VelocityAim:
+    """The velocity that steps are planned for: ahead, to the left (m/s) and of turning (rad/s).
+
+    Attributes:
+        wanted: What is commanded, within the limits, ``(3,)``.
+        value: What is aimed at now, ``(3,)``.
+        trim: What steps are planned for besides, so that the robot walks as fast as is aimed at.
+    """
+
+    def __init__(self) -> None:
+        self.trim = SpeedTrim()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, at rest."""
+        self.wanted, self.value, self._rate = np.zeros(3), np.zeros(3), 0.0
+        self._begun_for = np.zeros(2)
+        self.trim.reset()
+
+    def follow(self, reference: Reference, values: SteppingParameters, blocked: bool) -> None:
+        """Take what is commanded.
+
+        Args:
+            reference: What is commanded; the parameters where it says nothing.
+            values: The parameters, with the limits.
+            blocked: Whether it shall not go ahead.
+        """
+        wanted = np.array([values.speed, values.sideways, values.turn])
+        if reference.velocity is not None:
+            wanted[:] = reference.velocity
+        elif reference.speed is not None:
+            wanted[0] = reference.speed
+        limit = np.array(velocity_limits(values))
+        np.clip(wanted, -limit, limit, out=wanted)
+        if blocked:
+            wanted[0] = min(wanted[0], 0.0)
+        self.wanted, self._rate = wanted, values.speed_rate
+
+    def after(self, time: float, slowing: float = SLOWING) -> np.ndarray:
+        """Return what will be aimed at after a time in s, ``(3,)``; nothing changes.
+
+        Args:
+            time: From now, s.
+            slowing: How many times faster it slows down than it speeds up.
+        """
+        slows = np.abs(self.wanted) < np.abs(self.value)
+        step = self._rate * time * np.where(slows, slowing, 1.0)
+        return np.asarray(self.value + np.clip(self.wanted - self.value, -step, step))
+
+    @property
+    def planned(self) -> np.ndarray:
+        """Return what steps are planned for, ``(3,)``."""
+        return np.append(self.value[:2] + self.trim.value, self.value[2])
+
+    def begin_step(self) -> None:
+        """Note what the step that begins is for."""
+        self._begun_for = self.value[:2].copy()
+
+    def end_step(self, way: np.ndarray, time: float, share: float) -> None:
+        """Learn from a step; see `SpeedTrim.add`."""
+        self.trim.add(way, time, self._begun_for, share)
+
+
+def velocity_limits(values: SteppingParameters) -> tuple[float, float, float]:
+    """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s)."""
+    return values.speed_limit, values.sideways_limit, values.turn_limit

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a walker that is stopped stands: the work behind `robustness --stop`.
+
+A robot in space walks until it has settled, and is stopped at a part of a step; then it shall come
+to rest on both feet, and stay there. One that stands (category 2) walks on from there to the next
+start; the others begin anew, with other noise. Whether it fell is judged by the plant's own state.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+import math
+from typing import Any
+
+import numpy as np
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import StopJudge, Stoppable
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.lab.experiments.margins import describe_walks
+from walking_control.models.registry import Choice
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, STOPS
+from walking_control.safety.machine import LED, State
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.injection import Injection, SENSOR_FAULTS
+from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.simulation.sensors import SensorParameters
+from walking_control.simulation.simulate import BEYOND_THE_LAW
+
+SPEEDS = 5  # shares of the largest one, one after another
+SETTLING = 5  # steps
+LONGEST = 20.0  # s of settling
+HOLD = 1.0  # s for which a robot that has come to a stand stays there
+
+
+def try_stops(
+    robot_file: RobotFile,
+    cause: str = EMERGENCY_STOP,
+    category: int | None = None,
+    starts: int = 48,
+    controller: Choice = None,
+    plant: Choice = None,
+    speed: float = 0.5,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, Any]:
+    """Stop a walker at many parts of a step, at five speeds.
+
+    Args:
+        robot_file: The `RobotFile`.
+        cause: Code of the fault: one that sensors or the law can provoke, or that is only said.
+        category: Of the stop, 0 to 2; None takes the robot file's.
+        starts: How many stops.
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Likewise.
+        speed: The largest, m/s; the others are shares of it.
+        progress: Called with the share of starts, 0 to 1, after each.
+
+    Returns:
+        ``starts``, how many ``stood``, the ``fell``: phase of the step, speed and cause of each,
+        ``worst_time`` (s) until the base was at rest and ``worst_way`` (m), what the law's step
+        plan had said (``said_no``, ``said_yes_and_fell``, ``least_margin``, m), and the conditions.
+
+    Raises:
+        InvalidInput: An unknown cause, a category that the law cannot do, or no robot in space.
+        NotAchieved: The robot does not walk to where it would be stopped.
+    """
+    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
+    if not robot_file.robot.is_free:
+        raise InvalidInput(
+            f'stop of {robot_file.robot.name}',
+            limit='robots with base: free alone can stand',
+            remedy='try walker3d',
+        )
+    if cause not in KINDS:
+        raise InvalidInput(
+            'cause', value=cause, limit='unknown', remedy='known: ' + ', '.join(KINDS)
+        )
+    if starts < 1:
+        raise InvalidInput('starts', value=starts, limit='must be at least 1')
+    robot_file = _with_category(robot_file, cause, category)
+    fell, times, ways, margins = [], [], [], []
+    loop, trial = ControlLoop(robot_file, controller), None
+    reached = STOPS.get(_reaction(robot_file, loop, cause), 0)
+    for number in range(starts):
+        share = (1 + number % SPEEDS) / SPEEDS
+        phase = (number // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
+        if trial is None or not trial.resume():
+            trial = _Trial(_seeded(robot_file, number), loop, plant)
+        trial.walk_to(phase, share * speed)
+        reason = trial.stop(cause)
+        if reason is None:
+            times.append(trial.time)
+            ways.append(trial.way)
+        else:
+            fell.append({'phase': phase, 'speed': share * speed, 'cause': reason})
+        margins.append((trial.stoppable, reason is None))
+        if progress is not None:
+            progress((number + 1) / starts)
+    return {
+        **describe_walks(robot_file, controller, plant),
+        'cause': cause,
+        'category': reached,
+        'starts': starts,
+        'stood': len(times),
+        'fell': fell,
+        # what the law's step plan said of it when it was stopped
+        'said_no': sum(said is not None and said.steps < 0 for said, _ in margins),
+        'said_yes_and_fell': sum(
+            said is not None and said.steps >= 0 and not stood for said, stood in margins
+        ),
+        'least_margin': min((said.margin for said, _ in margins if said is not None), default=None),
+        'median_time': float(np.median(times)) if times else None,
+        'worst_time': max(times, default=None),
+        'worst_way': max(ways, default=None),
+    }
+
+
+def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> RobotFile:
+    """Return the robot file with a category of the stop after a cause."""
+    if category is None:
+        return robot_file
+    kind = KINDS[cause]
+    name: str = f'on_{cause}'
+    value: Any = {**{number: name for name, number in STOPS.items()}, 0: kind.reaction}.get(
+        category
+    )
+    if cause == EMERGENCY_STOP:
+        name, value = 'emergency_stop_category', category
+    safety = {**robot_file.sections.get('safety', {}), name: value}
+    SafetyParameters.read({name: value})
+    return replace(robot_file, sections={**robot_file.sections, 'safety': safety})
+
+
+def _reaction(robot_file: RobotFile, loop: ControlLoop, cause: str) -> str:
+    supervisor = loop.supervisor
+    stands = supervisor.standby if cause in LAW_LOST else supervisor.stands
+    return robot_file.values(SafetyParameters).reaction(cause, stands)
+
+
+def _seeded(robot_file: RobotFile, number: int) -> RobotFile:
+    """Return the robot file with the noise of another walk."""
+    sensors = robot_file.sections.get('sensors', {})
+    seed = robot_file.values(SensorParameters).seed + number
+    return replace(
+        robot_file, sections={**robot_file.sections, 'sensors': {**sensors, 'seed': seed}}
+    )
+
+
+class _Trial:
+    """A walk that is stopped; `time` (s) and `way` (m) say how it came to rest."""
+
+    def __init__(self, robot_file: RobotFile, loop: ControlLoop, plant: str | None) -> None:
+        self._plant, self._loop = make_plant(robot_file, plant), loop
+        self._measurement = Measurement(robot_file.robot)
+        self._injection = Injection(robot_file.robot)
+        self._stand_time = robot_file.values(SafetyParameters).stand_time
+        self._lean = robot_file.values(SafetyParameters).fall_lean
+        self._plant.reset(robot_file.start)
+        loop.reset()
+        self._begin()
+        self._answer()
+
+    def _begin(self) -> None:
+        self.time = self.way = math.inf
+        self.stoppable: Stoppable | None = None
+        self._begun, self._steps = self._plant.time, self._loop.state.steps
+
+    def resume(self) -> bool:
+        """Let a robot that stands, with all that it needs, walk on; return whether it does."""
+        latch = self._loop.supervisor.fault_latch
+        if latch.state is not State.STANDING or self._injection.kind:
+            return False
+        latch.clear()
+        self._loop.resume()
+        self._begin()
+        return True
+
+    def _answer(self) -> None:
+        plant, loop, measurement = self._plant, self._loop, self._measurement
+        plant.measure(measurement)
+        if plant.lost:
+            return
+        measurement.stamp = whole_nanoseconds(measurement.stamp)
+        told = self._injection.spoil(measurement)
+        try:
+            loop.tick(told)
+        except BEYOND_THE_LAW as error:
+            loop.give_up(f'{type(error).__name__}: {error}', told)
+
+    def _tick(self) -> None:
+        self._plant.step(self._loop.command, self._loop.period)
+        self._answer()
+
+    def walk_to(self, phase: float, speed: float) -> None:
+        """Walk to a part of a step, once settled."""
+        loop = self._loop
+        loop.reference.velocity = np.array([speed, 0.0, 0.0])
+        while loop.fault is None and self._plant.time < self._begun + LONGEST:
+            state = loop.state
+            gone = state.stamp - state.touchdown
+            if state.steps >= self._steps + SETTLING and phase * state.step_time <= gone:
+                return
+            self._tick()
+        raise NotAchieved(
+            f'{self._plant.robot.name} at {speed:g} m/s',
+            value=loop.state.steps,
+            limit=str(loop.fault or f'steps within {LONGEST:g} s'),
+            remedy='give another --speed, or a robot that walks',
+        )
+
+    def stop(self, cause: str) -> str | None:
+        """Stop it by a cause; return why it did not stand, or None."""
+        plant, loop = self._plant, self._loop
+        law, begun = loop.controller, plant.time
+        place = plant.truth.base.position[:2].copy()
+        if isinstance(law, StopJudge):
+            self.stoppable = law.stoppable()
+        if cause in SENSOR_FAULTS:
+            self._injection.begin(cause)
+        elif cause in LAW_LOST:
+            vars(law)['update'] = _raise if cause == INTERNAL else _say_nothing
+        else:
+            loop.stop(cause, 'robustness --stop', self._measurement)
+        try:
+            reason = self._watch(begun, place)
+        finally:
+            vars(law).pop('update', None)
+        return reason
+
+    def _watch(self, begun: float, place: np.ndarray) -> str | None:
+        plant, loop = self._plant, self._loop
+        latch, lowered = loop.supervisor.fault_latch, False
+        while plant.time < begun + LONGEST:
+            self._tick()
+            x, y = plant.truth.base.orientation[:2].tolist()
+            if math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y))) > self._lean:
+                return f'fell {plant.time - begun:.2f} s after {loop.fault}'
+            if latch.state not in (*LED, State.WALKING):
+                if not lowered:
+                    return f'{", ".join(latch.later) or "damped"} after {loop.fault}'
+                return None
+            if latch.state in (State.STANDING, State.LOWERING) and math.isinf(self.time):
+                self.time = plant.time - begun - self._stand_time
+                self.way = float(np.linalg.norm(plant.truth.base.position[:2] - place))
+            lowered = latch.state is State.LOWERING
+            if latch.state is State.STANDING and plant.time > begun + self.time + HOLD:
+                return None
+        return f'no stop within {LONGEST:g} s: {loop.fault}'
+
+
+def _raise(*_: Any) -> None:
+    raise ArithmeticError('the law was broken')
+
+
+def _say_nothing(state: Any, reference: Any, dt: float, command: Command) -> None:
+    command.effort[:] = math.nan

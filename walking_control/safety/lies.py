@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors that lie all the time, by name: gain, sign, axis and unit against gravity and the legs.
+
+Each sensor is judged by the others. While a flat sole rests, the legs say how the IMU turned and
+how its velocity changed; while any foot rests, the latter. What the gyroscope, the orientation and
+the accelerometer say of it must be the same, axis by axis: the moments of both are kept for a
+second, and where the difference has as much energy as the larger of them, one of them lies. The
+gain and the axis that explain it best say how. Who contradicts two others is the one.
+
+Stated simplifications: a sole lies flat while it carries, the floor is fixed, turns within 50 ms
+are small.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.models.dynamics import Dynamics
+from walking_control.safety.plausibility import rotation_between
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.signals import Measurement
+
+STEP = 0.02  # s between two looks at the legs
+TURN, CURVE = 3, 10  # looks over which turns and changes of velocity are compared
+MEMORY = 0.3  # s
+WRONG = 0.4  # of the larger energy of two signals that their difference has
+# what a difference must sum up to, rad and m/s^2: less is noise, or a sole that tilts
+LEAST_TURN, LEAST_FORCE = 0.06, 6.0
+# of each look's mean force in a second difference: they rise to the middle and fall
+WEIGHTS = np.minimum(np.arange(CURVE) + 0.5, CURVE - 0.5 - np.arange(CURVE)) / (CURVE // 2) ** 2
+FIRM = 0.25  # of the weight, on a foot that rests
+REST, MOTION = (
+    2.0,
+    6.0,
+)  # m/s^2: what a foot that rests differs by at most, one that swings at least
+EXPLAINED = 0.35  # of a difference that is left if an axis is another or inverted
+STEADY = 0.7  # of a difference's energy is in its mean: an offset
+BIAS = 3.0  # m/s^2: the floor does not slip away so fast for so long
+CARRIED, FELT = 0.7, 0.4  # of the weight under the feet, of gravity in the IMU, over `FEEL` looks
+FEEL = 4
+REPEATED = 0.04  # s
+LONGER = 10  # times the patience: a sole that tilts on an edge looks like an IMU that is turned
+AXES = 'xyz'
+
+
+class Look(NamedTuple):
+    """What the sensors said at one look."""
+
+    orientation: np.ndarray  # IMU to world, xyzw
+    rotation: np.ndarray  # the same
+    turned: np.ndarray  # sum of angular velocities so far, rad
+    force: np.ndarray  # mean since the last look, in the world, m/s^2
+    feet: list[np.ndarray]  # rotation from each foot to the IMU
+    places: list[np.ndarray]  # of the feet from the IMU in its axes, m
+    firm: list[bool]  # which feet carry
+    stamp: float
+    load: float  # mean of all feet since the last look, of the weight
+
+
+class Moments:
+    """Second moments of two signals of three axes, which fade; what one says of the other."""
+
+    def __init__(self, least: float) -> None:
+        self._sums, self._least = np.zeros((6, 6)), least
+        self._said = self._known = self._difference = np.zeros(3)
+        self._count = 0.0
+
+    def add(self, kept: float, said: np.ndarray, known: np.ndarray) -> None:
+        """Take what is said and known at one look; `kept`: share of what was known before."""
+        self._said, self._known, both = said, known, np.concatenate((said, known))
+        self._sums *= kept
+        self._sums += np.outer(both, both)
+        self._difference = kept * self._difference + said - known
+        self._count = kept * self._count + 1.0
+
+    def wrong(self) -> list[int]:
+        """Return the axes along which what is said differs from what is known."""
+        sums, least = self._sums, self._least * self._least
+        said, known, both = np.diag(sums)[:3], np.diag(sums)[3:], np.diag(sums[:3, 3:])
+        off = said + known - 2.0 * both
+        found = (off > least) & (off > WRONG * np.maximum(said, known))
+        return [int(axis) for axis in np.flatnonzero(found | self._steady(off, least))]
+
+    def _steady(self, off: np.ndarray, least: float) -> np.ndarray:
+        """Return along which axes what is said is off by always the same."""
+        same = self._difference**2 / max(self._count, 1.0)
+        return np.asarray((off > 4.0 * least) & (same > STEADY * off))
+
+    def bias(self, axis: int) -> float:
+        """Return the mean difference along an axis."""
+        return float(self._difference[axis] / max(self._count, 1.0))
+
+    def off(self) -> float:
+        """Return the energy of the difference over that of all."""
+        sums = self._sums
+        off = np.trace(sums) - 2.0 * np.trace(sums[:3, 3:])
+        return float(off / max(np.trace(sums), 1e-12))
+
+    def kind(self, axis: int) -> str:
+        """Return in words what is said along an axis instead of what is known; '' if unclear."""
+        sums = self._sums
+        said, known, both = sums[axis, axis], np.diag(sums)[3:], sums[axis, 3:]
+        off = said + known[axis] - 2.0 * both[axis]
+        # what is left of the difference if another axis is told, or its opposite
+        left = said + known - 2.0 * np.abs(both)
+        best = int(left.argmin())
+        alike = both[best] ** 2 > 0.5 * said * known[best]
+        if left[best] < EXPLAINED * off and alike and (best != axis or both[best] < 0.0):
+            name = 'the opposite of ' if both[best] < 0.0 else ''
+            return f'reads {name}{AXES[best]}'
+        return ''
+
+    def words(self, axis: int, unit: str) -> str:
+        """Return in words what was said and known last along an axis."""
+        said, known = self._said[axis], self._known[axis]
+        kind = self.kind(axis) or 'lies'
+        return f'{AXES[axis]} {kind}: {said:.2g}, expected {known:.2g} {unit}'
+
+
+class LieDetector:
+    """Names a sensor that contradicts the others.
+
+    Args:
+        gravity: m/s^2.
+        patience: Looks in a row that must say so.
+        soles: Whether feet that rest lie flat.
+    """
+
+    def __init__(self, robot: Robot, gravity: float, patience: int, soles: bool) -> None:
+        self._patience = patience
+        self._legs, self._gravity = Dynamics(robot, gravity), gravity
+        self._imu = self._legs.frame(robot.imu_link)
+        self._q = self._legs.configuration(np.zeros(len(robot.joints)))
+        self._v = np.zeros(self._legs.nv)
+        self._in_space = robot.is_free
+        self._has_soles = robot.is_free and soles
+        self._feet = robot.feet
+        self._firm = FIRM * self._legs.weight
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the past."""
+        self._looks: deque[Look] = deque(maxlen=CURVE + 1)
+        self._turned, self._pushed = np.zeros(3), np.zeros(3)
+        self._span, self._carried, self._next = 0.0, 0.0, -math.inf
+        self._stands = False  # whether all feet rest
+        self._by_orientation, self._by_legs, self._orientation = (
+            Moments(LEAST_TURN) for _ in range(3)
+        )
+        self._force = Moments(LEAST_FORCE)
+        self._swings = [0] * len(self._feet)  # looks in a row in which who says he carries swings
+        self._repeats: dict[str, tuple[bytes, float]] = {}  # part -> its bytes and for how long
+        self._row: tuple[str, int] = '', 0  # what was found, looks in a row
+
+    def watch(self, measurement: Measurement, heard: float, silent: bool) -> tuple[str, str] | None:
+        """Return code and words of the sensor that lies, or None.
+
+        Args:
+            measurement: The `Measurement`, finite.
+            heard: Time that it stands for, s.
+            silent: Whether a silence came before it.
+        """
+        for part in ('orientation', 'angular_velocity', 'linear_acceleration'):
+            said = getattr(measurement, part).tobytes()
+            before, lasted = self._repeats.get(part, (b'', 0.0))
+            self._repeats[part] = said, lasted + heard if said == before else 0.0
+        self._turned += heard * measurement.angular_velocity
+        self._pushed += heard * measurement.linear_acceleration
+        self._span += heard
+        forces = measurement.foot_force
+        self._carried += heard * float(np.sqrt(np.einsum('ia,ia->i', forces, forces)).sum())
+        if silent:
+            self._looks.clear()
+        if measurement.stamp < self._next - 1e-6:
+            return None
+        self._next = measurement.stamp + STEP
+        self._look(measurement)
+        found = self._judge()
+        code, row = self._row
+        self._row = ('', 0) if found is None else (found[0], row + 1 if found[0] == code else 1)
+        unsure = LONGER if self._row[0] == 'imu_gravity' else 1
+        return found if self._row[1] >= unsure * self._patience else None
+
+    def _look(self, measurement: Measurement) -> None:
+        legs = self._legs
+        self._q[legs.base.nq :] = measurement.position
+        legs.move(self._q, self._v)
+        imu, frames = legs.data.oMf[self._imu], legs.frames.values()
+        feet = [imu.rotation.T @ legs.data.oMf[frame].rotation for frame in frames]
+        places = [
+            imu.rotation.T @ (legs.data.oMf[frame].translation - imu.translation)
+            for frame in frames
+        ]
+        rotation, span = _rotation(measurement.orientation), max(self._span, 1e-9)
+        force = rotation @ self._pushed / span
+        self._pushed, self._span = np.zeros(3), 0.0
+        loads = [math.hypot(*force) for force in measurement.foot_force.tolist()]
+        self._looks.append(
+            Look(
+                measurement.orientation.copy(),
+                rotation,
+                self._turned.copy(),
+                force,
+                feet,
+                places,
+                [load > self._firm for load in loads],
+                measurement.stamp,
+                self._carried / span / self._legs.weight,
+            )
+        )
+        self._carried = 0.0
+
+    def _judge(self) -> tuple[str, str] | None:
+        looks = self._looks
+        if len(looks) <= TURN:
+            return None
+        kept = math.exp(-STEP / MEMORY)
+        now, before = looks[-1], looks[-1 - TURN]
+        gyro = now.turned - before.turned
+        turn = np.array(rotation_between(before.orientation, now.orientation))
+        self._by_orientation.add(kept, gyro, turn)
+        rested = [
+            foot
+            for foot in range(len(self._feet))
+            if all(looks[-1 - k].firm[foot] for k in range(TURN + 1))
+        ]
+        self._stands = len(rested) == len(self._feet)
+        if rested and self._has_soles:
+            rows = [pin.log3(before.feet[foot] @ now.feet[foot].T) for foot in rested]
+            legs = min(rows, key=lambda row: float(np.linalg.norm(row - gyro)))
+            self._by_legs.add(kept, gyro, legs)
+            legs = min(rows, key=lambda row: float(np.linalg.norm(row - turn)))
+            self._orientation.add(kept, turn, legs)
+        if len(looks) > CURVE:
+            self._feel(kept)
+        return self._decide()
+
+    def _feel(self, kept: float) -> None:
+        """Compare the specific force with how the legs say that the IMU's velocity changes."""
+        looks, half = self._looks, CURVE // 2
+        stood = [foot for foot in range(len(self._feet)) if all(look.firm[foot] for look in looks)]
+        # forces of exactly zero come from an IMU without an accelerometer
+        if not stood or not any(look.force.any() for look in looks):
+            return
+        first, middle, last = looks[0], looks[half], looks[-1]
+        span = 0.5 * (last.stamp - first.stamp)
+        back = middle.rotation.T
+        curves = [
+            2.0 * middle.rotation @ middle.places[foot]
+            - last.rotation @ last.places[foot]
+            - first.rotation @ first.places[foot]
+            for foot in range(len(self._feet))
+        ]
+        # the mean that gives the same second difference
+        said = back @ (WEIGHTS @ np.array([look.force for look in looks])[1:])
+        up = self._gravity * back[:, 2]
+        rows = [back @ row / span**2 + up for row in curves]
+        errors = [float(np.linalg.norm(row - said)) for row in rows]
+        best = int(np.argmin(errors))
+        if self._in_space and best not in stood and last.firm[best]:
+            return  # it has just begun to carry: the estimator bears another sensor that lies
+        for foot in range(len(self._feet)):
+            swings = foot in stood and best not in stood and errors[foot] > MOTION
+            self._swings[foot] = self._swings[foot] + 1 if swings and errors[best] < REST else 0
+        if any(self._swings):
+            return
+        known = rows[min(stood, key=lambda foot: errors[foot])]
+        self._force.add(kept, said, known)
+
+    def _decide(self) -> tuple[str, str] | None:
+        """Return who contradicts two others."""
+        gyro, legs, turn = self._by_orientation, self._by_legs, self._orientation
+        felt = self._force.wrong()
+        if words := self._weigh():
+            return 'accelerometer', words
+        for foot, looks in enumerate(self._swings):
+            if looks >= self._patience:
+                other = ', '.join(name for i, name in enumerate(self._feet) if i != foot)
+                return (
+                    'foot_force',
+                    f'the force sensor of {self._feet[foot]} says that it carries, but '
+                    f'legs and IMU that it swings and {other} rests: feet swapped, or a sensor '
+                    'repeats itself',
+                )
+        if wrong := gyro.wrong():
+            return self._gyro_or_orientation(wrong, felt)
+        both = set(legs.wrong()) & set(turn.wrong())
+        # a sole that tilts shows less of a turn than there is, but none the other way; on an edge
+        # it shows any: only feet that all rest tell
+        if self._stands and any(legs.kind(axis) and turn.kind(axis) for axis in both):
+            words = ', '.join(legs.words(axis, 'rad') for axis in sorted(both))
+            return 'imu_gravity', f'the IMU is mounted otherwise than described: {words}'
+        # feet that slip or tilt are no lie: but the floor carries them, and turns no motion round
+        clear = [
+            axis
+            for axis in felt
+            if axis == 2 or self._force.kind(axis) or abs(self._force.bias(axis)) > BIAS
+        ]
+        if clear:
+            words = ', '.join(self._force.words(axis, 'm/s^2') for axis in clear)
+            return 'accelerometer', f'the accelerometer contradicts gravity and legs: {words}'
+        return None
+
+    def _weigh(self) -> str:
+        """Return in words that the IMU feels too little of what the feet carry, or ''."""
+        looks = [self._looks[-1 - k] for k in range(FEEL)]
+        carried = sum(look.load for look in looks) / FEEL
+        mean = np.mean([look.force for look in looks], axis=0)
+        felt = float(np.linalg.norm(mean)) / self._gravity
+        if carried < CARRIED or felt > FELT or not mean.any():
+            return ''
+        unit = ': in g?' if 0.5 < felt * self._gravity / carried < 2.0 else ''
+        return (
+            f'the accelerometer feels {felt * self._gravity:.2g} m/s^2, expected '
+            f'{carried * self._gravity:.2g}: the feet carry {carried:.2g} of the weight{unit}'
+        )
+
+    def _gyro_or_orientation(self, wrong: list[int], felt: list[int]) -> tuple[str, str]:
+        gyro, legs, turn = self._by_orientation, self._by_legs, self._orientation
+        repeats = {part: lasted > REPEATED for part, (_, lasted) in self._repeats.items()}
+        lies = turn.off() > legs.off() if self._has_soles else bool(felt)
+        if repeats['orientation'] != repeats['angular_velocity']:
+            lies = repeats['orientation']
+        axis = wrong[0]
+        if not lies:
+            return 'gyroscope', f'the gyroscope lies: {gyro.words(axis, "rad in 0.06 s")}'
+        kind = 'repeats itself' if repeats['orientation'] else 'contradicts gyroscope and legs'
+        return 'orientation', f'the orientation of the IMU lies: it {kind}'
+
+
+def _rotation(orientation: np.ndarray) -> np.ndarray:
+    x, y, z, w = orientation.tolist()
+    return np.asarray(pin.Quaternion(w, x, y, z).normalized().toRotationMatrix())
