@@ -112,7 +112,12 @@ class MissingDependency(InvalidInput):
 
 
 class MeasurementError(WalkingControlError):
-    """A measurement is incomplete or not finite; it must not reach the control law."""
+    """A measurement is incomplete or not finite; it must not reach the control law.
+
+    Attributes: `code`: of the fault that it is.
+    """
+
+    code = 'joint_state'
 
 
 class Interrupted(KeyboardInterrupt):

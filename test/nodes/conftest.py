@@ -151,17 +151,29 @@ class HandDrivenRobot:
         engaged=(1.0, 1.0),
         acceleration=(0.0, 0.0, 0.0),
         rate=0.0,
+        imu_frame='',
+        foot_frame='',
+        measured=(0.0, 0.0, 0.0),
     ):
         """Publish one set of sensors, Dribbel just after touchdown unless told otherwise.
 
         `mute` names sensors that are not sent, `lags` by how much the stamps of some are behind,
         `force_axes` the axes that a force cell has, `engaged` the states of the locks, `rate` how
-        fast the base pitches. An acceleration of zero is an IMU without accelerometer.
+        fast the base pitches. An acceleration of zero is an IMU without accelerometer. `measured`:
+        the first elements of its covariances of orientation, angular velocity, acceleration.
         """
         self._stamp = stamp
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = norm * pitch_half
         imu.orientation.w = norm * (1.0 - pitch_half**2) ** 0.5
+        imu.header.frame_id = imu_frame
+        covariances = (
+            imu.orientation_covariance,
+            imu.angular_velocity_covariance,
+            imu.linear_acceleration_covariance,
+        )
+        for covariance, first in zip(covariances, measured):
+            covariance[0] = first
         imu.angular_velocity.y, felt = rate, imu.linear_acceleration
         felt.x, felt.y, felt.z = acceleration
         locks.name, locks.position = ['outer_knee', 'inner_knee'], list(engaged)
@@ -170,6 +182,7 @@ class HandDrivenRobot:
         messages = {'imu': (self._imu, imu), 'locks': (self._lock_states, locks)}
         for foot, publisher, force in zip(self.feet, self._wrenches, forces):
             wrench = WrenchStamped()
+            wrench.header.frame_id = foot_frame
             wrench.wrench.force.z = force
             for axis in set('xyz') - set(force_axes):
                 setattr(wrench.wrench.force, axis, math.nan)

@@ -144,6 +144,57 @@ def test_orientation(bench, robot, node):
 
 
 @fault(
+    'IMU says that it measures no orientation, or no angular velocity: REP 145',
+    code='orientation',
+    detected='at the tick; of the angular velocity it is `gyroscope`',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@pytest.mark.parametrize(
+    'measured, code',
+    [((-1.0, 0.0, 0.0), 'orientation'), ((0.0, -1.0, 0.0), 'gyroscope')],
+)
+def test_an_imu_that_does_not_measure(bench, robot, node, measured, code):
+    """The zeros and ones beside a covariance of -1 would be read as an attitude."""
+    assert robot.ask(1.01, measured=(0.0, 0.0, -1.0)) == pytest.approx(EFFORT)
+    assert robot.ask(1.02, measured=measured) == 0.0
+    assert 'REP 145' in node.loop.fault.message
+    check_latched(bench, robot, node, code, 1.3)
+
+
+@fault(
+    'Frame of an IMU changes',
+    code='orientation',
+    detected='at the tick',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+@fault(
+    'Frame of a foot sensor changes',
+    code='foot_force',
+    detected='at the tick',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault',
+)
+def test_a_frame_that_changes(bench, robot):
+    """Numbers along other axes, or of another sensor, would be taken for ours."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0, imu_frame='base') == pytest.approx(EFFORT)
+    assert robot.ask(1.01, imu_frame='camera') == 0.0
+    assert "is 'camera': was 'base'" in node.loop.fault.message
+    assert node.loop.fault.code == 'orientation'
+    assert robot.ask(1.2, imu_frame='base') == 0.0
+    clear(bench, robot)
+    assert robot.ask(1.21, imu_frame='base') == pytest.approx(EFFORT)
+    assert robot.ask(1.22, imu_frame='base', foot_frame='outer_foot') == 0.0
+    assert node.loop.fault.code == 'foot_force'
+
+
+@fault(
     'IMU feels gravity elsewhere: mounted, wired or filtered otherwise than described',
     code='imu_gravity',
     detected='once the feet have carried the robot for 0.2 s; later within 1 s',
@@ -291,6 +342,9 @@ def test_lock(bench, robot):
     check_latched(bench, robot, node, 'lock', 1.2)
     assert robot.ask(1.22, engaged=(30.0, 1.0)) == 0.0
     assert node.loop.fault.code == 'lock' and 'is 30; 0 is open' in node.loop.fault.message
+    clear(bench, robot)
+    assert robot.ask(1.24, engaged=(1.0, 0.5)) == 0.0, 'half engaged is neither open nor engaged'
+    assert node.loop.fault.code == 'lock' and 'is 0.5; 0 is open' in node.loop.fault.message
 
 
 @fault(
@@ -520,7 +574,8 @@ def test_clock_backwards(bench, robot, node):
     'Stamps stand still',
     code='clock_stopped',
     detected='state_timeout after the last new stamp, steady clock; in real time stamps that '
-    'advance by less than a tenth of that stand still, too',
+    'advance by less than a tenth of that stand still, too, and once they make anything seem too '
+    'fast',
     reaction='zero',
     last='zero',
     clears='~/clear_fault',

@@ -89,6 +89,26 @@ def test_what_is_asked_for_is_done(bench, said):
         assert (int(locked) > 0) == ('lock_memory' not in status.message)
 
 
+def test_a_priority_that_is_taken_away_is_said(bench, said):
+    """Diagnostics would tell of a priority that the process no longer has."""
+    with start('watchdog_node') as watchdog:
+        name = '/watchdog', 'real time'
+        assert bench.spin_until(lambda: name in said, 60.0)
+        if os.sched_getscheduler(watchdog.pid) != os.SCHED_FIFO:
+            pytest.skip('this user may have no real-time priority')
+        assert told(said[name], 'priority') == '50'
+        for thread in os.listdir(f'/proc/{watchdog.pid}/task'):
+            os.sched_setscheduler(int(thread), os.SCHED_OTHER, os.sched_param(0))
+        assert bench.spin_until(lambda: told(said[name], 'priority') == '0')
+        assert said[name].level == DiagnosticStatus.WARN
+        assert 'priority 50 was given, and is 0 now' in said[name].message
+
+
+def told(status, key):
+    """Return a value of a status."""
+    return next(each.value for each in status.values if each.key == key)
+
+
 def test_the_process_of_whoever_imports_a_node_is_left_alone(bench):
     """A script that walks a robot among other work would starve the machine."""
     before = os.sched_getscheduler(0)

@@ -308,6 +308,7 @@ JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 FAR = 1e4  # rad, m, per s: no joint without limits goes farther or faster
 UNIT = 0.01  # how far from 1 the norm of a quaternion may be
+OPEN_OR_ENGAGED = 0.1  # how far from 0 or 1 the state of a lock may be
 
 
 class Bounds(NamedTuple):
@@ -497,6 +498,11 @@ def places_of(robot: Robot) -> dict[tuple[str, int], slice]:
             places[sensor.name, i] = slice(end, end + len(signal.labels))
             end += len(signal.labels)
     return places
+
+
+def is_lock_state(told: float) -> bool:
+    """Return whether a number is near 0, open, or 1, engaged; NaN and what lies between is not."""
+    return min(abs(told), abs(told - 1.0)) <= OPEN_OR_ENGAGED
 
 
 def imu_name(link: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
+from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import COMMAND, Fault, STANDS
 from walking_control.safety.imu import ImuCheck
@@ -19,6 +20,9 @@ from walking_control.safety.stand import StandDetector
 
 NAMED = 0.01  # s by which a sample is late that a fault tells of
 USUAL = 0.02  # of each time between two samples goes into the usual one
+CRAWLED = 0.01  # s over which stamps and the steady clock are compared
+# what stamps that crawl look like: everything moves faster than it can
+BY_TIME = ('contradiction', 'jump', 'gyroscope', 'orientation', 'accelerometer', 'imu_gravity')
 LOWERED = 0.8  # part of `safety.lower_time` after which the robot is low
 
 
@@ -102,6 +106,11 @@ class Supervisor:
             stands: Whether there is a law that can stand; None: as the one in command.
         """
         stands = self.stands if stands is None else stands
+        if code in BY_TIME and self._told < SLOWEST_CLOCK * self._real:
+            code, message = (
+                'clock_stopped',
+                f'stamps advance by less than a tenth of time: {message}',
+            )
         reaction = self._values.reaction(code, stands)
         message = '; '.join(filter(None, (message, self._lateness(NAMED))))
         if self.fault_latch.catch(code, message, stamp, reaction):
@@ -144,6 +153,7 @@ class Supervisor:
         self._stamp = self._passed = self._now = self._heard = None
         self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
         self._late, self._late_at = 0.0, -math.inf
+        self._told = self._real = 0.0  # time lately by stamps and by the steady clock, s
         self._imu.forget()
         self._lies.forget()
         self._plausibility.forget()
@@ -221,6 +231,10 @@ class Supervisor:
         self._heard = now
         if before is not None:
             self._age = stamp - before
+            if waited is not None:
+                kept = math.exp(-waited / CRAWLED)
+                self._told = kept * self._told + self._age
+                self._real = kept * self._real + waited
             if stamp < before:
                 self.latch(
                     'clock_backwards',

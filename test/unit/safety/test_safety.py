@@ -93,6 +93,23 @@ def test_late_samples_are_named():
     assert supervisor.fault.message == 'it lies; ' + words
 
 
+@pytest.mark.parametrize('pace, code', [(0.05, 'clock_stopped'), (1.0, None)])
+def test_stamps_that_crawl_are_named_so(dribbel, pace, code):
+    """Joints that seem to move too fast for their rates would be blamed on the encoders."""
+    supervisor = Supervisor(dribbel.robot, SafetyParameters(), period=0.01)
+    measurement = Measurement(dribbel.robot)
+    for k in range(100):
+        now = 0.002 * k
+        measurement.stamp = 1.0 + (now if now < 0.05 else 0.05 + pace * (now - 0.05))
+        measurement.position[0] = 0.3 * math.sin(20.0 * now)
+        measurement.velocity[0] = 6.0 * math.cos(20.0 * now)
+        measurement.angular_velocity[0] = 1e-6 * k  # no IMU repeats itself
+        supervisor.check_measurement(measurement, now)
+    fault = supervisor.fault
+    assert (fault and fault.code) == code, fault
+    assert fault is None or 'stamps advance by less than a tenth' in fault.message
+
+
 def test_silence_is_not_counted_against_a_lock(dribbel):
     """If it failed, a late message of a lock, or one sample after a gap, would end a walk."""
     told = []

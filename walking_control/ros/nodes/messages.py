@@ -14,7 +14,16 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from visualization_msgs.msg import Marker
 
 from walking_control.exceptions import MeasurementError
-from walking_control.models.signals import CONTACT, Sensor, Signal, STATE
+from walking_control.models.signals import CONTACT, IMU, OWN, Sensor, Signal, STATE
+
+# kind of a sensor, or a part of an IMU -> code of the fault when it is not what it was
+CODES = {
+    IMU: 'orientation',
+    CONTACT: 'foot_force',
+    OWN: 'signal',
+    'orientation': 'orientation',
+    'angular_velocity': 'gyroscope',
+}
 
 
 def seconds(stamp: Time) -> float:
@@ -132,6 +141,67 @@ class ForceReader:
             out[axis] = 0.0
 
 
+class AxesReader:
+    """Take numbers along axes out of a message, and heed what it says about them.
+
+    REP 145: the first element of a covariance is -1 where the number itself is not measured. The
+    frame is that of the first message: one that changes is another sensor, or other axes.
+
+    Args:
+        sensor: The `Sensor`.
+        parts: Of a `Measurement`, one for each of its signals.
+    """
+
+    _frame: str | None = None
+
+    def __init__(self, sensor: Sensor, parts: Sequence[np.ndarray]) -> None:
+        self._sensor, self._parts = sensor, parts
+        self._force = ForceReader() if sensor.kind == CONTACT else None
+
+    def read(self, message: Any) -> bool:
+        """Copy the numbers.
+
+        Returns:
+            bool: True.
+
+        Raises:
+            MeasurementError: The frame is another than before, or what is needed is not measured.
+        """
+        sensor = self._sensor
+        if self._force is not None:
+            self._force.read(message, self._parts[0])
+        else:
+            for signal, part in zip(sensor.signals, self._parts):
+                part[:] = signal.read(message)
+        if message.header.frame_id != self._frame:
+            before, now = self._frame, message.header.frame_id
+            self._frame = now if before is None else before
+            if before is not None:
+                limit = f'was {before!r}: other axes, or another sensor'
+                raise _refused(f'frame_id of {sensor.topic}', now, limit, CODES[sensor.kind])
+        if sensor.kind == IMU:
+            self._heed_covariances(message)
+        return True
+
+    def _heed_covariances(self, message: Any) -> None:
+        for signal, part in zip(self._sensor.signals, self._parts):
+            if getattr(message, f'{signal.name}_covariance')[0] != -1.0:
+                continue
+            if signal.name == 'linear_acceleration':
+                part[:] = 0.0  # as of an IMU without accelerometer
+                continue
+            what = f'{signal.name}_covariance[0] of {self._sensor.topic}'
+            raise _refused(
+                what, -1.0, f'the IMU has no {signal.name} (REP 145)', CODES[signal.name]
+            )
+
+
+def _refused(what: str, value: object, limit: str, code: str) -> MeasurementError:
+    error = MeasurementError(what, value=value, limit=limit)
+    error.code = code
+    return error
+
+
 def message_type(sensor: Sensor) -> Any:
     """Return the class of the messages of a sensor."""
     package, _, name = sensor.message.split('/')
@@ -143,17 +213,7 @@ def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bo
     if sensor.message == STATE:
         joints = JointStateReader(sensor.signals[0].labels, sensor.signals)
         return lambda message: joints.read(message, *parts)
-    force = ForceReader() if sensor.kind == CONTACT else None
-
-    def read(message: Any) -> bool:
-        if force is not None:
-            force.read(message, parts[0])
-            return True
-        for signal, part in zip(sensor.signals, parts):
-            part[:] = signal.read(message)
-        return True
-
-    return read
+    return AxesReader(sensor, parts).read
 
 
 class SensorWriter:

@@ -5,6 +5,7 @@ An ordinary process waits its turn behind whatever else the machine does, for te
 and a full garbage collection takes as long: more than `safety.state_timeout` either way.
 """
 
+from contextlib import suppress
 import ctypes
 import gc
 import os
@@ -71,13 +72,21 @@ def begin(node: Node, values: Any) -> None:
                 ask(value)
             except (AttributeError, OSError, ValueError) as error:
                 refused.append(f'{name} {value} refused: {error}; {remedy}')
-    status.message = '; '.join(refused) or 'as asked for'
+    words = '; '.join(refused) or 'as asked for'
+    level = DiagnosticStatus.WARN if refused else DiagnosticStatus.OK
     if refused:
-        status.level = DiagnosticStatus.WARN
-        node.get_logger().warning(f'{status.message}; a busy machine makes this node late')
+        node.get_logger().warning(f'{words}; a busy machine makes this node late')
     publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    had = _least_priority()
 
     def publish() -> None:
+        has = _least_priority()
+        status.values[0].value = str(has)
+        status.level, status.message = level, words
+        if has < had:
+            lost = f'priority {had} was given, and is {has} now: somebody took it'
+            status.level = DiagnosticStatus.WARN
+            status.message = '; '.join([*refused, lost])
         message = DiagnosticArray(status=[status])
         message.header.stamp = node.get_clock().now().to_msg()
         publisher.publish(message)
@@ -97,6 +106,15 @@ def raise_priority(priority: int) -> None:
     """
     for thread in os.listdir('/proc/self/task'):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
+
+
+def _least_priority() -> int:
+    """Return the lowest real-time priority of a thread of this process; 0: none."""
+    least = 99
+    for thread in os.listdir('/proc/self/task'):
+        with suppress(ProcessLookupError):  # it has ended meanwhile
+            least = min(least, os.sched_getparam(int(thread)).sched_priority)
+    return least
 
 
 def _pin(processors: str) -> None:

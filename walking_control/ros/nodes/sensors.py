@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 
 from walking_control.exceptions import MeasurementError, MissingDependency
 from walking_control.models.robot import Robot
-from walking_control.models.signals import JOINTS, LOCKS, Measurement, sensors_of
+from walking_control.models.signals import is_lock_state, JOINTS, LOCKS, Measurement, sensors_of
 from walking_control.operation import Operation
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.heartbeat import WatchClock
@@ -85,7 +85,7 @@ class CombinedReader:
         if self._sign != 1.0:
             measurement.foot_force *= self._sign
         locks = numbers[n : len(self._expected)]
-        if not (np.abs(locks - 0.5) <= 0.6).all():  # NaN would be read as open
+        if not all(map(is_lock_state, locks.tolist())):
             raise MeasurementError(
                 'state of a lock in the combined state',
                 value=locks.tolist(),
@@ -286,7 +286,7 @@ class SensorSet:
                 if not read(message):
                     return
             except MeasurementError as error:
-                self._operation.problem = JOINTS, str(error)
+                self._operation.problem = error.code, str(error)
             if name == LOCKS:
                 self._judge_locks()
             self._heard(name, message.header.stamp)
@@ -295,9 +295,9 @@ class SensorSet:
 
     def _judge_locks(self) -> None:
         for lock, told in zip(self._robot.locks, self._locks.tolist()):
-            if not math.isfinite(told):  # would be read as open
+            if not math.isfinite(told):
                 self._operation.problem = 'not_finite', 'the state of a lock is not finite'
-            elif not -0.1 <= told <= 1.1:
+            elif not is_lock_state(told):
                 self._operation.problem = (
                     'lock',
                     f'the state of the lock of joint {lock.joint} '
