@@ -16,10 +16,10 @@ import time
 import numpy as np
 
 from walking_control.gaits.gait import evaluation, lobatto
-from walking_control.gaits.search.guess import guess_gait, pack
-from walking_control.gaits.search.optimisation import _Search
-from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.loading import load_robot
+from walking_control.search.guess import guess_gait, pack
+from walking_control.search.optimisation import _Search
+from walking_control.search.parameters import SearchParameters
 
 DEGREE, INTERVALS, GRAVITY, SLOPE = 10, 20, 9.81, np.radians(3.0)
 LEG, HIP = 1.0, 5.0

@@ -24,8 +24,8 @@ from walking_control.controllers.foot_placement.law import look_up, PlacementDat
 from walking_control.exceptions import NotAchieved
 from walking_control.loading import load_robot
 from walking_control.models.pendulum import find_landing, leg_direction, leg_rates, step_over, swing
+from walking_control.simulation.massless.walk import PointWalker
 from walking_control.simulation.rigid.model import STEPPED
-from walking_control.simulation.rigid.point_walk import PointWalker
 
 INPUTS = ('pitch', 'roll', 'push')  # rows of the feedback: pitch and roll of the foot, push-off
 LONGEST, DIFFERENCE = 3.0, 1e-6  # s; of each entry

@@ -13,10 +13,10 @@ import time
 
 import numpy as np
 
-from walking_control.gaits.return_map import polish
 from walking_control.lab.experiments.cycles import Section
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
+from walking_control.search.return_map import polish
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import Walker
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import walking_control
-from walking_control.loading import load_robot, sections
+from walking_control.loading import load_robot, SECTIONS
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
@@ -64,7 +64,7 @@ def parameters_page():
         PushOffLimit: 'robot.push_off',
         SignalParameters: 'robot.signals.<name>',
     }
-    for kind in (World, *sections(), *places):
+    for kind in (World, *SECTIONS.values(), *places):
         section = places.get(kind, kind.section)
         lines += [
             f'## {section}',
@@ -115,7 +115,7 @@ def _growing():
         f'| parameter | unit | rule | {heads} | {" | ".join(robots)} |',
         '|---' * (3 + len(SIZES) + len(robots)) + '|',
     ]
-    for kind in sections():
+    for kind in SECTIONS.values():
         for parameter in kind.rows.values():
             if parameter.scaled:
                 sizes = [parameter.default_for(Scale(*size, 9.81)) for size in SIZES]

@@ -58,10 +58,18 @@ _PUBLIC = {
     for name, _, other in (each.partition('=') for each in names.split())
 }
 _RENAMED = {'robustness': 'find_first_failure'}  # the old name serves for one release
-# room -> where it is now; the old names of its modules serve for one release, too
+# room or module -> where it is now; the old names serve for one release, too
 _MOVED = {
-    **dict.fromkeys(('nodes', 'ros2_control', 'recording', 'launch_arguments'), 'ros'),
-    **dict.fromkeys(('experiments', 'reports', 'adoption'), 'lab'),
+    **{room: f'ros.{room}' for room in ('nodes', 'ros2_control', 'recording', 'launch_arguments')},
+    **{room: f'lab.{room}' for room in ('experiments', 'reports', 'adoption')},
+    'gaits.search.space_judgement': 'gaits.step_judgement',
+    'gaits.search': 'search',
+    'gaits.return_map': 'search.return_map',
+    'gaits.continuation': 'search.continuation',
+    **{
+        f'simulation.rigid.point_{name}': f'simulation.massless.{name}'
+        for name in ('engine', 'model', 'walk')
+    },
 }
 __all__ = [*_PUBLIC, '__version__']
 
@@ -84,10 +92,7 @@ class _Moved:
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        package, _, rest = name.partition('.')
-        if package == __name__ and rest.partition('.')[0] in _MOVED:
-            return ModuleSpec(name, cls)
-        return None
+        return ModuleSpec(name, cls) if _new_name(name) else None
 
     @staticmethod
     def create_module(spec):
@@ -97,11 +102,17 @@ class _Moved:
     def exec_module(module):
         from warnings import warn
 
-        old = module.__name__
-        rest = old.partition('.')[2]
-        new = f'{__name__}.{_MOVED[rest.partition(".")[0]]}.{rest}'
+        old, new = module.__name__, _new_name(module.__name__)
         warn(f'{old} is now {new}', DeprecationWarning, stacklevel=2)
         sys.modules[old] = import_module(new)
+
+
+def _new_name(name):
+    """Return the dotted name that a module has now, None where it has not moved."""
+    for old, new in _MOVED.items():
+        if f'{name}.'.startswith(f'{__name__}.{old}.'):
+            return f'{__name__}.{new}{name[len(__name__) + len(old) + 1 :]}'
+    return None
 
 
 sys.meta_path.insert(0, _Moved)  # before what would find a second copy

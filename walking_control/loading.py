@@ -1,30 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots by name or file, checked against the parameters of the whole package.
 
-Imports neither laws nor plants nor compilers.
+Imports neither laws nor plants nor compilers; sections of a robot file know by name alone where
+their parameters stand.
 """
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from walking_control.controllers.registry import sections as sections_of_laws
-from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.space_parameters import SpaceSearchParameters
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.models.parameters import Parameters
-from walking_control.models.registry import Chosen
+from walking_control.models.registry import Chosen, Registry
 from walking_control.models.robot_file import read_robot_file, RobotFile
-from walking_control.safety.parameters import SafetyParameters
-from walking_control.simulation.parameters import (
-    CompliantParameters,
-    DartParameters,
-    MujocoParameters,
-    RigidParameters,
+
+_PLANTS = 'walking_control.simulation'
+PLANTS = Registry(
+    'plant',
+    {
+        'dart': f'{_PLANTS}.dart.engine:DartEngine',
+        'mujoco': f'{_PLANTS}.mujoco.engine:MujocoEngine',
+        'rigid': f'{_PLANTS}.rigid.engine:RigidEngine',
+        'compliant': f'{_PLANTS}.compliant.engine:CompliantEngine',
+    },
+    'walking_control.plants',
+    f'{_PLANTS}.engine:Engine',
 )
-from walking_control.simulation.registry import REGISTRIES
-from walking_control.simulation.sensors import SensorParameters
+REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}  # by the key of robot files
+
+# every section a robot file may have beside its robot and world, and where its parameters stand
+_LAWS = 'walking_control.controllers'
+SECTIONS = Registry(
+    'section',
+    {
+        'estimator': 'walking_control.estimation.parameters:EstimatorParameters',
+        'safety': 'walking_control.safety.parameters:SafetyParameters',
+        'sensors': f'{_PLANTS}.sensors:SensorParameters',
+        'search': 'walking_control.search.parameters:SearchParameters',
+        'space_search': 'walking_control.search.space_parameters:SpaceSearchParameters',
+        'curve_tracking': f'{_LAWS}.curve_tracking.parameters:CurveTrackingParameters',
+        'foot_placement': f'{_LAWS}.foot_placement.parameters:FootPlacementParameters',
+        'hip_pd': f'{_LAWS}.parameters:HipPdParameters',
+        'hip_switching': f'{_LAWS}.parameters:HipSwitchingParameters',
+        'natural_walking': f'{_LAWS}.natural_walking.parameters:NaturalWalkingParameters',
+        'none': f'{_LAWS}.parameters:NoControlParameters',
+        'policy': f'{_LAWS}.policy.parameters:PolicyParameters',
+        'push_off': f'{_LAWS}.foot_placement.parameters:PushOffParameters',
+        'static_torque': f'{_LAWS}.static_torque.parameters:StaticTorqueParameters',
+        'stepping': f'{_LAWS}.stepping.parameters:SteppingParameters',
+        'time_pd': f'{_LAWS}.parameters:TimePdParameters',
+        'dart': f'{_PLANTS}.parameters:DartParameters',
+        'mujoco': f'{_PLANTS}.parameters:MujocoParameters',
+        'rigid': f'{_PLANTS}.parameters:RigidParameters',
+        'compliant': f'{_PLANTS}.parameters:CompliantParameters',
+    },
+)
 
 
 def load_robot(
@@ -48,31 +78,18 @@ def load_robot(
         if name in REGISTRIES and isinstance(value, (type, Chosen)):
             value, given = REGISTRIES[name].choose(value)
         pairs += [(name, value), *given]
-    return read_robot_file(name_or_path, pairs, sections)
+    return read_robot_file(name_or_path, pairs, SECTIONS, _from_outside)
 
 
-def sections(names: Mapping[str, list[Any]] = MappingProxyType({})) -> list[type[Parameters]]:
-    """Return every section a robot file may have beside its robot and world.
+def _from_outside(names: Mapping[str, list[Any]]) -> dict[str, type[Parameters]]:
+    """Return the sections of what comes from outside: it has one only where it is named.
 
     Args:
-        names: Those in it of each ``controller``, ``plant`` and ``section``: what comes from
-            outside has its section only where it is named.
+        names: Those in a file of each ``controller``, ``plant`` and ``section``.
     """
-    own: list[type[Parameters]] = [
-        EstimatorParameters,
-        SafetyParameters,
-        SensorParameters,
-        SearchParameters,
-        SpaceSearchParameters,
-        *sections_of_laws(),
-        DartParameters,
-        MujocoParameters,
-        RigidParameters,
-        CompliantParameters,
-    ]
-    unknown = set(names.get('section', ())) - {kind.section for kind in own}
-    return own + [
-        found
+    unknown = sorted(set(names['section']) - set(SECTIONS))
+    return {
+        found.section: found
         for kind, registry in REGISTRIES.items()
-        for found in registry.sections(names.get(kind, []), sorted(unknown))
-    ]
+        for found in registry.sections(names[kind], unknown)
+    }

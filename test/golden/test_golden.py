@@ -8,7 +8,7 @@ import pytest
 from walks import WALKS
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.simulation.registry import PLANTS
+from walking_control.loading import PLANTS
 
 NOISY = 'natural_walking_mujoco_lab'
 

@@ -9,12 +9,12 @@ import pytest
 from scipy.optimize import brentq
 
 from walking_control.cli import main
-from walking_control.gaits import continuation
-from walking_control.gaits.return_map import judge, polish
 from walking_control.lab.experiments import atlas
 from walking_control.lab.experiments.atlas import find_atlas
 from walking_control.lab.experiments.cycles import make_section
 from walking_control.loading import load_robot
+from walking_control.search import continuation
+from walking_control.search.return_map import judge, polish
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.gaits.return_map import find_cycles, judge, polish, Stride
 from walking_control.lab.experiments.cycles import find_robot_cycles, Section
 from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
+from walking_control.search.return_map import find_cycles, judge, polish, Stride
 from walking_control.simulation.rigid.compiled import Walker
 
 pytest.importorskip('casadi')

@@ -18,7 +18,6 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.gaits.return_map import linearise, polish, Stride
 from walking_control.lab.experiments.cycles import find_robot_cycles, PointSection
 from walking_control.loading import load_robot
 from walking_control.models.pendulum import (
@@ -31,8 +30,9 @@ from walking_control.models.pendulum import (
     step_over,
     swing,
 )
+from walking_control.search.return_map import linearise, polish, Stride
+from walking_control.simulation.massless import walk as point_walk
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid import point_walk
 from walking_control.simulation.rigid.model import LOSS, STEPPED, TIME, WORK
 from walking_control.simulation.simulate import run_plant, simulate
 

@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
-from walking_control.gaits.search.optimisation import search  # noqa: E402
-from walking_control.gaits.search.parameters import SearchParameters  # noqa: E402
 from walking_control.lab.experiments.gait_search import find_gait, sweep_speed  # noqa: E402
 from walking_control.lab.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.search.optimisation import search  # noqa: E402
+from walking_control.search.parameters import SearchParameters  # noqa: E402
 
 SLOPE = math.radians(3.0)
 # Table 5.1, nominal: speed, cost, half of the last printed digit

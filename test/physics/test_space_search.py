@@ -12,11 +12,11 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
 from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
-from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
-from walking_control.gaits.search.space_judgement import asymmetry  # noqa: E402
+from walking_control.gaits.step_judgement import asymmetry  # noqa: E402
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
+from walking_control.search.space import SpaceSearch  # noqa: E402
 
 COARSE = {'degree': 8, 'nodes': 12}
 SPEEDS = (0.1, 0.4, 0.6, 0.8, 1.0, 1.2)

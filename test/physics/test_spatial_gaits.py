@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 pytest.importorskip('scipy', reason='spatial re-simulation needs the package scipy')
 
-from walking_control.gaits.search.optimisation import search  # noqa: E402
-from walking_control.gaits.search.parameters import SearchParameters  # noqa: E402
 from walking_control.lab.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.lab.reports.plots.gait import _pose  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.search.optimisation import search  # noqa: E402
+from walking_control.search.parameters import SearchParameters  # noqa: E402
 
 
 def walker(hip_mass):

@@ -11,7 +11,6 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.gaits.return_map import find_simplest_cycle, linearise
 from walking_control.lab.experiments.stability.cycle import (
     extrapolate,
     find_eigenvalues,
@@ -29,6 +28,7 @@ from walking_control.lab.experiments.stability.metrics import (
 )
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
+from walking_control.search.return_map import find_simplest_cycle, linearise
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')

@@ -15,7 +15,8 @@ import walking_control
 PACKAGE = Path(walking_control.__file__).parent
 
 # Each room and what it may import of the package, besides itself and exceptions: those before it
-# in its part, and the core. Only the command line knows ros and lab.
+# in its part, and the core; lab and ros may import the workshop, too. Only the command line knows
+# ros and lab.
 CORE = (
     'models',
     'statics',
@@ -25,26 +26,26 @@ CORE = (
     'safety',
     'control_loop',
     'operation',
-    'runs',
-    'simulation',
     'loading',
-    'design',
 )
+WORKSHOP = ('runs', 'simulation', 'search', 'design')
 PARTS = {
     'lab': ('adoption', 'experiments', 'reports'),
     'ros': ('ros2_control', 'recording', 'nodes'),
 }
-ROOMS = (*CORE, *PARTS['lab'], *PARTS['ros'], 'cli', '__main__')
+ROOMS = (*CORE, *WORKSHOP, *PARTS['lab'], *PARTS['ros'], 'cli', '__main__')
 ALLOWED = {
     room: set(rooms[:i])
     for part in PARTS.values()
-    for rooms in [(*CORE, *part)]
+    for rooms in [(*CORE, *WORKSHOP, *part)]
     for i, room in enumerate(rooms)
 }
 ALLOWED['cli'] = ALLOWED['__main__'] = set(ROOMS)
 # side by side: neither may know the other
 for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
     ALLOWED[other].discard(room)
+ALLOWED['search'] -= {'runs', 'simulation'}
+ALLOWED['design'] -= {'runs', 'simulation', 'search'}
 ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
 ALLOWED['estimation'].discard('statics')
 ALLOWED['nodes'].add('launch_arguments')  # carried out there
@@ -133,7 +134,7 @@ def test_the_table_of_rooms():
     table = page.partition('## Where a line of code is')[2]
     rooms = [
         room
-        for part in (CORE, *PARTS.values(), ('cli',))
+        for part in (CORE, WORKSHOP, *PARTS.values(), ('cli',))
         for room in part
         if folder_of(room).is_dir()
     ]
@@ -162,10 +163,48 @@ def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
     }
 
 
+LOOP_AND_LAWS = """
+import sys
+import walking_control.control_loop, walking_control.loading, walking_control.operation
+from walking_control.controllers.registry import CONTROLLERS
+laws = list(CONTROLLERS.values())
+"""
+SIMULATION = """
+import sys
+import walking_control.simulation.simulate, walking_control.simulation.registry
+import walking_control.simulation.rigid.compiled, walking_control.simulation.mujoco.engine
+"""
+
+
+@pytest.mark.parametrize(
+    ('script', 'others'),
+    [
+        (LOOP_AND_LAWS, ('runs', 'simulation', 'search', 'design', 'lab', 'ros', 'cli')),
+        (SIMULATION, ('simulation.compliant', 'simulation.dart', 'simulation.massless', 'search')),
+    ],
+)
+def test_who_walks_loads_what_walks(script, others):
+    """A walking robot would carry a simulator, a walk in it the engines that it does not use."""
+    loaded = subprocess.run(
+        [sys.executable, '-c', script + 'print(*sorted(sys.modules))'],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout.split()
+    wrong = tuple(f'walking_control.{other}' for other in others)
+    assert not [name for name in loaded if name.startswith(wrong)]
+
+
 def test_what_moved_is_found_by_its_old_name():
     """A user's script of the release before would end with ModuleNotFoundError."""
     with pytest.warns(DeprecationWarning, match='is now walking_control.lab.reports.report'):
         old = importlib.import_module('walking_control.reports.report')
     assert old is importlib.import_module('walking_control.lab.reports.report')
+    with pytest.warns(DeprecationWarning, match='is now walking_control.search.return_map'):
+        old = importlib.import_module('walking_control.gaits.return_map')
+    assert old is importlib.import_module('walking_control.search.return_map')
+    with pytest.warns(DeprecationWarning, match='is now walking_control.search.parameters'):
+        from walking_control.gaits.search.parameters import SearchParameters  # noqa: F401
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module('walking_control.reports.no_such_module')

@@ -22,8 +22,8 @@ from walking_control.cli.verb import (
 )
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.loading import PLANTS
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.simulation.registry import PLANTS
 from walking_control.simulation.sensors import SensorParameters
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, TYPE_CHECKING
 from walking_control.cli import common, output
 from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
 from walking_control.exceptions import Interrupted, InvalidInput
-from walking_control.simulation.registry import PLANTS
+from walking_control.loading import PLANTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

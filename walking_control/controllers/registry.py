@@ -5,27 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.controllers.foot_placement.parameters import (
-    FootPlacementParameters,
-    PushOffParameters,
-)
-from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
-from walking_control.controllers.parameters import (
-    HipPdParameters,
-    HipSwitchingParameters,
-    NoControlParameters,
-    TimePdParameters,
-)
-from walking_control.controllers.policy.parameters import PolicyParameters
-from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
-from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.registry import Choice, Registry
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
-    from walking_control.models.parameters import Parameters
     from walking_control.models.robot_file import RobotFile
 
 _ROOM = 'walking_control.controllers'
@@ -48,23 +32,6 @@ CONTROLLERS = Registry(
     f'{_ROOM}.controller:Controller',
     ('rate',),
 )
-# what stands apart from its law
-SECTIONS: dict[str, type[Parameters]] = {
-    each.section: each
-    for each in (
-        CurveTrackingParameters,
-        FootPlacementParameters,
-        HipPdParameters,
-        HipSwitchingParameters,
-        NaturalWalkingParameters,
-        NoControlParameters,
-        PolicyParameters,
-        PushOffParameters,
-        StaticTorqueParameters,
-        SteppingParameters,
-        TimePdParameters,
-    )
-}
 
 
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
@@ -101,8 +68,3 @@ def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
         except InvalidInput as error:
             verdicts[name] = error
     return verdicts
-
-
-def sections() -> list[type[Parameters]]:
-    """Return the parameters of all controllers of this package, without importing these."""
-    return list(SECTIONS.values())

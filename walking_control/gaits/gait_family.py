@@ -29,7 +29,7 @@ from walking_control.gaits.gait import (
     points,
     STEEPEST,
 )
-from walking_control.gaits.search.space_judgement import COARSE, FINE, judge_step, StepJudgement
+from walking_control.gaits.step_judgement import COARSE, FINE, judge_step, StepJudgement
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World

@@ -129,7 +129,8 @@ class RobotFile:
 def read_robot_file(
     name_or_path: str | Path,
     overrides: Iterable[tuple[str, Any]],
-    kinds_for: Callable[[Mapping[str, list[Any]]], Iterable[type[Parameters]]],
+    own: Mapping[str, type[Parameters]],
+    outside_for: Callable[[Mapping[str, list[Any]]], Mapping[str, type[Parameters]]],
 ) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with those of the whole package.
 
@@ -139,9 +140,10 @@ def read_robot_file(
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
             the file writes, before what its own controller and plant could be told. A mapping is
             its entries, one by one. Paths are relative to the working directory.
-        kinds_for: From the names that stand in the file and its overrides, of each ``controller``,
-            ``plant`` and ``section``, to every class of `Parameters` it may hold a section of,
-            besides `World`, those from outside last; all are validated.
+        own: Section -> its class of `Parameters`, of every section it may hold besides `World`;
+            a class is asked for only where the file has the section, or an override needs names.
+        outside_for: From the names that stand in the file and its overrides, of each
+            ``controller``, ``plant`` and ``section``, to the same of what comes from outside.
 
     Raises:
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
@@ -162,9 +164,9 @@ def read_robot_file(
         if isinstance(section, dict) and isinstance(section.get(GAIT), str):
             section[GAIT] = gait_beside(path, section[GAIT])
     overrides = [entry for pair in overrides for entry in _leaves(dict([pair]))]
-    kinds: tuple[type[Parameters], ...] = (World, *kinds_for(_names(tree, overrides)))
-    outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))) :]]
+    outside = outside_for(_names(tree, overrides))
     for name, value in overrides:
+        kinds = (World, *own.values(), *outside.values())
         _override(tree, name, value, _known_names(tree, path, kinds, outside))
     for name in ('controller', 'plant', 'standby'):
         if not isinstance(tree[name], str):
@@ -174,7 +176,7 @@ def read_robot_file(
         for name, values in tree.items()
         if name not in _PLAIN_KEYS
     }
-    known = [kind.section for kind in kinds]
+    known = (World.section, *own, *outside)
     for name in sections:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -188,8 +190,10 @@ def read_robot_file(
     start = robot and findings.attempt(read_start, tree['start'], robot)
     world = findings.attempt(World.read, sections.get('world', {}))
     scale = None if None in (robot, world) else scale_of(robot, world.gravity)
-    for kind in kinds[1:]:
-        findings.attempt(kind.read, sections.get(kind.section, {}), scale)
+    for name in (*own, *outside):
+        if name in sections:
+            kind = own[name] if name in own else outside[name]
+            findings.attempt(kind.read, sections[name], scale)
     findings.raise_first()
     return RobotFile(
         path, robot, start, tree['controller'], tree['plant'], tree['standby'], sections, tree

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import MissingDependency
-from walking_control.models.registry import Choice, Registry
+from walking_control.loading import PLANTS
+from walking_control.models.registry import Choice
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.safety.parameters import SafetyParameters
@@ -17,20 +18,6 @@ from walking_control.simulation.sensors import has_errors, SensorParameters
 if TYPE_CHECKING:
     from walking_control.simulation.engine import Engine
     from walking_control.simulation.plant import Plant
-
-_ROOM = 'walking_control.simulation'
-PLANTS = Registry(
-    'plant',
-    {
-        'dart': f'{_ROOM}.dart.engine:DartEngine',
-        'mujoco': f'{_ROOM}.mujoco.engine:MujocoEngine',
-        'rigid': f'{_ROOM}.rigid.engine:RigidEngine',
-        'compliant': f'{_ROOM}.compliant.engine:CompliantEngine',
-    },
-    'walking_control.plants',
-    f'{_ROOM}.engine:Engine',
-)
-REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}  # by the key of robot files
 
 
 def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None = None) -> Plant:

@@ -9,10 +9,10 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 from walking_control.gaits.gait import GaitError  # noqa: E402
 from walking_control.gaits.gait_family import family_document, GaitFamily  # noqa: E402
 from walking_control.gaits.gait_file import GaitFileError, write_gait  # noqa: E402
-from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
-from walking_control.gaits.search.space_judgement import judge_step  # noqa: E402
-from walking_control.gaits.search.space_parameters import SpaceSearchParameters  # noqa: E402
+from walking_control.gaits.step_judgement import judge_step  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.search.space import SpaceSearch  # noqa: E402
+from walking_control.search.space_parameters import SpaceSearchParameters  # noqa: E402
 
 
 @pytest.fixture(scope='module')

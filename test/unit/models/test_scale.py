@@ -8,7 +8,7 @@ import pytest
 from stranger import write_rabbit
 
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.loading import load_robot, sections
+from walking_control.loading import load_robot, SECTIONS
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
 
@@ -28,7 +28,7 @@ BOUNDS = ('bridge_time', 'base_rate_limit', 'foot_force_limit')
 def test_shipped_robots_keep_their_numbers(name):
     """A shipped robot would walk otherwise than in every figure of the pages."""
     robot_file = load_robot(name)
-    for kind in sections():
+    for kind in SECTIONS.values():
         if (
             SERVING[name] is None
             and kind.section not in OTHERS

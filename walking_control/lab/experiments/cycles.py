@@ -18,7 +18,6 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.foot_placement.law import FOOT_Y, HEADING, PlacementData
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import IncompatiblePlant
-from walking_control.gaits.return_map import Cycle, find_cycles, Stride
 from walking_control.lab.experiments.impact import (
     free_coordinates,
     lock_angles,
@@ -31,10 +30,11 @@ from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
+from walking_control.search.return_map import Cycle, find_cycles, Stride
+from walking_control.simulation.massless.walk import observe_point, PointWalker
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import make_walker, Walker
-from walking_control.simulation.rigid.point_walk import observe_point, PointWalker
 from walking_control.simulation.simulate import run_plant
 
 FLOOR_ROUNDS = 8  # of Newton's method that puts a foot on the floor

@@ -14,16 +14,16 @@ from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
 from walking_control.gaits.gait import Gait, on_slope
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
-from walking_control.gaits.search.judgement import Judgement
-from walking_control.gaits.search.optimisation import search, SearchResult
-from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.space import HEAT, SpaceResult, SpaceSearch
-from walking_control.gaits.search.space_judgement import asymmetry, judge_step, StepJudgement
-from walking_control.gaits.search.space_parameters import SpaceSearchParameters
+from walking_control.gaits.step_judgement import asymmetry, judge_step, StepJudgement
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.search.judgement import Judgement
+from walking_control.search.optimisation import search, SearchResult
+from walking_control.search.parameters import SearchParameters
+from walking_control.search.space import HEAT, SpaceResult, SpaceSearch
+from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.parameters import RigidParameters
 
 LOW = 0.02  # of the robot's length: a swing foot below that trips on uneven floors

@@ -19,7 +19,7 @@ from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.loading import load_robot
+from walking_control.loading import load_robot, PLANTS
 from walking_control.models import signals
 from walking_control.models.drives import picks_of
 from walking_control.models.parameters import parameter
@@ -48,7 +48,7 @@ from walking_control.simulation.injection import (
     LAW_FAULTS,
     SENSOR_FAULTS,
 )
-from walking_control.simulation.registry import make_plant, PLANTS
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import SensorParameters
 
 

@@ -44,7 +44,6 @@ from walking_control.simulation.rigid.engine import (
 )
 from walking_control.simulation.rigid.model import as_record, make_state, make_workspace
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.point_walk import PointWalker
 from walking_control.simulation.rigid.walk import (
     LawData,
     make_law,
@@ -169,6 +168,8 @@ def make_walker(
 ) -> Walker:
     """Return a compiled walker (or `PointWalker`), or a plain one without CasADi or numba."""
     if robot_file.robot.base is Base.TRANSLATING:
+        from walking_control.simulation.massless.walk import PointWalker
+
         return PointWalker(robot_file, controller, steps)  # type: ignore[return-value]
     try:
         return Walker(robot_file, controller, steps)

@@ -221,7 +221,7 @@ class RigidEngine(PlanarEngine):
     def kind_for(cls, robot: Robot) -> type[Engine]:
         """Return the engine of a robot; all mass is in the hip where the base does not turn."""
         if robot.base is Base.TRANSLATING and robot.coordinates:
-            from walking_control.simulation.rigid.point_engine import PointEngine
+            from walking_control.simulation.massless.engine import PointEngine
 
             return PointEngine
         return cls

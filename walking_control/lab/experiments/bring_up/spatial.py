@@ -14,7 +14,6 @@ from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
-from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.lab.adoption.description import fix_joints
 from walking_control.lab.adoption.guess import Description
 from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
@@ -30,6 +29,7 @@ from walking_control.models.robot_file import read_parameters, RobotFile
 from walking_control.models.scale import REFERENCE
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
 from walking_control.runs.metrics import summarize
+from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from walking_control.design.transmission import backward_efficiency
-from walking_control.gaits.return_map import find_simplest_cycle, polish
-from walking_control.gaits.return_map import judge as judge_cycle
 from walking_control.lab.experiments.cycles import Section
 from walking_control.lab.experiments.impact import analyse_impact
 from walking_control.lab.experiments.robustness import find_first_failure
@@ -18,6 +16,8 @@ from walking_control.lab.experiments.sweeps.walks import walk_rows
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
+from walking_control.search.return_map import find_simplest_cycle, polish
+from walking_control.search.return_map import judge as judge_cycle
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.simulate import simulate
 

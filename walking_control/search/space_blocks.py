@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import lobatto
-from walking_control.gaits.search.blocks import Block, Column, make_block, Rows, selection, Shape
 from walking_control.models.step_equations import REFLECTION
+from walking_control.search.blocks import Block, Column, make_block, Rows, selection, Shape
 
 if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations

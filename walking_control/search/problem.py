@@ -22,8 +22,12 @@ import casadi as ca
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.search.adaptation import Adaptation
-from walking_control.gaits.search.blocks import (
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
+from walking_control.models.symmetry import NEARLY, require_equal_legs
+from walking_control.search.adaptation import Adaptation
+from walking_control.search.blocks import (
     Block,
     ends_block,
     nodes_block,
@@ -32,11 +36,7 @@ from walking_control.gaits.search.blocks import (
     Shape,
     unknowns,
 )
-from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
-from walking_control.models.symmetry import NEARLY, require_equal_legs
+from walking_control.search.parameters import SearchParameters
 
 SHORTEST, LONGEST = 0.05, 5.0  # s, of a phase
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import NotAchieved
-from walking_control.gaits.continuation import Continuation
-from walking_control.gaits.return_map import Stride
 from walking_control.lab.experiments import atlas
+from walking_control.search.continuation import Continuation
+from walking_control.search.return_map import Stride
 
 pytestmark = pytest.mark.filterwarnings('error')
 

@@ -19,18 +19,18 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
-from walking_control.gaits.search.adaptation import Adaptation, find_adaptation
-from walking_control.gaits.search.optimisation import Attempt, attempt_of
-from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.models.dynamics import floor_gravity
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.scale import hip_height
 from walking_control.models.step_equations import step_parameters
+from walking_control.search.adaptation import Adaptation, find_adaptation
+from walking_control.search.optimisation import Attempt, attempt_of
+from walking_control.search.parameters import SearchParameters
+from walking_control.search.space_parameters import SpaceSearchParameters
 
 if TYPE_CHECKING:
-    from walking_control.gaits.search.problem import Program
     from walking_control.models.space_equations import SpaceEquations
+    from walking_control.search.problem import Program
 
 SMOOTH = 0.002  # of weight times sqrt(g l): power below which a joint's sign of power is blurred
 HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown winding
@@ -75,9 +75,9 @@ def _program(
     iterations: int,
 ) -> Program:
     """Return the program; robots with one skeleton share it."""
-    from walking_control.gaits.search.blocks import Shape, unknowns
-    from walking_control.gaits.search.problem import assemble
-    from walking_control.gaits.search.space_blocks import SpaceNumbers, step_block, touchdown_block
+    from walking_control.search.blocks import Shape, unknowns
+    from walking_control.search.problem import assemble
+    from walking_control.search.space_blocks import SpaceNumbers, step_block, touchdown_block
 
     begin = time.perf_counter()
     shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
@@ -280,7 +280,7 @@ class SpaceSearch:
 
     def guess(self, values: SpaceSearchParameters, speed: float) -> Gait:
         """Return a first guess: base and foot on smooth paths, joints by inverse kinematics."""
-        from walking_control.gaits.search.space_guess import follow_poses
+        from walking_control.search.space_guess import follow_poses
 
         period = values.gait_time or 1.4 * self.scale.time
         width = values.gait_width or 1.3 * values.least_gap

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.step_equations import spring_places, step_parameters
 from walking_control.models.urdf import load_urdf
+from walking_control.search.parameters import SearchParameters
 
 KINDS = ('spring', 'damper', 'mass')
 STIFFEST, MOST_DAMPING, HEAVIEST = 1e4, 1e3, 1e3  # N m/rad, N m s/rad, kg

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from walking_control.gaits.gait import evaluation, QUADRATURES
-from walking_control.gaits.search.judgement import WINDOW
 from walking_control.models.step_equations import StepEquations
+from walking_control.search.judgement import WINDOW
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,7 @@ from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.engine import Feature, Forces, Truth
-from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.engine import EventEngine
-from walking_control.simulation.rigid.point_model import (
+from walking_control.simulation.massless.model import (
     advance_point,
     make_point_state,
     MOST_EVENTS,
@@ -33,6 +30,9 @@ from walking_control.simulation.rigid.point_model import (
     PUSH_OFF,
     push_point,
 )
+from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.engine import EventEngine
 
 PLACES = 64  # steps at which the floor may change
 

@@ -19,17 +19,17 @@ from walking_control.models.pendulum import leg_rates
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import compile_where_possible
-from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid.engine import FloorChange
-from walking_control.simulation.rigid.model import DONE, SUPPORT
-from walking_control.simulation.rigid.point_engine import build_point_model, PointLegs, start_point
-from walking_control.simulation.rigid.point_model import (
+from walking_control.simulation.massless.engine import build_point_model, PointLegs, start_point
+from walking_control.simulation.massless.model import (
     advance_point,
     make_point_state,
     PointModel,
     PointState,
     push_point,
 )
+from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid.engine import FloorChange
+from walking_control.simulation.rigid.model import DONE, SUPPORT
 from walking_control.simulation.rigid.walk import Motion
 
 NO_TERMS: Any = 0  # of support: such laws have their own model

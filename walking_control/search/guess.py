@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import evaluation, Gait, Phase, points
-from walking_control.gaits.search.blocks import Shape
 from walking_control.models.step_equations import StepEquations
+from walking_control.search.blocks import Shape
 
 STRIKE = 0.7  # share of the step at which locks are guessed to engage
 BENDS = (0.4, 0.8, 1.2, 1.6)  # rad: of every joint, from which a leg that can shorten is sought

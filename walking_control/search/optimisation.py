@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from walking_control.gaits.gait import Gait
-from walking_control.gaits.search.adaptation import find_adaptation
-from walking_control.gaits.search.blocks import Shape
-from walking_control.gaits.search.guess import can_lift, expand_gait, guess_gait, pack, unpack
-from walking_control.gaits.search.judgement import judge_gait, Judgement
-from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.problem import (
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
+from walking_control.search.adaptation import find_adaptation
+from walking_control.search.blocks import Shape
+from walking_control.search.guess import can_lift, expand_gait, guess_gait, pack, unpack
+from walking_control.search.judgement import judge_gait, Judgement
+from walking_control.search.parameters import SearchParameters
+from walking_control.search.problem import (
     build_program,
     check_task,
     cost_metric,
@@ -32,8 +34,6 @@ from walking_control.gaits.search.problem import (
     search_limits,
     SHORTEST,
 )
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
 
 FEASIBLE = 1e-6  # largest violation of a constraint that counts as met
 AGREEMENT = 0.01  # relative difference of cost on nodes and fine grid that ends refinement

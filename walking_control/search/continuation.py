@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from walking_control.exceptions import NotAchieved, WalkingControlError
-from walking_control.gaits.return_map import sorted_eigenvalues, Stride, StrideFunction
+from walking_control.search.return_map import sorted_eigenvalues, Stride, StrideFunction
 
 FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-6  # distances from cycle to cycle
 TURN = 0.9  # cosine of the angle between their tangents, at least
