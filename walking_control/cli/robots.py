@@ -229,12 +229,11 @@ def _print_steps(result: dict[str, Any]) -> None:
 
 def sentence(step: dict[str, object]) -> str:
     """Return in one line what came of a step, its number among it."""
-    text = str(step['what'])
-    if not step['ok'] and step['value'] is not None:
-        text += f'; {step["value"]} {step["limit"] or ""}'.rstrip()
-    if not step['ok'] and step['remedy']:
-        text += f'; {step["remedy"]}'
-    return ' '.join(text.split())
+    if step['ok']:
+        return ' '.join(str(step['what']).split())
+    found = ' '.join(str(step[key]) for key in ('value', 'limit') if step[key] is not None)
+    words = filter(None, (step['what'], found, step['remedy']))
+    return ' '.join('; '.join(map(str, words)).split())
 
 
 class _Gallery(Answered):

@@ -8,6 +8,7 @@ section ``robot`` describes the machine; every other section belongs to a class 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+import os
 from pathlib import Path
 from typing import Any
 
@@ -117,13 +118,25 @@ class RobotFile:
         return scale_of(self.robot, self.values(World).gravity)
 
     def write(self, path: Path | str) -> None:
-        """Write the robot file, overrides applied, so that another process can load it."""
-        tree = {
-            **self.tree,
-            'robot': {**self.tree['robot'], 'urdf': str(urdf_path(self.tree['robot'], self.path))},
-        }
+        """Write the robot file, overrides applied, so that another process can load it.
+
+        What lies in its folder, or in that above, is named from there: both can be moved.
+        """
+        urdf = str(urdf_path(self.tree['robot'], self.path))
+        tree = {**self.tree, 'robot': {**self.tree['robot'], 'urdf': _near(urdf, path)}}
+        for name, section in tree.items():
+            if isinstance(section, dict) and isinstance(section.get(GAIT), str):
+                tree[name] = {**section, GAIT: _near(section[GAIT], path)}
         document = {'/**': {'ros__parameters': tree}}
         Path(path).write_text(yaml.safe_dump(document, sort_keys=False), encoding='utf-8')
+
+
+def _near(file: str, path: Path | str) -> str:
+    """Return an absolute path from the folder of a robot file, if it is there or one above."""
+    here = Path(path).resolve().parent
+    if Path(file).is_absolute() and Path(file).resolve().is_relative_to(here.parent):
+        return os.path.relpath(Path(file).resolve(), here)
+    return file
 
 
 def read_robot_file(

@@ -8,6 +8,7 @@ from functools import lru_cache
 import math
 import os
 from pathlib import Path
+import re
 import sys
 import tempfile
 from typing import Any, NoReturn
@@ -50,6 +51,11 @@ class UrdfJoint:
     damping: float = 0.0
     friction: float = 0.0
 
+    @property
+    def room(self) -> float:
+        """How far it can move, rad or m."""
+        return self.upper - self.lower
+
 
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
@@ -90,7 +96,17 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
         mappings = {name: str(value) for name, value in xacro_args.items()}
         return str(xacro.process_file(str(path), mappings=mappings).toxml())
     except Exception as error:  # xacro raises plain exceptions of many kinds
-        raise UrdfError(f'xacro file {path}', limit=f'cannot be expanded: {error}') from error
+        lost = re.search(r"package '([^']+)' not found", str(error))
+        remedy = None
+        if lost:
+            error, share = RuntimeError(lost.group()), 'share/ament_index/resource_index/packages'
+            remedy = (
+                'source the workspace that has it, or name in AMENT_PREFIX_PATH a folder with '
+                f'share/{lost[1]} and the empty file {share}/{lost[1]}'
+            )
+        raise UrdfError(
+            f'xacro file {path}', limit=f'cannot be expanded: {error}', remedy=remedy
+        ) from error
 
 
 def declared_arguments(path: Path | str) -> list[str]:
@@ -277,15 +293,13 @@ def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
     if lower > upper and kind != 'continuous':
         _refuse_limits(name, lower, upper)
-    return UrdfJoint(
-        name,
-        kind,
-        lower,
-        upper,
-        read('effort', math.inf),
-        read('velocity', math.inf),
-        *_resistance(element),
-    )
+    effort, velocity = read('effort', math.inf), read('velocity', math.inf)
+    for attribute, value in (('effort', effort), ('velocity', velocity)):
+        if value < 0.0:
+            raise UrdfError(
+                f'{attribute} limit of joint {name}', value=value, limit='must not be negative'
+            )
+    return UrdfJoint(name, kind, lower, upper, effort, velocity, *_resistance(element))
 
 
 def require_room(text: str) -> None:

@@ -37,8 +37,18 @@ class FallDetector:
             x, y = state.base.orientation[:2].tolist()
             what, lean = 'base', math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y)))
         if lean > self._lean:
-            return f'the {what} leans {lean:.2f} rad; limit {self._lean:g}'
+            return 'the {} leans {} rad; limit {}'.format(what, *told_apart(lean, self._lean))
         height = float(state.base.position[2] - state.foothold[2])
         if height < self._height and not low:
-            return f'the base is {height:.2f} m above the stance foot; limit {self._height:.2f}'
+            words = 'the base is {} m above the stance foot; limit {}'
+            return words.format(*told_apart(height, self._height))
         return None
+
+
+def told_apart(value: float, limit: float) -> tuple[str, str]:
+    """Return a number and its limit in two decimals, or as many more as tell them apart."""
+    for digits in range(2, 9):
+        pair = f'{value:.{digits}f}', f'{limit:.{digits}f}'
+        if pair[0] != pair[1]:
+            break
+    return pair

@@ -282,6 +282,17 @@ def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):
     assert words in said and said.count('\n') == 1
 
 
+def test_a_package_that_is_not_found_says_how_to_tell(tmp_path):
+    """A traceback of another package would say that it is lost, not where to put it."""
+    path = tmp_path / 'far.urdf.xacro'
+    path.write_text(
+        '<robot name="far" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="$(find no_such_package)/a.xacro"/></robot>'
+    )
+    with pytest.raises(InvalidInput, match="'no_such_package' not found; source the workspace"):
+        adopt(path)
+
+
 def test_unknown_names_are_refused(tmp_path, biped):
     """A typing error in what is told would be passed over."""
     for told in (

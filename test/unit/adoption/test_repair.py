@@ -123,7 +123,8 @@ def test_sound_descriptions_are_left_alone(bring):
     assert not repaired(bring(lambda root: None, Told(strict=True)))
 
 
-def test_retired_and_lost_parts_of_an_mjcf(tmp_path):
+@pytest.mark.parametrize('content', [None, b'', b'no mesh', b'\0' * 80 + b'\1' + b'\0' * 53])
+def test_retired_and_lost_parts_of_an_mjcf(tmp_path, content):
     """An attribute MuJoCo no longer knows, or a mesh that is not there, would keep a robot out."""
     legs = ''.join(
         f'''<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_roll"
@@ -138,13 +139,29 @@ def test_retired_and_lost_parts_of_an_mjcf(tmp_path):
         for side in ('left', 'right')
         for joint in ('roll', 'knee')
     )
+    if content is not None:
+        (tmp_path / 'lost.stl').write_bytes(content)
     path = tmp_path / 'old.xml'
     path.write_text(f"""<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
       <asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="trunk" pos="0 0 1">
       <freejoint/><geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody>
       <actuator>{motors}</actuator></mujoco>""")
     said = repaired(adopt(path))
-    assert 'collision of option' in said['MJCF'] and 'lost.stl' in said['MJCF']
+    assert 'collision of option' in said['MJCF'] and 'file lost' in said['MJCF']
+
+
+def test_sliding_knees_are_named(tmp_path):
+    """A leg that gets shorter would pass in silence, its limits taken for radians."""
+    text = on_legs(TWO).replace('_knee" type="revolute">', '_knee" type="prismatic">')
+    path = tmp_path / 'slides.urdf'
+    path.write_text(
+        f'<robot name="slides">{text.replace(LIMIT, LIMIT.replace("-1", "-.2"))}</robot>'
+    )
+    adoption = adopt(path)
+    guess = next(each for each in adoption.guesses if each.what == 'sliding joints in the legs')
+    assert guess.value == 'left_knee, right_knee' and guess.confidence == 'low'
+    sentences = check_robot(adoption.write(tmp_path)[0])['assumptions']
+    assert any('left_knee, right_knee: slides' in sentence for sentence in sentences)
 
 
 def test_joints_without_limits_turn_half_a_turn(bring):
@@ -267,6 +284,7 @@ def test_a_blade_rolls_and_does_not_tip():
 
 LIMIT = '<limit lower="-1" upper="1" effort="50" velocity="10"/>'
 TWO = (('left', 0.1), ('right', -0.1))
+KNEE, KNEE_SLIDES = '_knee" type="revolute">', '_knee" type="prismatic">'
 
 
 def a_link(name, mass=1.0, shape='<box size="0.2 0.08 0.02"/>'):
@@ -312,14 +330,27 @@ WHEELS = a_link('trunk', 10.0) + ''.join(
     for name, y in TWO
 )
 
+MANY = 'lower="-1e6" upper="1e6" effort'
+RIGHT_ROLL = '<joint name="right_roll" type="revolute">'
+MIMICS = 'no image of left_roll; right_roll is fixed at 0: it mimics left_roll.*--fix left_roll=0'
+
 
 @pytest.mark.parametrize(
     ('text', 'words'),
     [
         (WHEELS, 'are wheels'),
+        (
+            WHEELS.replace('continuous', 'revolute').replace('effort', MANY),
+            'are wheels',
+        ),
+        (on_legs(TWO).replace(RIGHT_ROLL, f'{RIGHT_ROLL}<mimic joint="left_roll"/>'), MIMICS),
         (on_legs(TWO[:1]), 'a walker has two'),
         (on_legs((*TWO, ('third', 0.0))), 'a walker has two'),
         (on_legs(TWO, limit='<limit lower="-1" upper="1"/>'), 'has no effort'),
+        (
+            on_legs(TWO, limit=LIMIT.replace('50', '-5')),
+            'effort limit of joint .* not be negative',
+        ),
         (on_legs(TWO, mass=0.0), 'must be positive'),
         (on_legs(TWO) + a_link('stray'), 'has one root'),
         (on_legs(TWO) + a_joint('loop', 'left_foot', 'right_foot', '0 0 0'), 'a URDF is a tree'),

@@ -13,6 +13,7 @@ from static_robots import real_path
 from stranger import write_rabbit
 
 from walking_control.cli import main
+from walking_control.cli.robots import sentence
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
@@ -120,6 +121,8 @@ def test_what_stands_in_the_way_has_a_number(site, steps):
     assert (second['value'], second['limit'], second['remedy']) == (0.3, 'too little', 'more')
     assert not third['ok'] and 'second did not pass' in third['what']
     page = write_bring_up_page(result, site.folder)
+    assert sentence(second).endswith('0.3 too little; more')
+    assert sentence({**second, 'value': None}).endswith('too little; more')
     assert '0.3 too little' in (site.folder / 'bring_up.html').read_text() and page
 
 
@@ -249,6 +252,16 @@ def test_a_family_has_no_hole():
     assert spatial.without_holes(members, found[0.6]) == (found[0.6], found[0.8])
     assert spatial.without_holes(members, found[1.0]) == (found[0.6], found[0.8])
     assert spatial.without_holes(members[1:2], found[0.4]) == ()
+
+
+def test_what_is_written_can_be_moved(site):
+    """A robot file with the paths of this machine would be lost on the next one."""
+    site.current = site.path
+    site.load().write(site.folder / 'walks.yaml')
+    text = (site.folder / 'walks.yaml').read_text()
+    assert str(site.path.parent) not in text and 'urdf: ../' in text
+    moved = site.path.parent.rename(site.path.parent.parent / 'elsewhere')
+    assert load_robot(moved / 'up' / 'walks.yaml').path.parent.parent == moved
 
 
 def test_a_no_is_not_passed():

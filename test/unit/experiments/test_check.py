@@ -29,6 +29,13 @@ def test_shipped_robots(name):
     assert result['ok'] and result['problems'] == []
 
 
+def test_the_remedy_is_that_of_the_cause():
+    """Whose motor is too weak would be told to move the centre of mass."""
+    weak = [('controller', 'static_torque'), ('static_torque.effort_share', 0.05)]
+    (problem,) = check_robot('humanoid', weak)['problems']
+    assert 'joint_torque' in problem['limit'] and 'stronger motor' in problem['remedy']
+
+
 def edit_start(*q):
     """Return an edit of the start."""
     return lambda tree: tree['start'].update(q=list(q))

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with somebody's bring-up is found: on file, and by gravity and motion."""
 
+from dataclasses import replace
 import json
 import math
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import yaml
 
@@ -138,6 +140,35 @@ def test_robots_as_they_are_pass():
     problems, left_out = judge_record(*moving())
     assert problems == []
     assert any('moves' in sentence for sentence in left_out)
+
+
+@pytest.mark.parametrize('axis', 'xy')
+def test_an_imu_whose_link_is_not_told_is_named(axis):
+    """Its axes would be taken for those of the base, and the joints be blamed."""
+    robot_file, record = standing('walker3d')
+    turn = pin.utils.rotate(axis, math.pi / 2.0)  # from the axes of the base to those of the IMU
+    record.orientation = [
+        pin.Quaternion(pin.Quaternion(row).matrix() @ turn).coeffs() for row in record.orientation
+    ]
+    record.acceleration = [turn.T @ row for row in record.acceleration]
+    (problem,) = judge_record(robot_file, record)[0]
+    assert problem.what == f'imu_link {robot_file.robot.imu_link}'
+    assert f'up along {"+y" if axis == "x" else "-x"} of the IMU' in str(problem)
+    assert 'fit none' in problem.remedy and 'order' not in problem.remedy
+    urdf = robot_file.robot.urdf
+    link = f'<link name="chip"/>{joint_of(turn)}</robot>'
+    robot = replace(robot_file.robot, urdf=urdf.replace('</robot>', link))
+    (problem,) = judge_record(replace(robot_file, robot=robot), record)[0]
+    assert 'fit chip' in problem.remedy
+
+
+def joint_of(turn):
+    """Return the text of a joint that fixes the link chip to the base, turned."""
+    rpy = ' '.join(map(str, pin.rpy.matrixToRpy(turn)))
+    return (
+        '<joint name="glue" type="fixed"><parent link="pelvis"/><child link="chip"/>'
+        f'<origin rpy="{rpy}" xyz="0 0 0"/></joint>'
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, WalkerState
+from walking_control.safety.fall import told_apart
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import Plausibility
 from walking_control.safety.supervisor import Supervisor
@@ -149,6 +150,12 @@ def test_silence_is_a_fault(loop):
     measurement.stamp = 0.2
     loop.tick(measurement)
     assert loop.fault.code == 'stale_joint_state'
+
+
+def test_a_value_and_its_limit_are_told_apart():
+    """A fault would say that 0.48 m is less than 0.48 m."""
+    assert told_apart(0.47962, 0.48004) == ('0.4796', '0.4800')
+    assert told_apart(0.3, 0.48) == ('0.30', '0.48')
 
 
 def test_fall_damps_then_lets_go(loop):

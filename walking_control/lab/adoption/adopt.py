@@ -161,8 +161,29 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     guesses += sole_guesses
     mirror = None
     if len(soles) == 2:
-        mirror, guess = find_mirror(tree, (soles[0].body, soles[1].body), base == 'planar', told)
+        fixed = {
+            guess.what.removeprefix('joint '): f'{guess.value}: {guess.why}'
+            for guess in description.guesses
+        }
+        bodies = soles[0].body, soles[1].body
+        mirror, guess = find_mirror(tree, bodies, base == 'planar', told, fixed)
         guesses.append(guess)
+    sliding = [
+        tree.joint(body)
+        for body in sorted({body for sole in soles for body in tree.chain(sole.body)})
+        if tree.limits[tree.joint(body)].kind == 'prismatic'
+    ]
+    if sliding:
+        guesses.append(
+            Guess(
+                'sliding joints in the legs',
+                ', '.join(sliding),
+                LOW,
+                'they are moved in m and N, where legs are thought of that bend: bend, armature '
+                'and gains of such a leg were never tried',
+                '--fix, --posture',
+            )
+        )
     if base == 'planar' and (mirror is None or len(mirror.joints) < tree.model.njoints - 2):
         raise InvalidInput(
             'base',

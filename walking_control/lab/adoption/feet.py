@@ -18,6 +18,7 @@ DEPTH = 0.002  # of the leg: what lies so near to the plane of a sole touches th
 SHORTEST = 0.06  # of the leg: what is shorter is a point
 STEEP = 0.5  # cosine between the way from ankle to sole and the sole's normal, at least
 LEANING = 0.7  # cosine to the axis across: sides of a foot are no soles
+TURNS = 4.0 * np.pi  # rad: room of a joint that no leg needs
 NARROW = 0.01  # m: a line is given this width, lest it be nothing
 
 
@@ -100,7 +101,7 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
         raise InvalidInput(
             'feet',
             value=', '.join(wheels),
-            limit='are wheels: they turn without end about their middle',
+            limit='are wheels: they turn about their middle, without end or for many turns',
             remedy='--fix the joints that turn them, or --feet A,B',
         )
     names = sorted(feet.values())
@@ -119,13 +120,16 @@ def _is_end(tree: BodyTree, body: int) -> bool:
 
 
 def _is_wheel(tree: BodyTree, body: int) -> bool:
+    """Return whether a body has its middle on the axis of a joint that turns again and again."""
     points = tree.points(body)
-    return (
-        body != ROOT
-        and len(points) > 3
-        and tree.limits[tree.joint(body)].kind == 'continuous'
-        and float(np.linalg.norm(np.ptp(points, axis=0)))
-        > 10.0 * float(np.linalg.norm(0.5 * (points.max(axis=0) + points.min(axis=0))))
+    if body == ROOT or len(points) < 4:
+        return False
+    limit = tree.limits[tree.joint(body)]
+    turns = limit.kind == 'continuous' or limit.kind == 'revolute' and limit.room > TURNS
+    axis = tree.places[body].rotation.T @ tree.axis(body)
+    beside = np.cross(axis, 0.5 * (points.max(axis=0) + points.min(axis=0)))
+    return turns and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(
+        np.linalg.norm(beside)
     )
 
 

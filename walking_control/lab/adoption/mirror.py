@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which joint is the mirror image of which, by name and by what they move."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 import re
 
@@ -79,7 +80,11 @@ class Mirror:
 
 
 def find_mirror(
-    tree: BodyTree, feet: tuple[int, int], planar: bool, told: Told
+    tree: BodyTree,
+    feet: tuple[int, int],
+    planar: bool,
+    told: Told,
+    fixed: Mapping[str, str] | None = None,
 ) -> tuple[Mirror, Guess]:
     """Return the `Mirror` of a robot on two feet and the `Guess` of it.
 
@@ -88,6 +93,7 @@ def find_mirror(
         feet: Bodies of the left and the right foot.
         planar: Whether it moves in the plane; legs then lie in it both.
         told: What the user says.
+        fixed: joint -> in words why it was fixed.
 
     Raises:
         InvalidInput: The legs have different numbers of joints.
@@ -96,11 +102,25 @@ def find_mirror(
     shared = [body for body in left if body in right]
     left, right = ([body for body in leg if body not in shared] for leg in (left, right))
     if len(left) != len(right) and not planar:
+        names, others = ([tree.joint(body) for body in leg] for leg in (left, right))
+        alone = [name for name in names if partner_name(name) not in others]
+        alone += [name for name in others if partner_name(name) not in names]
         raise InvalidInput(
             'legs',
             value=(len(left), len(right)),
-            limit='have different numbers of joints',
-            remedy='--feet A,B names the feet, --fix J=V takes a joint away',
+            limit='; '.join(
+                (
+                    'have different numbers of joints: the other leg has no image of '
+                    + ', '.join(alone or [*names, *others]),
+                    *(
+                        f'{name} is {why}'
+                        for name, why in (fixed or {}).items()
+                        if partner_name(name) in alone
+                    ),
+                )
+            ),
+            remedy='--feet A,B names the feet, --fix '
+            + (f'{alone[0]}=0 takes that joint away, too' if alone else 'J=V takes a joint away'),
         )
     mirror = Mirror()
     if len(left) != len(right):  # the base is part of a leg

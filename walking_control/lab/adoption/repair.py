@@ -253,7 +253,9 @@ def _mend(root: Element, problem: str) -> str | None:
         for element in root.iter(tag):
             element.attrib.pop(attribute, None)
         return f'attribute {attribute} of {tag}'
-    lost = re.search(r"(?:opening|open|read|load)[^']*'([^']+)'", problem)
+    lost = re.search(r"(?:opening|open|read|load|file)[^']*'([^']+)'", problem) or re.search(
+        r"vertices required\s*Element name '([^']+)'", problem
+    )
     if not lost:
         return None
     name = Path(lost.group(1)).name
@@ -261,6 +263,7 @@ def _mend(root: Element, problem: str) -> str | None:
         (element.tag, element.get('name') or Path(element.get('file', '')).stem)
         for element in root.iter()
         if Path(element.get('file', '')).name == name
+        or (element.tag, element.get('name')) == ('mesh', name)
     }
     for parent in list(root.iter()):
         for element in list(parent):

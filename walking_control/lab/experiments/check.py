@@ -25,11 +25,18 @@ from walking_control.models.urdf import link_names, load_urdf, require_room
 from walking_control.runs.kinematics import sole_corners
 from walking_control.runs.result import Result
 from walking_control.simulation.registry import make_plant
-from walking_control.statics.contacts import Contact
+from walking_control.statics.contacts import Contact, FRICTION, TORQUE, TORSION
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 # A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
 _HIGH, _TILTED = 0.005, 0.05  # m, rad
+# Limit that stands in the way -> what to do.
+_REMEDIES = {
+    TORQUE: 'give it a stronger motor, or a start posture that loads it less',
+    FRICTION: 'put the feet nearer to each other, or raise static_torque.friction',
+    TORSION: 'put the feet nearer to each other, or raise static_torque.friction',
+}
+_OTHERWISE = 'bring the centre of mass above the soles'
 _TIPS = {
     Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
     Base.TRANSLATING: 'the robot moves in space with a base that does not turn; plant rigid '
@@ -166,8 +173,8 @@ def _check_statics(
                 'what': 'start.posture',
                 'value': None,
                 'limit': f'cannot be held on {feet}: {solution.reason}',
-                'remedy': 'bring the centre of mass above the soles, or see '
-                'walking_control statics',
+                'remedy': _REMEDIES.get(solution.shortfalls[0].limit, _OTHERWISE)
+                + ', or see walking_control statics',
             }
         )
     for foot in standing if len(standing) > 1 else ():

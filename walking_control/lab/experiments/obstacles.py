@@ -136,6 +136,12 @@ def remarks(robot_file: RobotFile) -> list[str]:
     robot = robot_file.robot
     looks = [name for tag, name in missing_meshes(robot.urdf, robot.meshes) if tag == 'visual']
     sentences = [f'looks are missing ({len(looks)} meshes, {looks[0]})'] if looks else []
+    slides = [joint for joint in robot.joints if robot.limits[joint].kind == 'prismatic']
+    if slides:
+        sentences.append(
+            f'{", ".join(slides)}: slides; its position counts in m, its effort in N, and the '
+            'laws were tried on legs that bend'
+        )
     if robot.is_planar and len(robot.coordinates) == 2:
         sentences.append(
             'straight legs scuff as they pass each other: plant rigid lets '

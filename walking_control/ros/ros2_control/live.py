@@ -18,6 +18,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.urdf import link_names
 
 DEGREES = math.degrees(1.0)
 UNITS = {DEGREES: 'degrees instead of radians'}
@@ -37,6 +38,7 @@ STILL = 0.05  # rad/s: slower than this everywhere, and the robot is at rest
 MOVING = 0.1  # rad/s rms, of a joint or IMU whose rates are judged
 CARRIES = 0.1  # of the weight, on a foot that stands
 SAME_FLOOR = 0.03  # m, between feet that stand
+LEANS = 0.5  # rad: more than any robot that stands
 BEYOND = 0.05  # rad, past a limit
 
 
@@ -111,7 +113,7 @@ class _Judge:
         wrong_forces = list(self._weights())
         yield from wrong_forces
         if not wrong_positions and not wrong_forces:
-            yield from self._floor()
+            yield from list(self._mounted()) or self._floor()
 
     # -- motion ----------------------------------------------------------------------------------
 
@@ -253,6 +255,43 @@ class _Judge:
                 self.left_out.append(
                     f'the feet carry {100.0 * share:.0f} % of the weight: is the robot held?'
                 )
+
+    def _mounted(self) -> Iterator[InvalidInput]:
+        """Judge the axes of the IMU: a robot that stands has its centre of mass above its feet."""
+        robot, forces = self._robot, np.median(self._force, axis=0)[:, 2]
+        if not 1.0 - WITHIN <= float(forces.sum()) / self._weight <= 1.0 + WITHIN:
+            return  # it is held by more than its feet
+        dynamics = Dynamics(robot)
+        q = dynamics.configuration(np.median(self._position, axis=0))
+        up = self._rotation().T @ pin.utils.rotate('y', self._slope)[:, 2]  # in axes of the IMU
+        feet = np.array([dynamics.placement(q, dynamics.frames[foot])[0] for foot in robot.feet])
+        normals = np.array(
+            [dynamics.placement(q, dynamics.frames[foot])[1][:, 2] for foot in robot.feet]
+        )
+        if (
+            min(float(normals[0] @ normal) for normal in normals) < math.cos(LEANS)
+            and robot.is_free
+        ):
+            return  # soles that stand on one floor are parallel: it is the joints
+        above = dynamics.center_of_mass(q) - forces @ feet / forces.sum()
+        above /= np.linalg.norm(above)
+
+        def lean(link: str) -> float:
+            turned = dynamics.placement(q, dynamics.frame(link))[1]
+            return math.acos(max(-1.0, min(1.0, float(above @ turned @ up))))
+
+        if lean(robot.imu_link) <= LEANS:
+            return
+        axis = int(np.abs(up).argmax())
+        fits = [link for link in link_names(robot.urdf) if lean(link) <= 0.5 * LEANS]
+        yield InvalidInput(
+            f'imu_link {robot.imu_link}',
+            value=f'up along {"-" if up[axis] < 0.0 else "+"}{"xyz"[axis]} of the IMU',
+            limit=f'with these axes the robot would lean {math.degrees(lean(robot.imu_link)):.0f} '
+            'degrees, and it stands',
+            remedy='name the link whose axes the IMU has; by gravity fit '
+            + (', '.join(fits[:6]) if fits else 'none: give it a link of its own in the URDF'),
+        )
 
     def _floor(self) -> Iterator[InvalidInput]:
         """Compare the heights of the feet that stand, by joints and IMU."""
