@@ -102,3 +102,14 @@ def test_every_default_is_readable():
         value = read_arguments({argument.name: argument.default})[argument.name]
         assert isinstance(argument, LaunchArgument)
         assert isinstance(value, argument.kind) or value == argument.default == ''
+
+
+def test_a_policy_is_the_controller(tmp_path):
+    """If it failed, a learned policy would walk in scripts alone."""
+    network = tmp_path / 'policy.onnx'
+    network.touch()
+    (parameters,) = node_parameters(CONTROLLER, read_arguments({'policy': str(network)}))
+    assert parameters['policy.file'] == str(network)
+    assert parameters['controller'] == 'policy'
+    with pytest.raises(InvalidInput, match='policy.*no such file'):
+        read_arguments({'policy': 'no_such.onnx'})

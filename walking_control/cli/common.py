@@ -76,7 +76,7 @@ class Moved(OnFloor):
     )
     plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
     policy: Path | None = option('ONNX file of a learned policy, for controller policy', 'FILE')
-    policy_config: Path | None = option(
+    policy_config: str | None = option(
         'YAML that says what the policy takes and gives, or name of a shipped one (default: the '
         'one beside it, else its metadata)',
         'FILE',
@@ -229,14 +229,11 @@ def requested_robot(options: OnFloor) -> RobotFile:
 
 def _policy_settings(options: Moved) -> list[tuple[str, Any]]:
     """Return the overrides that --policy and --policy-config stand for."""
-    from walking_control.models.resources import policy_path
-
     if options.policy is None:
         return []
-    config = options.policy_config and policy_path(options.policy_config)
     chosen = [] if options.controller else [('controller', 'policy')]
-    files = [('policy.file', options.policy), ('policy.config', config)]
-    return [*chosen, *((name, str(path.resolve())) for name, path in files if path is not None)]
+    config = [] if options.policy_config is None else [('policy.config', options.policy_config)]
+    return [*chosen, ('policy.file', str(options.policy.resolve())), *config]
 
 
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:

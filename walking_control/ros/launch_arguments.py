@@ -55,6 +55,24 @@ _CONTROLLER = LaunchArgument(
     (CONTROLLER, SIMULATOR),
     "Name of the controller; empty: the robot file's.",
 )
+_POLICY = (
+    LaunchArgument(
+        'policy',
+        '',
+        str,
+        (CONTROLLER,),
+        'ONNX file of a learned policy, which then is the controller.',
+        'policy.file',
+    ),
+    LaunchArgument(
+        'policy_config',
+        '',
+        str,
+        (CONTROLLER,),
+        'YAML that says what the policy takes and gives, or name of a shipped one.',
+        'policy.config',
+    ),
+)
 _PARAMS_FILE = LaunchArgument(
     'params_file',
     '',
@@ -90,6 +108,7 @@ _NAMESPACE = LaunchArgument('namespace', '', str, (), 'Namespace of all nodes an
 SIMULATION = (
     _ROBOT,
     _CONTROLLER,
+    *_POLICY,
     LaunchArgument('plant', '', str, (SIMULATOR,), "Name of the plant; empty: the robot file's."),
     _PARAMS_FILE,
     LaunchArgument(
@@ -140,6 +159,7 @@ SIMULATION = (
 _ON_ROS2_CONTROL = (
     _ROBOT,
     _CONTROLLER,
+    *_POLICY,
     _PARAMS_FILE,
     LaunchArgument(
         'bringup',
@@ -261,15 +281,19 @@ def read_arguments(
         dict: name -> value of the argument's type.
 
     Raises:
-        InvalidInput: A text does not mean a value of its type, or names no parameter file.
+        InvalidInput: A text does not mean a value of its type, or names no file.
     """
     values = {
         argument.name: _read(argument, texts.get(argument.name, argument.default))
         for argument in arguments
     }
-    path = values.get('params_file')
-    if path and not Path(path).is_file():
-        raise InvalidInput('launch argument params_file', value=path, limit='no such file')
+    for name in ('params_file', 'policy'):
+        path = values.get(name)
+        if path and not Path(path).is_file():
+            raise InvalidInput(f'launch argument {name}', value=path, limit='no such file')
+    if values.get('policy'):
+        values['policy'] = str(Path(values['policy']).resolve())
+        values['controller'] = values['controller'] or 'policy'
     return values
 
 

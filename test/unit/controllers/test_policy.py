@@ -105,6 +105,29 @@ def tick(law, robot, state=None, velocity=(0.4, 0.1, -0.2)):
     return command.effort.copy()
 
 
+def test_drives_hold_the_joints_themselves(policy, tmp_path, robot_file):
+    """The stiffness it was trained with would be lost between our ticks."""
+    state = WalkerState(robot_file.robot)
+    state.position[:] = robot_file.start.posture
+    state.velocity[:] = 0.3
+    plain = policy(offset=0.02)
+    effort = tick(plain, plain_robot := robot_file.robot, state)
+    motors = {
+        joint: {**vars(motor), 'drive': 'impedance'}
+        for joint, motor in plain_robot.actuators.items()
+    }
+    driven = load_robot('walker3d', [('robot.actuators', motors)])
+    values = load_robot('walker3d', [('policy.file', str(tmp_path / 'policy.onnx'))])
+    law = Policy(driven, values.values(Policy.parameters))
+    command = Command(driven.robot)
+    law.update(state, Reference(velocity=np.array([0.4, 0.1, -0.2])), 0.002, command)
+    assert not command.effort.any()
+    assert command.stiffness == pytest.approx(200.0) and command.damping == pytest.approx(5.0)
+    limits = driven.robot.effort_limits
+    drive = np.clip(command.torque(state.position, state.velocity), -limits, limits)
+    assert drive == pytest.approx(effort)
+
+
 def test_every_term_reaches_the_network_where_its_file_says(policy, robot_file):
     """A policy would be fed joints where it expects gravity, and fall."""
     robot = robot_file.robot

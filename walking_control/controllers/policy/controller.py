@@ -2,7 +2,8 @@
 """Walk as a learned policy does: its network at its own rate, a PD of the joints in between.
 
 Each answer a gives angles q* = default + scale a; every tick the motors give
-stiffness (q* - q) - damping q', within their limits. The network sees what its file lists, in the
+stiffness (q* - q) - damping q', within their limits: as an effort, or by the stiffness and damping
+of a drive that has them. The network sees what its file lists, in the
 axes of the base: velocities, gravity, the command, joints, its last answer and a clock.
 """
 
@@ -21,6 +22,7 @@ from walking_control.controllers.policy.description import (
 from walking_control.controllers.policy.network import Network
 from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
+from walking_control.models.drives import IMPEDANCE
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -115,12 +117,18 @@ class Policy(Controller):
         self._check_network(file)
         robot, world = robot_file.robot, robot_file.values(World)
         joints, held = self._description.joints, self._description.held
-        self._moved, self._kept = (self._efforts(robot, each) for each in (joints, held))
+        self._moved, kept = (self._efforts(robot, each) for each in (joints, held))
         self._check_motors(robot)
-        self._limits = np.array(robot.effort_limits)
+        n = len(robot.actuators)
+        self._limits = np.array(robot.effort_limits[:n])
+        self._target, self._stiffness, self._damping = np.zeros((3, n))
+        for motors, gains in ((self._moved, joints), (kept, held)):
+            self._target[motors] = gains.default
+            self._stiffness[motors], self._damping[motors] = gains.stiffness, gains.damping
+        # these add stiffness and damping themselves, between our ticks as well
+        drives = np.array([motor.drive for motor in robot.actuators.values()])
+        self._by_drive = drives == IMPEDANCE
         places = np.array([robot.joint_index(name) for name in joints.names])
-        self._places = places
-        self._held_places = np.array([robot.joint_index(name) for name in held.names], dtype=int)
         # a slope tilts gravity, not the floor's axes: uphill is along -x where slope is positive
         up = np.array([-math.sin(world.slope), 0.0, math.cos(world.slope)])
         self._observation = Observation(self._description, places, up)
@@ -177,7 +185,7 @@ class Policy(Controller):
         self._observation.reset()
         joints = self._description.joints
         self._action = np.zeros(len(joints.names))
-        self._target = joints.default.copy()
+        self._target[self._moved] = joints.default
         self._phases = np.array(self._description.clock.start)
         self._wait, self._stood = 0.0, False
 
@@ -187,20 +195,19 @@ class Policy(Controller):
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command`: ask the network when it is time, hold the joints to its answer."""
-        joints, held = self._description.joints, self._description.held
         if self._wait <= 0.5 * dt:
             self._ask(state, self._wanted(reference))
             self._wait += 1.0 / self._description.rate
         self._wait -= dt
-        q, v = state.position, state.velocity
-        command.effort[self._moved] = (
-            joints.stiffness * (self._target - q[self._places]) - joints.damping * v[self._places]
-        )
-        command.effort[self._kept] = (
-            held.stiffness * (held.default - q[self._held_places])
-            - held.damping * v[self._held_places]
-        )
-        np.clip(command.effort, -self._limits, self._limits, out=command.effort)
+        stiffness, damping, by_drive = self._stiffness, self._damping, self._by_drive
+        q, v = state.position[command.joints], state.velocity[command.joints]
+        torque = stiffness * (self._target - q) - damping * v
+        torque[by_drive] = 0.0
+        np.clip(torque, -self._limits, self._limits, out=command.effort[: len(torque)])
+        if by_drive.any():
+            command.position[by_drive], command.velocity[by_drive] = self._target[by_drive], 0.0
+            command.stiffness[by_drive] = stiffness[by_drive]
+            command.damping[by_drive] = damping[by_drive]
 
     def _wanted(self, reference: Reference) -> np.ndarray:
         values = self.values
@@ -224,7 +231,7 @@ class Policy(Controller):
         seen = self._observation.read(state, wanted, self._action, self._phases)
         self._action = self._network.answer(seen)
         joints = self._description.joints
-        self._target = joints.default + joints.scale * self._action
+        self._target[self._moved] = joints.default + joints.scale * self._action
         turned = self._phases + clock.rate(speed) / self._description.rate
         self._phases = np.fmod(turned + math.pi, 2.0 * math.pi) - math.pi
 

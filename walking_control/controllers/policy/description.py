@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.models.resources import policy_path
 from walking_control.models.yaml_text import finite, mapping, read_yaml
 
 # term -> how many numbers it has; None: one for each joint
@@ -142,13 +143,14 @@ def read_description(file: Path, config: str, metadata: Mapping[str, str]) -> Po
 
     Args:
         file: Of the network.
-        config: Path of a YAML file; empty takes ``file`` with the ending ``.yaml``, if it exists.
+        config: Path of a YAML file, or name of a shipped one; empty takes ``file`` with the ending
+            ``.yaml``, if it exists.
         metadata: Of the network: name -> text.
 
     Raises:
         InvalidInput: Nobody tells it, or what is told is incomplete or contradicts itself.
     """
-    path = Path(config) if config else file.with_suffix('.yaml')
+    path = policy_path(config) if config else file.with_suffix('.yaml')
     told = _from_metadata(metadata)
     if config or path.is_file():
         own = mapping(read_yaml(path, f'policy file {path}'), f'policy file {path}')
