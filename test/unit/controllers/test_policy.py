@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A learned policy: what its network sees, what the motors get, and what is refused."""
 
+import contextlib
 import json
 import math
+import sys
 
 import numpy as np
 import onnx
@@ -285,3 +287,74 @@ def test_it_is_a_controller_with_limits_of_its_own(policy):
     """Velocities beyond those it was trained for would be asked of it."""
     law = policy(limits=[0.6, 0.3, 0.9], standstill='stands')
     assert law.velocity_limits() == (0.6, 0.3, 0.9) and law.standstill == 'stands'
+
+
+class FakeTensor(np.ndarray):
+    """As much of a tensor as a network needs."""
+
+    clone = np.ndarray.copy
+
+    def copy_(self, other):
+        self[...] = other
+
+    def numpy(self):
+        return np.asarray(self)
+
+
+class FakeTorch:
+    """As much of torch as loads a network that counts how often it was asked."""
+
+    def __init__(self, inputs):
+        self.inputs, self.count = inputs, np.zeros(1).view(FakeTensor)
+        self.jit = self
+        self.no_grad = contextlib.nullcontext
+
+    def set_num_threads(self, count):
+        pass
+
+    def load(self, path, map_location):
+        if 'pickle' in path:
+            raise RuntimeError('constants.pkl is missing\nand more')
+        return self
+
+    def eval(self):
+        return self
+
+    def named_buffers(self):
+        return [('count', self.count)]
+
+    def from_numpy(self, array):
+        return array.view(FakeTensor)
+
+    def __call__(self, observation):
+        if observation.shape != (1, self.inputs):
+            raise RuntimeError(f'{observation.shape[1]} and {self.inputs} do not multiply')
+        self.count += 1.0
+        return 0.01 * self.count * np.ones((1, 12)).view(FakeTensor)
+
+
+def test_a_network_in_torchscript(policy, tmp_path, robot_file, monkeypatch):
+    """Most policies that one can download are of this kind."""
+    monkeypatch.setitem(sys.modules, 'torch', FakeTorch(SIZE))
+    policy()  # which writes the description
+    (tmp_path / 'policy.onnx').unlink()
+    chosen = load_robot('walker3d', [('policy.file', str(tmp_path / 'policy.pt'))])
+    law, state = Policy(chosen, chosen.values(Policy.parameters)), WalkerState(robot_file.robot)
+    state.position[:] = robot_file.start.posture
+    first, *_, later = (tick(law, robot_file.robot, state) for _ in range(11))
+    assert later == pytest.approx(first + 1.0)  # 0.01 times a scale of 0.5 and 200 N m/rad
+    law.reset(state)  # what it remembers as well
+    assert tick(law, robot_file.robot, state) == pytest.approx(first)
+    for name, size, limit in (
+        ('policy.pt', SIZE - 1, 'do not multiply'),
+        ('pickle.pt', SIZE, 'constants.pkl is missing'),
+    ):
+        monkeypatch.setitem(sys.modules, 'torch', FakeTorch(size))
+        values = {
+            'policy.file': str(tmp_path / name),
+            'policy.config': str(tmp_path / 'policy.yaml'),
+        }
+        chosen = load_robot('walker3d', values.items())
+        with pytest.raises(InvalidInput, match=limit) as caught:
+            Policy(chosen, chosen.values(Policy.parameters))
+        assert '\n' not in str(caught.value)

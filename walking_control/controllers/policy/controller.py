@@ -19,7 +19,7 @@ from walking_control.controllers.policy.description import (
     read_description,
     Term,
 )
-from walking_control.controllers.policy.network import Network
+from walking_control.controllers.policy.network import load_network
 from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.drives import IMPEDANCE
@@ -75,6 +75,8 @@ class Observation:
             'last_action': action,
             'phase_cos': np.cos(phases),
             'phase_sin': np.sin(phases),
+            'clock_cos': np.cos(phases[:1]),
+            'clock_sin': np.sin(phases[:1]),
         }
         return np.concatenate(
             [self._remember(i, term, seen) for i, term in enumerate(self._description.terms)]
@@ -98,7 +100,7 @@ class Policy(Controller):
         IncompatibleController: The robot has a joint without a motor that the policy moves, or a
             motor that neither the policy moves nor its file holds.
         InvalidInput: The network or its file cannot be used.
-        MissingDependency: onnxruntime is not installed.
+        MissingDependency: What runs the network is not installed.
     """
 
     name = 'policy'
@@ -111,7 +113,7 @@ class Policy(Controller):
                 'parameter policy.file', limit='is empty', remedy='--policy FILE names the network'
             )
         file = Path(values.file)
-        self._network = Network(file)
+        self._network = load_network(file)
         self._description = read_description(file, values.config, self._network.metadata)
         self.values = values
         self._check_network(file)
@@ -138,23 +140,34 @@ class Policy(Controller):
     def _check_network(self, file: Path) -> None:
         told, network = self._description, self._network
         terms = ', '.join(f'{term.name} {told.count(term)}' for term in told.terms)
-        for what, ours, its in (
-            (f'observation of {file}: {terms}', told.size, network.inputs),
-            (f'joints of {file}', len(told.joints.names), network.outputs),
-        ):
-            if ours != its:
-                raise InvalidInput(
-                    what,
-                    value=ours,
-                    limit=f'the network has {its}',
-                    remedy="compare with the policy's own deployment",
-                )
-        if network.duration > 1.0 / told.rate:
+        self._compare(f'observation of {file}: {terms}', told.size, network.size() or told.size)
+        try:
+            outputs, duration = network.rehearse(told.size)
+        except Exception as error:  # whatever its runtime raises
+            raise InvalidInput(
+                f'observation of {file}: {terms}',
+                value=told.size,
+                limit=f'the network refuses it: {str(error).strip().splitlines()[-1]}',
+                remedy="compare with the policy's own deployment",
+            ) from error
+        self._compare(f'joints of {file}', len(told.joints.names), outputs)
+        if duration > 1.0 / told.rate:
             raise InvalidInput(
                 f'policy {file}',
-                value=f'{1e3 * network.duration:.1f} ms an answer',
+                value=f'{1e3 * duration:.1f} ms an answer',
                 limit=f'asked every {1e3 / told.rate:.1f} ms',
                 remedy='a faster machine, or a smaller network',
+            )
+
+    @staticmethod
+    def _compare(what: str, ours: int, its: int) -> None:
+        """Refuse a count that is not the network's."""
+        if ours != its:
+            raise InvalidInput(
+                what,
+                value=ours,
+                limit=f'the network has {its}',
+                remedy="compare with the policy's own deployment",
             )
 
     def _efforts(self, robot: Robot, joints: JointGains) -> np.ndarray:

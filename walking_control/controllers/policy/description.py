@@ -32,6 +32,8 @@ TERMS: dict[str, int | None] = {
     'last_action': None,
     'phase_cos': 2,
     'phase_sin': 2,
+    'clock_cos': 1,
+    'clock_sin': 1,
 }
 # the names that exporters write into a network's metadata
 _ALIASES = {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A policy's network: ONNX by onnxruntime, with whatever it remembers from answer to answer."""
+"""A policy's network, ONNX or TorchScript, with whatever it remembers from answer to answer."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 import time
 
@@ -11,19 +12,54 @@ from walking_control.exceptions import import_optional, InvalidInput
 _TRIES = 5  # of which the fastest tells how long an answer takes
 
 
-class Network:
+class Network(ABC):
     """A network from an observation to an action.
 
-    Inputs and outputs behind the first are its memory: each output is the input of the next call.
+    Attributes:
+        metadata: What it says of itself, name -> text.
+    """
+
+    metadata: dict[str, str]
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Forget what was remembered."""
+
+    @abstractmethod
+    def answer(self, observation: np.ndarray) -> np.ndarray:
+        """Return the action to an observation, ``(outputs,)``.
+
+        Args:
+            observation: ``(inputs,)``.
+        """
+
+    def size(self) -> int | None:
+        """Return how many numbers its observation has; None if it does not say so."""
+        return None
+
+    def rehearse(self, inputs: int) -> tuple[int, float]:
+        """Answer an observation of zeros, and forget it.
+
+        Args:
+            inputs: Numbers of the observation.
+
+        Returns:
+            Numbers of the action, and how long an answer takes, s.
+        """
+        taken = []
+        for _ in range(_TRIES):
+            begin = time.perf_counter()
+            outputs = len(self.answer(np.zeros(inputs)))
+            taken.append(time.perf_counter() - begin)
+        self.reset()
+        return outputs, min(taken)
+
+
+class OnnxNetwork(Network):
+    """A network in ONNX; inputs and outputs behind the first are its memory, fed back.
 
     Args:
-        path: Of an ONNX file.
-
-    Attributes:
-        inputs: Numbers of the observation.
-        outputs: Numbers of the action.
-        metadata: What it says of itself, name -> text.
-        duration: How long an answer takes, s.
+        path: Of the file.
 
     Raises:
         MissingDependency: onnxruntime is not installed.
@@ -46,7 +82,6 @@ class Network:
                 remedy='export the policy to ONNX',
             ) from error
         inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
-        shapes = [[n if isinstance(n, int) else 1 for n in each.shape] for each in inputs]
         if len(inputs) != len(outputs) or any(each.type != 'tensor(float)' for each in inputs):
             raise InvalidInput(
                 f'policy file {path}',
@@ -55,28 +90,69 @@ class Network:
             )
         self.metadata = dict(self._session.get_modelmeta().custom_metadata_map)
         self._names = [each.name for each in inputs]
-        self._shapes = shapes
-        self.inputs = int(np.prod(shapes[0]))
+        self._shapes = [[n if isinstance(n, int) else 1 for n in each.shape] for each in inputs]
         self.reset()
-        taken = []
-        for _ in range(_TRIES):
-            begin = time.perf_counter()
-            self.outputs = len(self.answer(np.zeros(self.inputs)))
-            taken.append(time.perf_counter() - begin)
-        self.duration = min(taken)
-        self.reset()
+
+    def size(self) -> int | None:
+        """Return how many numbers its observation has."""
+        return int(np.prod(self._shapes[0]))
 
     def reset(self) -> None:
         """Forget what was remembered."""
         self._memory = [np.zeros(shape, dtype=np.float32) for shape in self._shapes[1:]]
 
     def answer(self, observation: np.ndarray) -> np.ndarray:
-        """Return the action to an observation, ``(outputs,)``.
-
-        Args:
-            observation: ``(inputs,)``.
-        """
+        """Return the action to an observation, see `Network.answer`."""
         first = observation.astype(np.float32).reshape(self._shapes[0])
         given = dict(zip(self._names, (first, *self._memory)))
         action, *self._memory = self._session.run(None, given)
         return np.asarray(action, dtype=float).ravel()
+
+
+class TorchNetwork(Network):
+    """A network in TorchScript; what it remembers are its own buffers.
+
+    Args:
+        path: Of the file.
+
+    Raises:
+        MissingDependency: torch is not installed.
+        InvalidInput: The file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._torch = import_optional('torch', f'policy {path.name} in TorchScript')
+        self._torch.set_num_threads(1)
+        self.metadata = {}
+        try:
+            # a program of its own, without Python: a pickled module is refused
+            self._module = self._torch.jit.load(str(path), map_location='cpu').eval()
+        except (RuntimeError, ValueError, OSError) as error:
+            raise InvalidInput(
+                f'policy file {path}',
+                limit=f'torch.jit refuses it: {str(error).splitlines()[0]}',
+                remedy='save it by torch.jit.script, or export it to ONNX',
+            ) from error
+        self._start = {name: buffer.clone() for name, buffer in self._module.named_buffers()}
+
+    def reset(self) -> None:
+        """Forget what was remembered."""
+        for name, buffer in self._module.named_buffers():
+            buffer.copy_(self._start[name])
+
+    def answer(self, observation: np.ndarray) -> np.ndarray:
+        """Return the action to an observation, see `Network.answer`."""
+        torch = self._torch
+        with torch.no_grad():
+            action = self._module(torch.from_numpy(observation.astype(np.float32))[None])
+        return np.asarray(action.numpy(), dtype=float).ravel()
+
+
+def load_network(path: Path) -> Network:
+    """Return the network of a file: TorchScript if it ends in ``.pt``, else ONNX.
+
+    Raises:
+        MissingDependency: What runs it is not installed.
+        InvalidInput: The file cannot be read.
+    """
+    return (TorchNetwork if path.suffix == '.pt' else OnnxNetwork)(path)

@@ -9,7 +9,7 @@ class PolicyParameters(LawParameters, section='policy'):
     """Of a learned policy; what its network takes and gives stands in a file beside it."""
 
     rate: float = parameter(500.0, 'Hz', 'Rate of the joint PD between two answers.', 10.0, 2000.0)
-    file: str = parameter('', '', 'The network, a path of an ONNX file.')
+    file: str = parameter('', '', 'The network: path of a file in ONNX or TorchScript (.pt).')
     config: str = parameter(
         '',
         '',
