@@ -224,7 +224,8 @@ class ControlLoop:
             reference.lower = supervisor.lowering
         elif law.standstill is not None and supervisor.must_stand(stamp):
             reference = STILL
-        command.stiffness[:] = command.damping[:] = 0.0  # unless the law says otherwise
+        # unless the law says otherwise
+        command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0
         try:
             law.update(state, reference, dt, command)
         except Exception as error:

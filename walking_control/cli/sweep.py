@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that walk robots many times: sweep, tune, reproduce."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a robot from joint encoders, IMU and foot contacts."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 import math

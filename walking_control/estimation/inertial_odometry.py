@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the base is and how it moves, from IMU, joints and contacts together: a Kalman filter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -29,12 +27,9 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.sole_updates import find_soles, follow_soles, Grip, take_soles
 from walking_control.exceptions import MissingDependency
 from walking_control.models.base import Base
-from walking_control.models.dynamics import floor_gravity
+from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.signals import BaseState, Measurement, WalkerState
 from walking_control.models.support.compiled import compile_law
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.models.signals import BaseState, Measurement, WalkerState
 
 LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
 

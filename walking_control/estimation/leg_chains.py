@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the feet are and how they move, seen from the base: joint by joint, as plain arrays."""
 
-from __future__ import annotations
-
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.estimation.turns import fill_turn
 from walking_control.models.array_functions import array_function
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
+from walking_control.models.dynamics import Dynamics
 
 
 class LegChains(NamedTuple):

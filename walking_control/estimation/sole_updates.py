@@ -7,10 +7,8 @@ both ends of that time alone. In it the body turns little against the normal, so
 its beginning; the gyroscope's noise in e is not counted as the same that is in R.
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +17,7 @@ from walking_control.estimation.invariant import correct, FilterState, GYRO
 from walking_control.estimation.leg_chains import LegChains
 from walking_control.estimation.turns import fill_exponential, fill_product, fill_turn
 from walking_control.models.array_functions import array_function
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
+from walking_control.models.dynamics import Dynamics
 
 SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest another begins
 

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which foot the robot stands on: by touchdowns of one that walks, by load of one that stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import math
-from typing import TYPE_CHECKING
 
 from walking_control.estimation.contact import STAMP_TOLERANCE
 from walking_control.estimation.parameters import EstimatorParameters
-
-if TYPE_CHECKING:
-    from walking_control.models.signals import WalkerState
+from walking_control.models.signals import WalkerState
 
 
 class Touchdowns:

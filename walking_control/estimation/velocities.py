@@ -15,15 +15,13 @@ Simplifications: positions are equally uncertain; the foot does not slip; joint 
 are not known; an impact counts from the measurement that shows it.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.models.contact import project_velocity
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import (
     ARMATURE,
     BACK_LOSS,
@@ -35,12 +33,9 @@ from walking_control.models.friction import (
     gear_table,
     VISCOUS,
 )
+from walking_control.models.robot import Robot
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import effort_map, SupportDynamics
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.models.robot import Robot
 
 FADE = 0.05  # rad/s: joints this slow may be on their way either way
 LONGEST_SAMPLE = 0.1  # s: after a longer silence the past says nothing of the present

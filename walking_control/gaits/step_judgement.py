@@ -7,24 +7,18 @@ plants' own impact map. What the motors and the way down give, less what frictio
 equal what the touchdown costs; the mismatch says how far the numbers can be trusted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.gaits.gait import fine_grid
+from walking_control.gaits.gait import fine_grid, Gait
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import passive_torques
+from walking_control.models.robot import Robot
 from walking_control.models.step_equations import FADE
 from walking_control.models.symmetry import mirrored_joints
-
-if TYPE_CHECKING:
-    from walking_control.gaits.gait import Gait
-    from walking_control.models.robot import Robot
 
 FINE = 100  # intervals of four points: 400 points
 COARSE = 12  # the same where it is known that a gait is one: 48 points fit its forces

@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from walking_control.exceptions import ParameterError
+from walking_control.models.drive_kinds import KINDS
 from walking_control.models.parameters import parameter, Parameters
 
 Amount = TypeVar('Amount', float, np.ndarray)  # one number, or one a row
@@ -54,9 +55,10 @@ class GearedMotor(Parameters, section='actuators'):
     drive: str = parameter(
         'effort',
         '',
-        'What the drive takes: efforts; positions alone, as a hobby servo; or impedance: position, '
-        'velocity, effort, stiffness and damping.',
-        choices=('effort', 'position', 'impedance'),
+        'What the drive takes: '
+        + '; '.join(f'{name}: {kind.meaning}' for name, kind in KINDS.items())
+        + '.',
+        choices=tuple(KINDS),
     )
     stiffness: float = parameter(
         0.0,
@@ -79,18 +81,19 @@ class GearedMotor(Parameters, section='actuators'):
                 value=self.resistance,
                 limit='must be above 0 ohm: it limits the current',
             )
-        if self.drive == 'effort' and (self.stiffness or self.damping):
+        kind = KINDS[self.drive]
+        if kind.is_plain and (self.stiffness or self.damping):
             raise ParameterError(
                 'stiffness, damping of a motor',
                 value=[self.stiffness, self.damping],
-                limit='are ignored by drive: effort',
+                limit=f'are ignored by drive: {self.drive}',
                 remedy='drive: impedance or drive: position, if it is one',
             )
-        if self.drive == 'position' and not self.stiffness:
+        if kind.has_own_gains and not self.stiffness:
             raise ParameterError(
                 'stiffness of a motor',
                 value=self.stiffness,
-                limit='must be above 0 N m/rad of drive: position: it alone makes the torque',
+                limit=f'must be above 0 N m/rad of drive: {self.drive}: it alone makes the torque',
             )
 
     @property

@@ -6,11 +6,14 @@ while a law answers once a period T. A drive of kind ``effort`` has no such gain
 ``position`` has its own and takes q* alone, one of kind ``impedance`` takes all five numbers.
 
 Any law of efforts runs through such drives (`Drives.follow`). The joint is predicted to go on at
-its rate; the drive's samples within a period lie at 0, h, ... T - h, on average at s = (T - h) / 2.
-With q* = q + s v and v* = v the drive so adds nothing on average as long as the joint moves as
-predicted, and resists only what else moves it. At equal rates s is 0: the drive makes exactly the
-effort of the law. A servo of stiffness K and damping D makes an effort u on average by
-q* = q + s v + (u + D v + f) / K, f the dry friction that the robot file says of the joint.
+its rate v and the acceleration a that the law counts on (`Command.acceleration`; 0 where it says
+none): a time t later it is at q + t v + t^2 a / 2. The drive samples within a period at t = 0, h,
+... T - h: the mean of t is s = (T - h) / 2, that of t^2 is (T - h) (2 T - h) / 6. With
+q* = q + s v + (T - h) (2 T - h) a / 12 and v* = v + s a the drive so adds nothing on average as
+long as the joint moves as predicted, and resists only what else moves it. At equal rates s is 0:
+the drive makes exactly the effort of the law. A servo of stiffness K and damping D makes an effort
+u on average by a q* that is larger by (u + D v + f) / K, f the dry friction that the robot file
+says of the joint.
 
 Unless the robot file says otherwise the gains are those of a double pole at 1 / (2 T) for the least
 inertia I that a joint can have: damping I / T, stiffness I / (4 T^2). What a sampled drive bears:
@@ -20,27 +23,30 @@ I / h, k up to d / h. And with k w T + d w, w the largest speed, it may add at m
 effort to what was commanded within a period.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from walking_control.exceptions import IncompatibleController, RobotFileError
+from walking_control.models.drive_kinds import FIELDS, KINDS
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command
 
-EFFORT, POSITION, IMPEDANCE = 'effort', 'position', 'impedance'
 CREEP = 0.1  # rad/s: slower, dry friction of a servo's joint is made up for in part
-FIELDS = ('effort', 'position', 'velocity', 'stiffness', 'damping')  # of a `Command`
 
 
-def fields_of(robot: Robot) -> dict[str, tuple[str, ...]]:
-    """Return what is commanded of a robot: field of a `Command` -> efforts or joints, in order."""
-    kinds = {joint: motor.drive for joint, motor in robot.actuators.items()}
-    found = {'effort': tuple(name for name in robot.efforts if kinds.get(name) != POSITION)}
-    for field in FIELDS[1:]:
-        wanted = (POSITION, IMPEDANCE) if field == 'position' else (IMPEDANCE,)
-        found[field] = tuple(joint for joint, kind in kinds.items() if kind in wanted)
+def fields_of(robot: Robot, simulated: bool = False) -> dict[str, tuple[str, ...]]:
+    """Return what is commanded of a robot: field of a `Command` -> efforts or joints, in order.
+
+    Args:
+        robot: The `Robot`.
+        simulated: Whether by a simulator whose joints have no gains.
+    """
+    kinds = {joint: KINDS[motor.drive] for joint, motor in robot.actuators.items()}
+    takes = {joint: kind.simulated if simulated else kind.takes for joint, kind in kinds.items()}
+    found = {
+        field: tuple(name for name in robot.efforts if field in takes.get(name, ('effort',)))
+        for field in FIELDS
+    }
     return {field: names for field, names in found.items() if names}
 
 
@@ -82,8 +88,9 @@ class Drives:
         motors = self._motors = robot.actuators
         self._period, n = period, len(motors)
         self._limits = robot.effort_limits[:n]
-        kinds = np.array([motor.drive for motor in motors.values()])
-        self._stiff, self._servo = kinds == IMPEDANCE, kinds == POSITION
+        kinds = [KINDS[motor.drive] for motor in motors.values()]
+        self._stiff = np.array([kind.takes_gains for kind in kinds], bool)
+        self._servo = np.array([kind.has_own_gains for kind in kinds], bool)
         self._reach = np.array(
             [[getattr(robot.limits[joint], end) for joint in motors] for end in ('lower', 'upper')]
         ).reshape(2, n)
@@ -96,14 +103,16 @@ class Drives:
         self.are_plain = not (self._stiff | self._servo).any()
         self.stiffness, self.damping, self.largest = np.zeros(n), np.zeros(n), np.zeros((2, n))
         rates = np.array([motor.drive_rate for motor in motors.values()])
-        self._ahead = 0.5 * np.maximum(period - 1.0 / rates, 0.0)
+        # mean of the times of a drive's samples within a period, and half the mean of their squares
+        lasts = np.maximum(period - 1.0 / rates, 0.0)
+        self._ahead, self._bent = 0.5 * lasts, lasts * (2.0 * period - 1.0 / rates) / 12.0
         if self.are_plain:
             return
         inertia = least_inertias(robot)
         fastest = np.array([robot.limits[joint].velocity for joint in motors])
         share = self._limits / fastest
         for i, (joint, motor) in enumerate(motors.items()):
-            if motor.drive == EFFORT:
+            if kinds[i].is_plain:
                 continue
             damping = motor.damping or min(inertia[i] / period, share[i] / 2.0)
             stiffness = motor.stiffness or min(
@@ -151,12 +160,13 @@ class Drives:
             )
         np.clip(command.stiffness, 0.0, self.largest[0], out=command.stiffness)
         np.clip(command.damping, 0.0, self.largest[1], out=command.damping)
-        silent, ahead = self._stiff & ~given, q + self._ahead * v
+        ahead = q + self._ahead * v + self._bent * command.acceleration
+        silent, mean = self._stiff & ~given, v + self._ahead * command.acceleration
         for field, values in (
             (command.stiffness, self.stiffness),
             (command.damping, self.damping),
             (command.position, ahead),
-            (command.velocity, v),
+            (command.velocity, mean),
         ):
             field[silent] = values[silent]
         torque = command.torque(position, velocity)[:n]

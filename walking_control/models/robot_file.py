@@ -179,7 +179,7 @@ def read_robot_file(
     overrides = [entry for pair in overrides for entry in _leaves(dict([pair]))]
     outside = outside_for(_names(tree, overrides))
     for name, value in overrides:
-        kinds = (World, *own.values(), *outside.values())
+        kinds: list[type[Parameters]] = [World, *own.values(), *outside.values()]
         _override(tree, name, value, _known_names(tree, path, kinds, outside))
     for name in ('controller', 'plant', 'standby'):
         if not isinstance(tree[name], str):

@@ -54,7 +54,7 @@ the section ``signals`` of a robot file are more rows (`models.own_signals`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 from operator import attrgetter
@@ -246,6 +246,8 @@ class Command:
         'velocity': 'How fast it shall move there, rad/s or m/s, ``(n_motors,)``.',
         'stiffness': 'Of each drive, N m/rad or N/m, ``(n_motors,)``.',
         'damping': 'Of each drive, N m s/rad or N s/m, ``(n_motors,)``.',
+        'acceleration': 'That the law counts on, of the joint of each motor, rad/s^2, for drives '
+        'that it gives no gains; nobody is told, ``(n_motors,)``.',
         'lock': 'Whether each lock is armed, ``(n_locks,)``.',
         'joints': "Positions of the motors' joints among the robot's, ``(n_motors,)``.",
     }
@@ -256,12 +258,13 @@ class Command:
         self.effort, self.position, self.velocity, self.stiffness, self.damping = np.split(
             self.numbers, n + m * np.arange(4)
         )
+        self.acceleration = np.zeros(m)
         self.lock = np.zeros(len(robot.locks), dtype=bool)
         self.joints = np.array([robot.joint_index(joint) for joint in robot.actuators], int)
 
     def clear(self) -> None:
         """Ask for nothing: no effort, no stiffness, no damping."""
-        self.numbers[:] = 0.0
+        self.numbers[:] = self.acceleration[:] = 0.0
 
     def torque(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """Return the efforts that drives make of it, N m, ``(n_efforts,)``.
@@ -299,6 +302,20 @@ class Reference:
     def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""
         self.speed = self.velocity = self.posture = self.support = None
+
+    def velocity_within(self, limits: Sequence[float], otherwise: Sequence[float]) -> np.ndarray:
+        """Return the velocity that is wanted: ahead, to the left (m/s) and of turning (rad/s).
+
+        Args:
+            limits: Of its size, ``(3,)``.
+            otherwise: What counts where nothing is wanted, ``(3,)``.
+
+        Returns:
+            ``(3,)``; a speed alone replaces the first number of what counts otherwise.
+        """
+        speed = otherwise[0] if self.speed is None else self.speed
+        wanted = (speed, *otherwise[1:]) if self.velocity is None else self.velocity
+        return np.asarray(np.clip(np.array(wanted, float), -np.array(limits), limits))
 
 
 JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator

@@ -20,7 +20,7 @@ SETTLED = 1e-12  # variance below which an entry is none: the robot cannot move 
 
 
 @dataclass(frozen=True)
-class Segment:
+class Bone:
     """A straight piece of a stick figure.
 
     Args:
@@ -81,7 +81,7 @@ class Skeleton:
             gets one of its own, m.
 
     Attributes:
-        segments: The `Segment` list; indices refer to the points of `points`.
+        segments: The `Bone` list; indices refer to the points of `points`.
         feet: Index of the point of each foot, in the robot's order.
         base: Index of the base link's origin.
     """
@@ -101,11 +101,11 @@ class Skeleton:
             self.feet.append(len(self._points))
             self._points.append((joint, frame.placement.translation.copy()))
         self.segments = [
-            Segment(model.parents[joint] - 1, joint - 1, legs[joint])
+            Bone(model.parents[joint] - 1, joint - 1, legs[joint])
             for joint in range(2, model.njoints)
         ]
         self.segments += [
-            Segment(self._points[point][0] - 1, point, i) for i, point in enumerate(self.feet)
+            Bone(self._points[point][0] - 1, point, i) for i, point in enumerate(self.feet)
         ]
         self._add_bodies(model)
 
@@ -117,7 +117,7 @@ class Skeleton:
                 continue
             # a limb reaches as far beyond its centre of mass as that is away; a point mass does not
             reach = 1.0 if np.trace(inertia.inertia) < 1e-12 else 2.0
-            self.segments.append(Segment(joint - 1, len(self._points), None))
+            self.segments.append(Bone(joint - 1, len(self._points), None))
             self._points.append((joint, reach * inertia.lever))
 
     def _lies_on_segment(self, model: pin.Model, joint: int, place: np.ndarray) -> bool:

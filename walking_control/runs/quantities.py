@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of a run that mean the same for every robot, and the floor that it went over."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from walking_control.models.actuators import GearedMotor
 from walking_control.models.floor import FloorProfile, read_profile
+from walking_control.models.robot import Robot
 from walking_control.runs.result import plain
+from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL
-
-if TYPE_CHECKING:
-    from walking_control.models.actuators import GearedMotor
-    from walking_control.models.robot import Robot
-    from walking_control.runs.run import Run
 
 # Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
 # says nothing about slipping.

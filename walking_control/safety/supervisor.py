@@ -153,7 +153,9 @@ class Supervisor:
         self._stamp = self._passed = self._now = self._heard = None
         self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
         self._late, self._late_at = 0.0, -math.inf
-        self._told = self._real = 0.0  # time lately by stamps and by the steady clock, s
+        # time lately by stamps and by the steady clock, s
+        self._told: float = 0.0
+        self._real: float = 0.0
         self._imu.forget()
         self._lies.forget()
         self._plausibility.forget()

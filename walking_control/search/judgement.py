@@ -6,19 +6,13 @@ here. For a true solution the motors' and gravity's power, less what dampers tak
 energy lost at impacts; the mismatch says how far the numbers can be trusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.gaits.gait import fine_grid
-
-if TYPE_CHECKING:
-    from walking_control.gaits.gait import Gait
-    from walking_control.models.step_equations import StepEquations
+from walking_control.gaits.gait import fine_grid, Gait
+from walking_control.models.step_equations import StepEquations
 
 FINE = 400
 # share of the step after lift-off and before touchdown in which the foot need not be clear yet

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a gait in space obeys on its nodes and at touchdown, as blocks of a nonlinear program."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import lobatto
+from walking_control.models.space_equations import SpaceEquations
 from walking_control.models.step_equations import REFLECTION
 from walking_control.search.blocks import Block, Column, make_block, Rows, selection, Shape
-
-if TYPE_CHECKING:
-    from walking_control.models.space_equations import SpaceEquations
 
 TASK = (
     'speed',

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints of a biped whose base and swing sole follow given paths, level and straight ahead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import casadi as ca
 import numpy as np
 
-if TYPE_CHECKING:
-    from walking_control.models.space_equations import SpaceEquations
+from walking_control.models.space_equations import SpaceEquations
 
 ROUNDS, LONGEST = 60, 0.3  # Newton's, and rad of a joint in each
 

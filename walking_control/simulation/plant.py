@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
-from walking_control.models.drives import Drives, EFFORT
+from walking_control.models import drive_kinds
+from walking_control.models.drives import Drives
 from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, IMU, Measurement, Sensor, sensors_of
@@ -81,7 +82,8 @@ class Plant:
         # of each effort: what its drive makes, when it samples next, and how often
         self._driven, self._due, self._sampling = np.zeros((3, len(self.robot.efforts)))
         self._sampling[: len(self._motors)] = [
-            0.0 if motor.drive == EFFORT else 1.0 / motor.drive_rate for motor in self._motors
+            0.0 if drive_kinds.KINDS[motor.drive].is_plain else 1.0 / motor.drive_rate
+            for motor in self._motors
         ]
         self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
         self._pushes = Pushes(self.touchdowns)

@@ -11,10 +11,7 @@ found, so lifting every limit by its amount makes these very forces possible.
 Solved one program at a time, an explanation can be spread over ticks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,10 +29,8 @@ from walking_control.statics.contacts import (
     TORSION,
     UNILATERAL,
 )
+from walking_control.statics.program import StaticProgram
 from walking_control.statics.solvers import Decider, NO_BOUND, Problem
-
-if TYPE_CHECKING:
-    from walking_control.statics.program import StaticProgram
 
 # What a limit costs to lift by its whole scale. A cap and a motor are somebody's choice; friction
 # and soles are the robot's and the floor's; a floor that pulls is the last thing to ask for.

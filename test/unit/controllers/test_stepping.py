@@ -374,12 +374,12 @@ def test_a_knee_does_not_lock_itself(robot_file):
 def test_a_leg_is_asked_for_what_its_motors_give(robot_file):
     """Heavy legs on weak hips would be sent where they cannot get in time, and thrown beyond it."""
     engine = Stepping(robot_file, robot_file.values(SteppingParameters)).engine
-    assert engine.limits.acceleration == 120.0 < 0.5 * engine.quickest
+    assert engine.limits.acceleration == 120.0 < 0.5 * engine.body.quickest
     weak = [(f'{joint}.current_limit', 3.0) for joint in robot_file.robot.joints]  # not 30 A
     weak_file = load_robot('walker3d', weak)
     feeble = Stepping(weak_file, weak_file.values(SteppingParameters)).engine
-    assert feeble.quickest == pytest.approx(0.1 * engine.quickest)
-    assert feeble.limits.acceleration == pytest.approx(0.6 * feeble.quickest)
+    assert feeble.body.quickest == pytest.approx(0.1 * engine.body.quickest)
+    assert feeble.limits.acceleration == pytest.approx(0.6 * feeble.body.quickest)
 
 
 def test_the_wanted_motion_does_not_run_from_the_foot():

@@ -57,6 +57,13 @@ def test_no_private_member_of_another_class_is_touched():
     assert not touched
 
 
+def test_the_engine_stays_small():
+    """What each part knows would gather in one class again, where nobody can read it alone."""
+    robot_file = load_robot('walker3d')
+    law = Stepping(robot_file, robot_file.values(SteppingParameters))
+    assert len(vars(law.engine)) <= 15, sorted(vars(law.engine))
+
+
 def test_no_private_method_is_overridden():
     """A subclass would change what its base does without the base saying that it may."""
     methods, bases = defaultdict(set), defaultdict(set)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives: what they make of a command, what they refuse, and that a law of efforts runs through."""
 
+import ast
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import walking_control
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.hip_switching import HipSwitching
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models.drive_kinds import KINDS
 from walking_control.models.drives import Drives, fields_of
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.registry import make_plant
@@ -151,3 +155,36 @@ def test_what_each_kind_of_drive_hears():
     assert list(fields_of(load_robot('dribbel', SERVO).robot)) == ['position']
     fields = ['effort', 'position', 'velocity', 'stiffness', 'damping']
     assert list(fields_of(load_robot('dribbel', IMPEDANCE).robot)) == fields
+
+
+def test_a_drive_is_a_row():
+    """A new kind of drive would have to be taught to every file that asks for one by name."""
+    package = Path(walking_control.__file__).parent
+    asks = {
+        f'{path.relative_to(package)}:{node.lineno}'
+        for path in package.rglob('*.py')
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if isinstance(node, ast.Compare)
+        for side in (node.left, *node.comparators)
+        if isinstance(side, ast.Attribute) and side.attr == 'drive'
+    }
+    assert not asks
+    for name, kind in KINDS.items():
+        own = {'stiffness': 50.0} if kind.has_own_gains else {}
+        told = [('robot.actuators.hip.drive', name)]
+        told += [(f'robot.actuators.hip.{gain}', value) for gain, value in own.items()]
+        fields = fields_of(load_robot('dribbel', told).robot)
+        assert tuple(fields) == kind.takes and set(map(len, fields.values())) == {1}
+
+
+def test_a_motion_the_law_counts_on_meets_no_resistance():
+    """A drive would hold back every joint that speeds up, and a walk would cost more."""
+    robot = load_robot('dribbel', IMPEDANCE).robot
+    drives, command = Drives(robot, 0.01), Command(robot)
+    q, v, a = np.array([0.1, 0.0, 0.0]), np.array([0.5, 0.0, 0.0]), np.array([40.0, 0.0, 0.0])
+    command.effort[0], command.acceleration[0] = 3.0, a[0]
+    drives.follow(command, q, v)
+    along = [
+        command.torque(q + t * v + 0.5 * t * t * a, v + t * a)[0] for t in np.arange(10) * 1e-3
+    ]
+    assert np.mean(along) == pytest.approx(3.0, abs=1e-9)

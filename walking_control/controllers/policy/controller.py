@@ -22,7 +22,7 @@ from walking_control.controllers.policy.description import (
 from walking_control.controllers.policy.network import load_network
 from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.models.drives import IMPEDANCE
+from walking_control.models.drive_kinds import KINDS
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -128,8 +128,8 @@ class Policy(Controller):
             self._target[motors] = gains.default
             self._stiffness[motors], self._damping[motors] = gains.stiffness, gains.damping
         # these add stiffness and damping themselves, between our ticks as well
-        drives = np.array([motor.drive for motor in robot.actuators.values()])
-        self._by_drive = drives == IMPEDANCE
+        kinds = [KINDS[motor.drive] for motor in robot.actuators.values()]
+        self._by_drive = np.array([kind.takes_gains for kind in kinds], bool)
         places = np.array([robot.joint_index(name) for name in joints.names])
         # a slope tilts gravity, not the floor's axes: uphill is along -x where slope is positive
         up = np.array([-math.sin(world.slope), 0.0, math.cos(world.slope)])
@@ -209,7 +209,9 @@ class Policy(Controller):
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command`: ask the network when it is time, hold the joints to its answer."""
         if self._wait <= 0.5 * dt:
-            self._ask(state, self._wanted(reference))
+            values = self.values
+            usual = values.speed, values.sideways, values.turn
+            self._ask(state, reference.velocity_within(self._description.limits, usual))
             self._wait += 1.0 / self._description.rate
         self._wait -= dt
         stiffness, damping, by_drive = self._stiffness, self._damping, self._by_drive
@@ -221,17 +223,6 @@ class Policy(Controller):
             command.position[by_drive], command.velocity[by_drive] = self._target[by_drive], 0.0
             command.stiffness[by_drive] = stiffness[by_drive]
             command.damping[by_drive] = damping[by_drive]
-
-    def _wanted(self, reference: Reference) -> np.ndarray:
-        values = self.values
-        wanted = np.array([values.speed, values.sideways, values.turn])
-        if reference.velocity is not None:
-            wanted[:] = reference.velocity
-        elif reference.speed is not None:
-            wanted[0] = reference.speed
-        limits = np.array(self._description.limits)
-        clipped: np.ndarray = np.clip(wanted, -limits, limits)
-        return clipped
 
     def _ask(self, state: WalkerState, wanted: np.ndarray) -> None:
         clock, speed = self._description.clock, float(np.linalg.norm(wanted))

@@ -11,25 +11,20 @@ brakes the fall (the hip strategy). What accelerates the legs themselves is left
 capture point ([Pra06]) is from the edge says, before the robot tips, whether a step is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.controllers.static_torque.body_motion import BodyMotion, heading
 from walking_control.models.base import ROOT
+from walking_control.models.signals import BaseState
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticTorque
 from walking_control.statics.kernels import hull_of, margin_inside, share_inside
+from walking_control.statics.program import StaticProgram
 from walking_control.statics.solvers import Problem
-
-if TYPE_CHECKING:
-    from walking_control.models.signals import BaseState
-    from walking_control.statics.contacts import Contact
-    from walking_control.statics.distributor import StaticTorque
-    from walking_control.statics.program import StaticProgram
 
 _SMALL = 1e-7  # curvature of the program
 _LEVER = 1.0  # m: a moment counts as a force on it

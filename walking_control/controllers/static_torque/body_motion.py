@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the centre of mass is over the soles and how it moves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import ROOT
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.models.signals import BaseState
-    from walking_control.statics.contacts import Contact
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import BaseState
+from walking_control.statics.contacts import Contact
 
 _SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])  # of the corners
 

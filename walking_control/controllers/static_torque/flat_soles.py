@@ -9,18 +9,13 @@ keeps these limits, an impedance around it does not; what it asks beyond them is
 joints next to the sole, the less the nearer the foot is to standing as the gains have it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.models.base import ROOT
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.statics.contacts import Contact
+from walking_control.models.dynamics import Dynamics
+from walking_control.statics.contacts import Contact
 
 
 class FlatSoles:

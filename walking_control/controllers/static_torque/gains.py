@@ -6,19 +6,14 @@ of the inverse mass matrix, a diagonal X >= W (as matrices), X_i = sum_j |W_ij| 
 bounds all modes: X - W is diagonally dominant in the units that make the diagonal of W one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.models.base import ROOT
+from walking_control.models.dynamics import Dynamics
 from walking_control.statics.program import loaded_joints
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
 
 
 class DelayBounds:

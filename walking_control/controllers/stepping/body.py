@@ -60,10 +60,16 @@ class Body:
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
             the longest its joints allow.
+        dynamics: As given.
+        motors: Place of each motor's joint among the joints, ``(n_motors,)``.
+        quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
+        self.dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
+        robot, order = dynamics.robot, dynamics.pinocchio_order[ROOT:] - ROOT
+        self.motors = np.array([order[robot.joint_index(joint)] for joint in robot.actuators], int)
+        self.quickest = math.inf
         self.mass, self.nv = dynamics.mass, dynamics.nv
         self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
         # the first joint of each leg; the universe and the base's own joint come before it
@@ -96,7 +102,7 @@ class Body:
 
         The base's place in q does not matter: it is taken as the origin.
         """
-        model, data, dynamics = self._model, self._data, self._dynamics
+        model, data, dynamics = self._model, self._data, self.dynamics
         self.q, self.v = q, v
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
@@ -135,7 +141,7 @@ class Body:
             for place in (*(model.jointPlacements[joint] for joint in leg[1:]), foot.placement)
         ]
         middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
-        return int(self._dynamics.joints.index(model.names[leg[middle]]))
+        return int(self.dynamics.joints.index(model.names[leg[middle]]))
 
     def _longest_leg(self) -> float:
         """Return how high a hip gets over its flat sole, the base upright, within limits, m."""
@@ -175,29 +181,28 @@ class Body:
         Args:
             place: Index of the joint among the robot's.
         """
-        column = int(self._dynamics.pinocchio_order[ROOT + place])
+        column = int(self.dynamics.pinocchio_order[ROOT + place])
         return float(self.q[ROOT + 1 + place]), float(self.v[ROOT + place]), column
 
-    def quickest_swing(self, posture: np.ndarray, efforts: np.ndarray) -> float:
-        """Return the largest acceleration along the floor that a leg in the air gives its foot.
+    def find_quickest_swing(self, posture: np.ndarray) -> None:
+        """Find `quickest`: what a leg in the air gives its foot within its motors' limits.
 
         The base is held, the foot keeps its height and turn; ahead or sideways, whichever is less.
+        A leg of other than six joints has no limit.
 
         Args:
             posture: Joint angles at which, in the robot's own order, ``(n,)``, rad.
-            efforts: The motors' limits, in Pinocchio's order, ``(n,)``, N m.
-
-        Returns:
-            m/s^2; infinity of a leg of other than six joints.
         """
         leg = self.legs[0]
         if leg.sum() != FOOT:
-            return math.inf
-        self.update(self._dynamics.configuration(posture), self._zero)
+            return
+        efforts = np.zeros(self.nv - ROOT)
+        efforts[self.motors] = self.dynamics.robot.effort_limits[: len(self.motors)]
+        self.update(self.dynamics.configuration(posture), self._zero)
         jacobian = self.feet[0].jacobian[:, ROOT:][:, leg]
         motion = np.linalg.lstsq(jacobian, np.eye(FOOT)[:, :2], rcond=NEARLY)[0]
         needed = np.abs(self.mass_matrix[ROOT:, ROOT:][np.ix_(leg, leg)] @ motion)
-        return float(np.min(efforts[leg] / np.maximum(needed.max(axis=1), TINY)))
+        self.quickest = float(np.min(efforts[leg] / np.maximum(needed.max(axis=1), TINY)))
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""

@@ -45,7 +45,6 @@ from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 
@@ -69,7 +68,6 @@ class WalkingEngine:
 
     Attributes:
         values: The parameters as of this tick.
-        dynamics: Of the robot.
         gravity: Along the floor's normal, m/s^2.
         body: What the robot is, foreseen over the delay.
         heading: Where it shall look.
@@ -82,10 +80,7 @@ class WalkingEngine:
         fall: The pendulum, as `find_fall` found it last.
         plan: The step under way.
         swing: What the foot in the air shall do.
-        stride: How long the last two steps took, s.
         program: The whole-body program.
-        crouch: By which share of its height the base is lowered.
-        quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
 
     Raises:
         IncompatibleController: The base is not free, a joint has no motor, or there are not two
@@ -103,20 +98,13 @@ class WalkingEngine:
         require_motors(law, robot, biped=True)
         # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
         self.gravity = world.gravity * math.cos(world.slope)
-        self._downhill = np.array([math.tan(world.slope), 0.0])
-        self.dynamics = Dynamics(robot, world.gravity, world.slope)
-        self.body = Body(self.dynamics)
-        order = self.dynamics.pinocchio_order[ROOT:] - ROOT
-        self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
-        self.program = _make_program(robot, self.dynamics, self.body, values, self._to_command)
+        self.body = Body(Dynamics(robot, world.gravity, world.slope))
+        self.program = _make_program(self.body, values)
         self._prediction = Prediction(self.dynamics, values.delay, velocity_lag)
-        self.quickest = math.inf
         if robot_file.start.posture is not None:
-            limits = np.zeros(len(order))
-            limits[order] = robot.effort_limits[: len(order)]
-            self.quickest = self.body.quickest_swing(robot_file.start.posture, limits)
+            self.body.find_quickest_swing(robot_file.start.posture)
         self.touchdown = Touchdown(thresholds_of(self.body.leg_length, world.gravity))
-        self.floor = Floor(self.touchdown.rest.far)
+        self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope))
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot()
         self.heading, self.velocity = Heading(), VelocityAim()
         self.values = values
@@ -124,13 +112,22 @@ class WalkingEngine:
 
     def reset(self) -> None:
         """Begin anew, standing."""
-        self.walking, self.stance, self.steps, self._begun = False, LEFT, 0, False
-        self.stride, self.crouch = [self.values.step_time] * 2, 0.0
+        self.walking, self.stance, self.steps = False, LEFT, 0
         self.fall = Fall(np.zeros(2), np.zeros(2), math.inf)
-        self.heading.angle = 0.0
-        for part in (self.velocity, self.floor, self.touchdown, self._prediction):
+        for part in (
+            self.heading,
+            self.velocity,
+            self.floor,
+            self.touchdown,
+            self._prediction,
+        ):
             part.reset()
-        self.plan.begin()
+        self.plan.reset(self.values.step_time)
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Return the `Dynamics` of the robot."""
+        return self.body.dynamics
 
     @property
     def soles(self) -> bool:
@@ -141,7 +138,7 @@ class WalkingEngine:
     def limits(self) -> StepLimits:
         """Return what a step may be now."""
         limits = step_limits(self.values)
-        return limits._replace(acceleration=min(limits.acceleration, COUNTED * self.quickest))
+        return limits._replace(acceleration=min(limits.acceleration, COUNTED * self.body.quickest))
 
     @property
     def way(self) -> np.ndarray:
@@ -169,10 +166,8 @@ class WalkingEngine:
         v[:3] = base.linear @ base.rotation
         v[3:ROOT], v[ROOT:] = base.angular, state.velocity
         self.body.update(*self._prediction.predict(q, v))
-        self._measured = dynamics.to_pinocchio_velocity(v).copy()  # not foreseen
         self.floor.observe(state, values)
-        if not self._begun:
-            self.heading.angle, self._begun = self.body.yaw, True
+        self.heading.begin(self.body.yaw)
 
     def follow(self, reference: Reference, dt: float, slowing: float = SLOWING) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it.
@@ -182,7 +177,7 @@ class WalkingEngine:
             dt: Of the tick, s.
             slowing: How many times faster it slows down than it speeds up.
         """
-        aim, self.crouch = self.velocity, reference.lower
+        aim = self.velocity
         ends = self.floor.ends_within(aim.value[0] * self.values.step_time)
         aim.follow(reference, self.values, ends)
         aim.value = aim.after(dt, slowing)
@@ -201,7 +196,7 @@ class WalkingEngine:
         descent = Descent(
             foot,
             swing.velocity,
-            swing.jacobian[:3] @ self._measured,
+            swing.jacobian[:3] @ self._prediction.measured,
             self.swing.velocity,
             (self.floor.level @ self.way)[2] - self.swing.position[2],
             plan.elapsed,
@@ -215,7 +210,7 @@ class WalkingEngine:
         self.touchdown.end_step(foot)
         step = self.heading.from_floor(way[:2])
         self.velocity.end_step(step, elapsed, self.values.speed_trim)
-        self.stride = [self.stride[1], elapsed]
+        self.plan.stride = self.plan.stride[1], elapsed
         self.floor.end_step(way, self.body.feet[foot].position, self.lowering())
         self.stance, self.steps = foot, self.steps + 1
         if self.may_stand():
@@ -293,7 +288,7 @@ class WalkingEngine:
         com[2] = self._pendulum((self.floor.level @ com)[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         self.fall = Fall(
-            self.heading.from_floor(com[:2] + com[2] * self._downhill),
+            self.heading.from_floor(com[:2] + com[2] * self.floor.downhill),
             self.heading.from_floor(velocity),
             math.sqrt(self.gravity / com[2]),
         )
@@ -368,7 +363,7 @@ class WalkingEngine:
     def hold_swing(self, stiffness: float, damping: float) -> None:
         """Let the swing foot be asked for no more than its leg can do; gains as of its task."""
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
-        most = ASKED * self.quickest
+        most = ASKED * self.body.quickest
         self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
 
     def lowering(self) -> float:
@@ -399,7 +394,8 @@ class WalkingEngine:
             task.add_to(self.program)
         torque = self.program.solve()
         self._prediction.remember(self.program.acceleration, dt)
-        command.effort[:] = torque[self._to_command]
+        command.effort[:] = torque[self.body.motors]
+        command.acceleration[:] = self.program.acceleration[ROOT:][self.body.motors]
 
     def foot_plan(self) -> FootPlan:
         """Return where the feet are, where the next one shall land and where the fall would end."""
@@ -423,15 +419,10 @@ class WalkingEngine:
         )
 
 
-def _make_program(
-    robot: Robot,
-    dynamics: Dynamics,
-    body: Body,
-    values: SteppingParameters,
-    to_command: np.ndarray,
-) -> WholeBody:
+def _make_program(body: Body, values: SteppingParameters) -> WholeBody:
     """Return the whole-body program of a robot, in Pinocchio's order of joints."""
-    by_joint = np.argsort(to_command)  # every joint has a motor
+    dynamics, robot = body.dynamics, body.dynamics.robot
+    by_joint = np.argsort(body.motors)  # every joint has a motor
     motors, names = list(robot.actuators.values()), list(robot.actuators)
     stops = np.zeros((2, len(robot.joints)))
     stops[:, dynamics.pinocchio_order[ROOT:] - ROOT] = np.array(

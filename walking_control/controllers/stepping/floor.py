@@ -21,8 +21,10 @@ class Floor:
 
     Args:
         least_drop: Of the floor from step to step that is told from a level one, m.
+        fall: Of the floor ahead against gravity, as a slope, 1.
 
     Attributes:
+        downhill: Where gravity pulls along the floor, over what it pulls into it, ``(2,)``.
         tilted: Turns level places into places on the slope, ``(3, 3)``.
         level: And back, ``(3, 3)``.
         stairs: The edges it was told of; None without any.
@@ -30,8 +32,8 @@ class Floor:
         between: Of the highest floor on the way there, m.
     """
 
-    def __init__(self, least_drop: float) -> None:
-        self._least_drop = least_drop
+    def __init__(self, least_drop: float, fall: float = 0.0) -> None:
+        self._least_drop, self.downhill = least_drop, np.array([fall, 0.0])
         self.tilted, self.level = np.eye(3), np.eye(3)
         self.reset()
 

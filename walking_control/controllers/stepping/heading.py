@@ -27,7 +27,15 @@ class Heading:
     """
 
     def __init__(self) -> None:
-        self.angle = 0.0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget where it looked."""
+        self.angle, self._begun = 0.0, False
+
+    def begin(self, yaw: float) -> None:
+        """Look where the robot looks, rad, unless there is a heading already."""
+        self.angle, self._begun = self.angle if self._begun else yaw, True
 
     def from_floor(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector of floor axes, ``(2,)`` or ``(3,)``, in the heading frame."""

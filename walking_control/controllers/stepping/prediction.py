@@ -25,7 +25,12 @@ class Prediction:
 
     `dynamics`: the robot's `Dynamics`. `delay`: from measurement to effort, s. `lag`: time constant
     of the low-pass that joint velocities have gone through, s.
+
+    Attributes:
+        measured: The last velocity before it was carried on, Pinocchio's order, ``(nv,)``.
     """
+
+    measured: np.ndarray
 
     def __init__(self, dynamics: Dynamics, delay: float, lag: float = 0.0) -> None:
         self._dynamics, self._delay, self.lag = dynamics, delay, lag
@@ -52,6 +57,7 @@ class Prediction:
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v after the delay; the arguments themselves where there is none."""
         dynamics = self._dynamics
+        self.measured = dynamics.to_pinocchio_velocity(v).copy()
         if self.lag > 0.0:
             v = v + self._behind[dynamics.pinocchio_order]
         if not self._planned:

@@ -253,11 +253,19 @@ class StepPlan:
     Attributes:
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
+        stride: How long the last two steps took, s.
     """
+
+    stride: tuple[float, float]
 
     def __init__(self, compiled: bool) -> None:
         self._find = compile_law(plan_step) if compiled else plan_step
         self._press = compile_law(pressure_place) if compiled else pressure_place
+        self.reset(math.inf)
+
+    def reset(self, step_time: float) -> None:
+        """Begin anew, as after steps of a time in s."""
+        self.stride = step_time, step_time
         self.begin()
 
     def begin(self) -> None:

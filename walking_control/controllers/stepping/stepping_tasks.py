@@ -100,7 +100,7 @@ def pivot_task(engine: WalkingEngine, sway: StrideMean, dt: float) -> TorsionTas
     """
     body, values = engine.body, engine.values
     off = math.remainder(body.yaw - engine.heading.angle, 2.0 * math.pi)
-    mean, rate = sway.add(off, dt, sum(engine.stride))
+    mean, rate = sway.add(off, dt, sum(engine.plan.stride))
     turning = -values.pivot_stiffness * mean - values.pivot_damping * rate
     return TorsionTask(engine.stance, body.yaw_inertia * turning, TORSION)
 
@@ -124,7 +124,7 @@ def posture_tasks(engine: WalkingEngine, height: float) -> list[Task]:
     """
     body, values, floor = engine.body, engine.values, engine.floor
     stance = body.feet[engine.stance]
-    height *= 1.0 - engine.crouch
+    height *= 1.0 - engine.velocity.crouch
     ahead = pin.utils.rotate('z', engine.heading.angle if engine.soles else body.yaw)
     way = stance.hip - stance.position
     longest = values.straightest * body.leg_length

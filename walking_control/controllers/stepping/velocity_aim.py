@@ -16,6 +16,7 @@ class VelocityAim:
     Attributes:
         wanted: What is commanded, within the limits, ``(3,)``.
         value: What is aimed at now, ``(3,)``.
+        crouch: By which share of its height the base is lowered.
         trim: What steps are planned for besides, so that the robot walks as fast as is aimed at.
     """
 
@@ -26,7 +27,7 @@ class VelocityAim:
     def reset(self) -> None:
         """Begin anew, at rest."""
         self.wanted, self.value, self._rate = np.zeros(3), np.zeros(3), 0.0
-        self._begun_for = np.zeros(2)
+        self._begun_for, self.crouch = np.zeros(2), 0.0
         self.trim.reset()
 
     def follow(self, reference: Reference, values: SteppingParameters, blocked: bool) -> None:
@@ -37,16 +38,11 @@ class VelocityAim:
             values: The parameters, with the limits.
             blocked: Whether it shall not go ahead.
         """
-        wanted = np.array([values.speed, values.sideways, values.turn])
-        if reference.velocity is not None:
-            wanted[:] = reference.velocity
-        elif reference.speed is not None:
-            wanted[0] = reference.speed
-        limit = np.array(velocity_limits(values))
-        np.clip(wanted, -limit, limit, out=wanted)
+        usual = values.speed, values.sideways, values.turn
+        wanted = reference.velocity_within(velocity_limits(values), usual)
         if blocked:
             wanted[0] = min(wanted[0], 0.0)
-        self.wanted, self._rate = wanted, values.speed_rate
+        self.wanted, self._rate, self.crouch = wanted, values.speed_rate, reference.lower
 
     def after(self, time: float, slowing: float = SLOWING) -> np.ndarray:
         """Return what will be aimed at after a time in s, ``(3,)``; nothing changes.

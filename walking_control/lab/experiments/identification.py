@@ -25,22 +25,18 @@ longer or shorter, or begin later after impacts, and what follows if all torques
 off by a share, for masses that are not the nominal ones or a floor that gives way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.actuators import JointFriction
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.runs.tables import Recording
+from walking_control.runs.tables import Recording
 
 WINDOW = 0.08  # s: length of the sums
 STRETCHES = 0.6, 1.6  # other lengths tried

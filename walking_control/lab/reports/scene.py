@@ -52,7 +52,7 @@ class Scene:
     """The poses of a run.
 
     Attributes:
-        segments: The `Segment` list of the skeleton.
+        segments: The `Bone` list of the skeleton.
         base: Index of the base's point.
         feet: Index of each foot's point.
         height: Of the drawn robot at the start, m.

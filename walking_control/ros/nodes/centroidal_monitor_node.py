@@ -37,7 +37,7 @@ from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import sensor_topics
 
 
-class Settings(Parameters, section='node'):
+class CentroidalMonitorParameters(Parameters, section='node'):
     """Of the monitor."""
 
     robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
@@ -79,7 +79,7 @@ class CentroidalMonitorNode(GuardedNode):
 
     def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        self._values = NodeParameters(self, Settings).read()
+        self._values = NodeParameters(self, CentroidalMonitorParameters).read()
         self._mechanism = load_mechanism(self._values.robot_file, held=False)
         self._direction = unit_direction(self._values.direction)
         robot = self._mechanism.dynamics.robot

@@ -38,7 +38,7 @@ SERVICE = -1  # way of an emergency stop beside those of `topics.STOP_IN`
 DESCRIPTION = 1 << 22  # bytes of a robot description
 
 
-class Settings(realtime.RealTimeParameters, section='node'):
+class ControllerNodeParameters(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -151,7 +151,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._latch = Latch(State.UNCONFIGURED)
         self._neighbours = Neighbours(self)
         self._refuse_illegal_transitions()
-        self._node_parameters = NodeParameters(self, Settings)
+        self._node_parameters = NodeParameters(self, ControllerNodeParameters)
         self._load()
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)

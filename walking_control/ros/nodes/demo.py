@@ -31,8 +31,8 @@ from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts
 
 TABLES: dict[str, type[Parameters]] = {
-    'controller': controller_node.Settings,
-    'simulator': simulator_node.Settings,
+    'controller': controller_node.ControllerNodeParameters,
+    'simulator': simulator_node.SimulatorNodeParameters,
 }
 MADE_HERE = {
     'robot_file',

@@ -23,7 +23,7 @@ from walking_control.ros.nodes.runtime import program
 from walking_control.simulation.lock_emulation import LockEmulator
 
 
-class Settings(Parameters, section='node'):
+class LockEmulatorParameters(Parameters, section='node'):
     """Of the emulator."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -44,7 +44,7 @@ class LockEmulatorNode(GuardedNode):
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        robot = load_robot(NodeParameters(self, Settings).read().robot_file).robot
+        robot = load_robot(NodeParameters(self, LockEmulatorParameters).read().robot_file).robot
         if not robot.locks:
             raise InvalidInput(f'robot {robot.name}', limit='has no locks to play')
         self._emulator = LockEmulator(robot)

@@ -28,7 +28,7 @@ from walking_control.simulation.sensors import noise_overrides
 LOOK = 0.5  # s between two looks at sensors that are silent or wrong
 
 
-class Settings(Parameters, section='node'):
+class OdometryParameters(Parameters, section='node'):
     """Of the odometry."""
 
     robot_file: str = parameter('walker3d', '', 'Robot: a name or the path of a robot file.')
@@ -70,7 +70,7 @@ class OdometryNode(GuardedNode):
 
     def __init__(self, name: str = 'odometry', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        values = NodeParameters(self, Settings).read()
+        values = NodeParameters(self, OdometryParameters).read()
         robot_file = load_robot(values.robot_file)
         declared = robot_file.values(EstimatorParameters)
         if values.noise != 'none' and not any(getattr(declared, name) for name in DECLARED):

@@ -52,7 +52,7 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import SensorParameters
 
 
-class Settings(realtime.RealTimeParameters, section='node'):
+class SimulatorNodeParameters(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -160,7 +160,7 @@ class SimulatorNode(GuardedNode):
 
     def __init__(self, name: str = 'simulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        node_parameters = NodeParameters(self, Settings)
+        node_parameters = NodeParameters(self, SimulatorNodeParameters)
         self._values = node_parameters.read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant

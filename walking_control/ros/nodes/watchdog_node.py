@@ -25,7 +25,7 @@ from walking_control.ros.nodes.runtime import program
 from walking_control.ros.ros2_control.names import command_topic
 
 
-class Settings(realtime.RealTimeParameters, section='node'):
+class WatchdogParameters(realtime.RealTimeParameters, section='node'):
     """Of the watchdog."""
 
     timeout: float = parameter(
@@ -73,7 +73,7 @@ class WatchdogNode(GuardedNode):
 
     def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        values = NodeParameters(self, Settings).read()
+        values = NodeParameters(self, WatchdogParameters).read()
         self._watch_clock = WatchClock(self)
         self._watch_clock.begin()
         self._timeout = values.timeout

@@ -89,7 +89,7 @@ class Recorder:
         self._fault: _Bag | None = None
         self._until = 0.0  # where that ends, by the steady clock
         self._queue: deque[tuple[float, np.ndarray, ticks.Wanted]] = deque(maxlen=MOST)
-        self._ring: deque[ticks.Segment] = deque()
+        self._ring: deque[ticks.Stretch] = deque()
         self._wanted, self._last = ticks.wanted(Reference()), 0  # the last time of a message, ns
         self._failed, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
@@ -151,22 +151,22 @@ class Recorder:
 
     def _segments(
         self, entries: Iterable[tuple[float, np.ndarray, ticks.Wanted]]
-    ) -> Iterator[ticks.Segment]:
+    ) -> Iterator[ticks.Stretch]:
         now = time.monotonic()
         for asked, group in groupby(entries, key=lambda entry: entry[2]):
             stamps, rows, _ = zip(*group)
             nanoseconds = np.rint(np.array(stamps) * 1e9).astype(np.int64)
             times = np.maximum(np.maximum.accumulate(nanoseconds), self._last)
             self._last = int(times[-1])
-            yield ticks.Segment(asked, nanoseconds, times, np.array(rows), now)
+            yield ticks.Stretch(asked, nanoseconds, times, np.array(rows), now)
 
-    def _keep(self, segments: list[ticks.Segment]) -> None:
+    def _keep(self, segments: list[ticks.Stretch]) -> None:
         self._ring.extend(segments)
         kept = sum(len(segment.stamps) for segment in self._ring)
         while self._ring and (kept > MOST or self._ring[0].heard < time.monotonic() - BEFORE):
             kept -= len(self._ring.popleft().stamps)
 
-    def _write_fault(self, failed: bool, segments: list[ticks.Segment]) -> None:
+    def _write_fault(self, failed: bool, segments: list[ticks.Stretch]) -> None:
         now = time.monotonic()
         try:
             if self._fault is not None and segments:
@@ -240,7 +240,7 @@ class _Bag:
         for topic, kind in content.layout.kinds.items():
             self._channel(topic, kind)
 
-    def write(self, segments: list[ticks.Segment]) -> None:
+    def write(self, segments: list[ticks.Stretch]) -> None:
         """Write segments as one chunk."""
         data, size, layout = [], 0, self._content.layout
         index: dict[int, list[np.ndarray]] = {}
@@ -261,7 +261,7 @@ class _Bag:
             b''.join(data), {channel: np.concatenate(parts) for channel, parts in index.items()}
         )
 
-    def _news(self, segment: ticks.Segment) -> Iterator[tuple[str, Any]]:
+    def _news(self, segment: ticks.Stretch) -> Iterator[tuple[str, Any]]:
         messages, before = self._content.messages, self._wanted
         self._wanted = segment.wanted
         if before is None:

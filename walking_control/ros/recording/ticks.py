@@ -63,7 +63,7 @@ def wanted(reference: Reference) -> Wanted:
     )
 
 
-class Segment(NamedTuple):
+class Stretch(NamedTuple):
     """Ticks between which nothing else was wanted.
 
     Args:
@@ -240,8 +240,8 @@ class TickLayout:
             [at + _MESSAGE.size - width for at in self._heads.values() for width in (16, 8)], 8
         )
 
-    def encode(self, segment: Segment, channels: dict[str, int]) -> bytes:
-        """Return the records of a `Segment`, by the channels of the topics."""
+    def encode(self, segment: Stretch, channels: dict[str, int]) -> bytes:
+        """Return the records of a `Stretch`, by the channels of the topics."""
         stamps, count = segment.stamps, len(segment.stamps)
         template = self._template.copy()
         for topic, at in self._heads.items():
@@ -263,7 +263,7 @@ class TickLayout:
         )
         return blocks.tobytes()
 
-    def index(self, segment: Segment) -> Iterator[tuple[str, np.ndarray]]:
+    def index(self, segment: Stretch) -> Iterator[tuple[str, np.ndarray]]:
         """Yield topic, and time and offset of its records in `encode`, ``(T, 2)``."""
         blocks = np.arange(len(segment.times)) * len(self._template)
         for topic, at in self._heads.items():

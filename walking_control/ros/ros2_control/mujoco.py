@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import Base
-from walking_control.models.drives import POSITION
+from walking_control.models.drive_kinds import KINDS
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
@@ -86,7 +86,7 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
             limit = limits.get(joint, LOCK_EFFORT)
             motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
             drive = wiring.robot.actuators.get(joint)
-            if drive is not None and drive.drive == POSITION:
+            if drive is not None and KINDS[drive.drive].has_own_gains:
                 motor.set_to_position(kp=drive.stiffness, kv=[drive.damping])
                 motor.forcelimited, motor.forcerange = True, [-limit, limit]
                 continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from walking_control.models.drives import fields_of, POSITION
+from walking_control.models.drives import fields_of
 from walking_control.models.signals import topic_word
 from walking_control.models.urdf import parse
 from walking_control.ros.ros2_control.names import (
@@ -55,10 +55,7 @@ def commanded(wiring: Wiring, target: str) -> dict[str, tuple[str, ...]]:
 
     Gazebo and MuJoCo have no gains in their drives: there impedance is commanded as effort.
     """
-    fields, motors = fields_of(wiring.robot), wiring.robot.actuators
-    if target != HARDWARE and 'position' in fields:
-        servos = tuple(joint for joint in motors if motors[joint].drive == POSITION)
-        fields = {'effort': fields.get('effort', ()), 'position': servos}
+    motors, fields = wiring.robot.actuators, fields_of(wiring.robot, target != HARDWARE)
     found = {field: tuple(j for j in joints if j in motors) for field, joints in fields.items()}
     return {field: joints for field, joints in found.items() if joints}
 

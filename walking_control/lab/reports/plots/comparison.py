@@ -270,6 +270,10 @@ def _plot_places(result: dict[str, Any]) -> style.Figure:
         width=0.6 / len(places),
         color=[style.MARK if fails else style.FAINT for fails in failed],
     )
-    style.label(axis, _envelope_title(result), f'size ({result["unit"]})')
-    axis.set_xlabel('place of the edge (steps); grey: survived to the last size')
+    style.label(
+        axis,
+        _envelope_title(result),
+        f'size ({result["unit"]})',
+        'place of the edge (steps); grey: survived to the last size',
+    )
     return figure

@@ -129,11 +129,11 @@ def _draw_conventions(
     axis.plot(*center, marker='X', markersize=9, color='black', zorder=5)
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.12)
-    axis.set_xlabel(f'{AXES[plane[0]]} (m)')
     style.label(
         axis,
         f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
         f'{AXES[plane[1]]} (m)',
+        f'{AXES[plane[0]]} (m)',
     )
 
 
@@ -237,8 +237,12 @@ def _draw_inertia(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int
             'kg',
         )
         return
-    axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
-    style.label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
+    style.label(
+        axis,
+        'force for 1 m/s² of the end, base held',
+        f'along {AXES[plane[1]]} (N)',
+        f'force along {AXES[plane[0]]} (N)',
+    )
 
 
 def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
@@ -300,8 +304,12 @@ def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]
     else:
         _draw_bars(axis, study['forces'], 'N')
         return
-    axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
-    style.label(axis, 'forces the end can give (F), resist (B)', f'along {AXES[plane[1]]} (N)')
+    style.label(
+        axis,
+        'forces the end can give (F), resist (B)',
+        f'along {AXES[plane[1]]} (N)',
+        f'force along {AXES[plane[0]]} (N)',
+    )
 
 
 def plot_efficiency(study: dict[str, Any]) -> style.Figure:
@@ -381,9 +389,13 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
     axis.set_yticks(ticks, [f'{tick:g}' for tick in ticks])
     axis.set_yticks([], minor=True)
     axis.margins(x=0.08)
-    axis.set_xlabel('impact mitigation along the direction, of effective masses (1)')
     axis.legend(loc='upper right', fontsize=9.5)
-    style.label(axis, 'strength against softness; dots: forward efficiency', 'share of FC (1)')
+    style.label(
+        axis,
+        'strength against softness; dots: forward efficiency',
+        'share of FC (1)',
+        'impact mitigation along the direction, of effective masses (1)',
+    )
     return figure
 
 
@@ -488,9 +500,11 @@ def _draw_ellipsoid(
     axis.plot(*center, marker='X', color='black', markersize=8, zorder=7)
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.1)
-    axis.set_xlabel(f'{AXES[view[0]]} (m)')
     style.label(
-        axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}', f'{AXES[view[1]]} (m)'
+        axis,
+        f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}',
+        f'{AXES[view[1]]} (m)',
+        f'{AXES[view[0]]} (m)',
     )
 
 
@@ -505,6 +519,10 @@ def _draw_index(
             now, np.interp(now, curve['position'], curve['index']), 'o', color=colour, markersize=6
         )
     axis.set_ylim(0.0, 1.0)
-    axis.set_xlabel('position of the joint (rad or m)')
     axis.legend(fontsize=9.5)
-    style.label(axis, 'transmissibility index over each joint; dots: now', 'index (1)')
+    style.label(
+        axis,
+        'transmissibility index over each joint; dots: now',
+        'index (1)',
+        'position of the joint (rad or m)',
+    )

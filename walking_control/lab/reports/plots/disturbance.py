@@ -47,8 +47,7 @@ def plot_disturbed_walk(run: Run) -> style.Figure | None:
         return None
     figure, (axis,) = style.new_figure(1, width=11.0, height=3.6)
     draw_walk(axis, run)
-    style.label(axis, 'steps around the disturbance', 'up (m)')
-    axis.set_xlabel('forward of the disturbance (m)')
+    style.label(axis, 'steps around the disturbance', 'up (m)', 'forward of the disturbance (m)')
     style.add_foot_legend(figure, run.robot)
     return figure
 

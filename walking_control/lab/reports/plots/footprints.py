@@ -67,8 +67,7 @@ def plot_footprints(run: Run) -> style.Figure:
     axis.set_xlim(low[0], high[0])
     axis.set_ylim(low[1], high[1])
     axis.set_aspect('equal', adjustable='box')
-    axis.set_xlabel('x (m)')
-    style.label(axis, 'from above: footprints, path of the base', 'y (m)')
+    style.label(axis, 'from above: footprints, path of the base', 'y (m)', 'x (m)')
     style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if arrows else None)
     return figure
 

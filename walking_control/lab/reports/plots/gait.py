@@ -121,8 +121,8 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
         axes[0],
         f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
         'to the left (m)',
+        'forward (m)',
     )
-    axes[0].set_xlabel('forward (m)')
     style.add_foot_legend(figure, robot)
     return figure
 
@@ -286,9 +286,11 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> sty
     if angle is not None:
         axis.axvline(angle, color=style.NEUTRAL, linewidth=1.0)
     style.label(
-        axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}', 'share'
+        axis,
+        f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}',
+        'share',
+        'hip angle at touchdown (rad)',
     )
-    axis.set_xlabel('hip angle at touchdown (rad)')
     axis.legend()
     return figure
 
@@ -318,8 +320,12 @@ def plot_losses_over_mass_ratio(
             alpha=shade,
             label=f'hip {ratio:g} : leg 1',
         )
-    style.label(axis, 'Smallest share of kinetic energy lost at touchdown', 'share')
-    axis.set_xlabel('hip angle at touchdown (rad)')
+    style.label(
+        axis,
+        'Smallest share of kinetic energy lost at touchdown',
+        'share',
+        'hip angle at touchdown (rad)',
+    )
     axis.legend()
     return figure
 
@@ -383,6 +389,10 @@ def plot_robustness(result: dict[str, Any]) -> style.Figure:
         if 'further_steps' in result
         else f'{result["duration"]:g} s, seeds: {result["seeds"]}'
     )
-    axis.set_xlabel(f'{what.replace("_", " ")} ({result["unit"]})')
-    style.label(axis, f'{result["robot"]} under {result["controller"]}, {lasted}', '')
+    style.label(
+        axis,
+        f'{result["robot"]} under {result["controller"]}, {lasted}',
+        '',
+        f'{what.replace("_", " ")} ({result["unit"]})',
+    )
     return figure

@@ -98,7 +98,14 @@ def add_foot_legend(
     )
 
 
-def label(axis: Axes, title: str, ylabel: str) -> None:
-    """Give axes a title at their left and a label of the ordinate."""
+def label(axis: Axes, title: str = '', ylabel: str = '', xlabel: str = '') -> None:
+    """Give axes a title at their left and labels.
+
+    Args:
+        axis: Axes.
+        title: Words above them.
+        ylabel: What the ordinate is, with its unit; empty: left as it is.
+        xlabel: Likewise of the abscissa.
+    """
     axis.set_title(title, loc='left', fontsize=11)
-    axis.set_ylabel(ylabel)
+    axis.set(**{f'{name}label': words for name, words in zip('xy', (xlabel, ylabel)) if words})

@@ -176,12 +176,12 @@ def plot_pareto(result: dict[str, Any]) -> style.Figure:
         (entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9), key=lambda entry: entry[1]
     )
     axis.plot(*chosen, '*', color='black', markersize=13, label='chosen')
-    axis.set_xlabel('least of: margin kept / margin asked for')
     style.label(
         axis,
         f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
         f'{result["trials"]} points tried',
         in_words(result['cost_name']),
+        'least of: margin kept / margin asked for',
     )
     axis.legend(fontsize=9)
     return figure
@@ -243,8 +243,9 @@ def plot_attraction(result: dict[str, Any]) -> style.Figure:
                 markersize=4,
                 label=text,
             )
-        axis.set_xlabel(names[i])
-        style.label(axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j])
+        style.label(
+            axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j], names[i]
+        )
     axes[0].legend(loc='best', fontsize=9)
     low, high = result['attraction_share_interval']
     figure.suptitle(

@@ -188,8 +188,7 @@ def plot_steps(run: Run) -> style.Figure | None:
             axis.plot(number[chosen], table[name][chosen], 'o', color=style.FOOT_COLOURS[i])
         low = min(0.0, np.nanmin(table[name]) * 1.1)
         axis.set_ylim(low, max(1e-3, np.nanmax(table[name]) * 1.12))
-        style.label(axis, title, ylabel)
-        axis.set_xlabel('step')
+        style.label(axis, title, ylabel, 'step')
         axis.xaxis.get_major_locator().set_params(integer=True)
     figure.get_layout_engine().set(wspace=0.06)
     style.add_foot_legend(figure, run.robot, 'stands')
@@ -274,7 +273,7 @@ def _joint_colours(robot: Robot) -> dict[str, str]:
     return colours
 
 
-def segment_colour(segment: kinematics.Segment) -> str:
+def segment_colour(segment: kinematics.Bone) -> str:
     """Return the colour of a segment: that of the foot of its leg."""
     return style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot]
 

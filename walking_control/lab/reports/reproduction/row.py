@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One published number and what comes of computing it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
