@@ -18,6 +18,7 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
+from walking_control.controllers.stepping.size import Size, size_of
 from walking_control.controllers.stepping.step_plan import (
     Fall,
     plan_step,
@@ -452,14 +453,38 @@ def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
 
 def test_thresholds_go_with_size():
     """What is rest for a robot of a metre would be a stride for one of twenty centimetres."""
-    own, large = thresholds_of(0.8, 9.81), thresholds_of(3.2, 9.81)
+    own, large = thresholds_of(Size()), thresholds_of(size_of(3.2, 9.81))
     for name in own._fields:  # lengths by L, speeds by sqrt(g L)
         factor = 4.0 if name in ('stopped', 'far') else 2.0
         assert getattr(large, name) == pytest.approx(factor * getattr(own, name))
     source = inspect.getsource(touchdown)
-    bare = set(re.findall(r'^([A-Z]+) = .*# m(?:/s)?[:,]', source, re.M)) - {'LEG'}
+    bare = set(re.findall(r'^([A-Z]+) = .*# m(?:/s)?[:,]', source, re.M))
     assert {name.lower() for name in bare} == set(own._fields)
     assert all(len(re.findall(rf'\b{name}\b', source)) == 2 for name in bare)
+
+
+def test_a_swing_goes_with_size():
+    """A small robot would chase a late floor and a foothold as fast as one four times its size."""
+    shape = SteppingParameters(step_time=0.4, early=0.05, touchdown_speed=0.2, sinking=0.2)
+    small = SteppingParameters(step_time=0.2, early=0.025, touchdown_speed=0.1, sinking=0.1)
+    own, less, dt = SwingFoot(), SwingFoot(Size(length=0.25)), 0.002
+    for tick in range(240):  # the floor is late, and the foothold moves at the end
+        elapsed, left = tick * dt, 0.4 - tick * dt
+        way = SwingWay(np.array([0.2 + 0.1 * (left < 0.0), 0.1]), left, 0.04)
+        near = SwingWay(0.25 * way.foothold, 0.5 * left, 0.01)
+        own.advance(way, elapsed, dt, shape)
+        less.advance(near, 0.5 * elapsed, 0.5 * dt, small)
+        np.testing.assert_allclose(less.position, 0.25 * own.position, rtol=1e-9, atol=1e-12)
+
+
+def test_a_trim_learns_with_size():
+    """A robot of a quarter of the size would take a push for its usual speed, and learn from it."""
+    own, small = SpeedTrim(), SpeedTrim(Size(length=0.25, acceleration=1.0))
+    for speed in (0.5, 0.45, 0.43, 0.42, 0.8, 0.42):
+        own.add(np.array([0.4 * speed, 0.0]), 0.4, np.array([0.5, 0.0]), 0.3)
+        small.add(np.array([0.1 * speed, 0.0]), 0.2, np.array([0.25, 0.0]), 0.3)
+    np.testing.assert_allclose(small.value, 0.5 * own.value, atol=1e-12)
+    assert abs(own.value[0]) > 1e-3
 
 
 def test_a_sensor_that_works_is_waited_for():
@@ -469,7 +494,7 @@ def test_a_sensor_that_works_is_waited_for():
 
     def landed(descent, felt=True):
         """Return whether a touchdown is found in five ticks, after one that was felt or not."""
-        finder = Touchdown(thresholds_of(0.8, 9.81))
+        finder = Touchdown(thresholds_of(Size()))
         if not felt:
             finder.end_step(1)
         finder.begin_step()

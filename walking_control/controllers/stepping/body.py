@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.optimize import minimize
 
+from walking_control.controllers.stepping.size import GRAVITY, size_of
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import friction_torques, spring_torques
@@ -41,7 +42,7 @@ class Foot:
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
-    `dynamics`: the robot's `Dynamics`; its base is free.
+    `dynamics`: the robot's `Dynamics`; its base is free. `gravity`: m/s^2.
 
     Attributes:
         mass: kg.
@@ -60,12 +61,13 @@ class Body:
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
             the longest its joints allow.
+        size: What constants grow with.
         dynamics: As given.
         motors: Place of each motor's joint among the joints, ``(n_motors,)``.
         quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
+    def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
         self.dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
         robot, order = dynamics.robot, dynamics.pinocchio_order[ROOT:] - ROOT
         self.motors = np.array([order[robot.joint_index(joint)] for joint in robot.actuators], int)
@@ -96,6 +98,7 @@ class Body:
         foot = self.feet[0]
         at_zero, longest = float(foot.hip[2] - foot.position[2]), self._longest_leg()
         self.leg_length = longest if longest > BENT * at_zero else at_zero
+        self.size = size_of(self.leg_length, gravity)
 
     def update(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute everything at generalised coordinates ``(nq,)`` and velocities ``(nv,)``.

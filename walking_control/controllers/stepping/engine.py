@@ -98,15 +98,16 @@ class WalkingEngine:
         require_motors(law, robot, biped=True)
         # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
         self.gravity = world.gravity * math.cos(world.slope)
-        self.body = Body(Dynamics(robot, world.gravity, world.slope))
+        self.body = Body(Dynamics(robot, world.gravity, world.slope), world.gravity)
+        size = self.body.size
         self.program = _make_program(self.body, values)
         self._prediction = Prediction(self.dynamics, values.delay, velocity_lag)
         if robot_file.start.posture is not None:
             self.body.find_quickest_swing(robot_file.start.posture)
-        self.touchdown = Touchdown(thresholds_of(self.body.leg_length, world.gravity))
-        self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope))
-        self.plan, self.swing = StepPlan(values.compiled), SwingFoot()
-        self.heading, self.velocity = Heading(), VelocityAim()
+        self.touchdown = Touchdown(thresholds_of(size))
+        self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
+        self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
+        self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
         self.reset()
 

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.stairs import Stairs
 from walking_control.models.signals import WalkerState
 
@@ -22,6 +23,7 @@ class Floor:
     Args:
         least_drop: Of the floor from step to step that is told from a level one, m.
         fall: Of the floor ahead against gravity, as a slope, 1.
+        size: Of the robot.
 
     Attributes:
         downhill: Where gravity pulls along the floor, over what it pulls into it, ``(2,)``.
@@ -32,8 +34,9 @@ class Floor:
         between: Of the highest floor on the way there, m.
     """
 
-    def __init__(self, least_drop: float, fall: float = 0.0) -> None:
+    def __init__(self, least_drop: float, fall: float = 0.0, size: Size = USUAL) -> None:
         self._least_drop, self.downhill = least_drop, np.array([fall, 0.0])
+        self._size = size
         self.tilted, self.level = np.eye(3), np.eye(3)
         self.reset()
 
@@ -53,7 +56,8 @@ class Floor:
         if self._told is not values:
             self._told, half = values, 0.5 * values.sole_length
             places, rises = values.edge_places, values.edge_rises
-            self.stairs = Stairs(places, rises, half, values.highest_edge) if places else None
+            length, highest = self._size.length, values.highest_edge
+            self.stairs = Stairs(places, rises, half, highest, length) if places else None
 
     def lean(self, slope: np.ndarray) -> None:
         """Take the floor's rise over run along x and y, ``(2,)``."""
@@ -84,7 +88,7 @@ class Floor:
     def sink(self, dt: float) -> None:
         """Let the base come back to its height; without edges, foresee the next drop."""
         if self.stairs is not None:
-            self._sag *= math.exp(-dt / SAGGING)
+            self._sag *= math.exp(-dt / (SAGGING * self._size.time))
         else:  # who went down goes on down; a foot that meets the floor early does no harm
             drop = 0.5 * sum(self._drops)
             self.rise = -drop if drop > self._least_drop else 0.0

@@ -14,16 +14,23 @@ class Stairs:
     """A floor of levels along x of the floor frame.
 
     `places`: of the edges, m ahead of the start, rising. `rises`: of each, m; down below 0. `half`:
-    half a sole's length, m. `highest`: the largest rise or drop that is stepped over, m.
+    half a sole's length, m. `highest`: the largest rise or drop that is stepped over, m. `length`:
+    factor of lengths, of a robot's `Size`.
     """
 
     def __init__(
-        self, places: Sequence[float], rises: Sequence[float], half: float, highest: float
+        self,
+        places: Sequence[float],
+        rises: Sequence[float],
+        half: float,
+        highest: float,
+        length: float = 1.0,
     ) -> None:
         self.places, self._levels = np.array(places), np.append(0.0, np.cumsum(rises))
-        self._clear = half + BESIDE
+        self._clear, self._drift = half + BESIDE * length, DRIFT * length
         beyond = np.flatnonzero(np.abs(rises) > highest)
-        self.end = self.places[beyond[0]] - STOP if len(beyond) else np.inf  # no farther than here
+        # no farther than here
+        self.end = self.places[beyond[0]] - STOP * length if len(beyond) else np.inf
 
     def locate(self, x: float, height: float) -> float:
         """Return how far off a place is, by the height at which a foot found the floor there, m.
@@ -34,7 +41,7 @@ class Stairs:
         beside = [i for i in (own, own - 1, own + 1) if 0 <= i < len(self._levels)]
         found = min(beside, key=lambda i: abs(self._levels[i] - height))
         edge = self.places[own - 1 if found < own else min(own, len(self.places) - 1)]
-        return float(edge - x) if found != own and abs(edge - x) < DRIFT else 0.0
+        return float(edge - x) if found != own and abs(edge - x) < self._drift else 0.0
 
     def beside(self, x: float, stance: float) -> float:
         """Return a place near x at which a sole lies on one level, m.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.size import Size, USUAL
 
 SHORTEST = 0.04  # s: minimum jerk over less asks for what no leg can do
 LATE = 0.02  # s: a floor that is later than that is lower
@@ -32,9 +33,13 @@ class SwingFoot:
     """Desired motion of the swing foot, from the stance foot, in floor axes.
 
     Attributes: `position`: m, ``(3,)``. `velocity`: m/s, ``(3,)``. `acceleration`: m/s^2, ``(3,)``.
+
+    Args:
+        size: Of the robot.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, size: Size = USUAL) -> None:
+        self._size = size
         self.position, self.velocity, self.acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
 
     def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
@@ -51,24 +56,27 @@ class SwingFoot:
             shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
         """
         foothold, remaining, clearance, rise, between = way
+        shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)
         if remaining > shape.early:
-            over = max(remaining - shape.early, SHORTEST)
+            over = max(remaining - shape.early, shortest)
             jerk[:2] = minimum_jerk(foothold - x[:2], v[:2], a[:2], over)
-        elif remaining > -LATE:
+        elif remaining > -late:
             x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
         else:  # the fall goes on, and the foot after it
             v[:2] = a[:2] = 0.0
-            x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
+            most = CHASE * self._size.speed * dt
+            x[:2] += np.clip(foothold - x[:2], -most, most)
         half = 0.5 * (elapsed + remaining)
-        if elapsed < half and remaining > 2.0 * SHORTEST:
+        if elapsed < half and remaining > 2.0 * shortest:
             highest = between + clearance * min(1.0, 2.0 * half / shape.step_time)
-            jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, SHORTEST))
-        elif remaining > LAST:
+            jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, shortest))
+        elif remaining > last:
             jerk[2] = minimum_jerk(rise - x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
-            v[2], a[2] = -shape.sinking + DEEPER * min(remaining + LATE, 0.0), 0.0
+            deeper = DEEPER * self._size.acceleration * min(remaining + late, 0.0)
+            v[2], a[2] = -shape.sinking + deeper, 0.0
         x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
         v += dt * (a + 0.5 * dt * jerk)
         a += dt * jerk

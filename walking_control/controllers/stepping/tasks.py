@@ -125,7 +125,8 @@ class HeightTask(NamedTuple):
         acceleration = gains.stiffness * left - gains.damping * float(
             self.normal @ body.rotation @ velocity
         )
-        acceleration = min(max(acceleration, LOWEST), HIGHEST)
+        size = body.size.acceleration
+        acceleration = min(max(acceleration, LOWEST * size), HIGHEST * size)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ velocity)
         program.want(up[None], np.array([acceleration - drift]), gains.weight)
 

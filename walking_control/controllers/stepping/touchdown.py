@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """When the swing foot has landed: it carries, or it no longer sinks as it should."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.stepping.size import Size
+
 TOUCHING = 2  # ticks a contact must last to be a touchdown
 EARLIEST = 0.3  # part of the step time before which the swing foot does not land
 PATIENT = 0.25  # of the same: how long a sensor that works is waited for
-LEG = 0.8  # m: of the walker whose `Thresholds` these are; others' go with size
 STOPPED = 0.006  # m: how far a foot on the floor stays behind one that sinks on
 FAR = 0.015  # m: a foot that is farther behind may still be in the air
 RISING = 0.05  # m/s: a foot that rises faster has not landed,
@@ -29,12 +29,16 @@ class Thresholds(NamedTuple):
     slow: float
 
 
-def thresholds_of(leg: float, gravity: float) -> Thresholds:
-    """Return the `Thresholds` for a leg in m and gravity in m/s^2, by dynamic similarity."""
-    speed = math.sqrt(leg / LEG * gravity / 9.81)
-    size = leg / LEG
+def thresholds_of(size: Size) -> Thresholds:
+    """Return the `Thresholds` of a robot of a size, by dynamic similarity."""
+    length, speed = size.length, size.speed
     return Thresholds(
-        STOPPED * size, FAR * size, RISING * speed, BOUNCING * speed, CREEP * speed, SLOW * speed
+        STOPPED * length,
+        FAR * length,
+        RISING * speed,
+        BOUNCING * speed,
+        CREEP * speed,
+        SLOW * speed,
     )
 
 

@@ -12,6 +12,8 @@ import math
 
 import numpy as np
 
+from walking_control.controllers.stepping.size import Size, USUAL
+
 STEADY = 0.1  # m/s: a speed that changes more from step to step, or is more off, is disturbed
 MOST = 0.4  # m/s
 
@@ -20,9 +22,13 @@ class SpeedTrim:
     """The correction, ahead and to the left.
 
     Attributes: `value`: m/s, ``(2,)``.
+
+    Args:
+        size: Of the robot.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, size: Size = USUAL) -> None:
+        self._steady, self._most = STEADY * size.speed, MOST * size.speed
         self.value = np.zeros(2)
         self.reset()
 
@@ -43,6 +49,6 @@ class SpeedTrim:
             return
         # of two steps, one with each foot: the width comes and goes
         before, self._mean = self._mean, (last[0] + way) / (last[1] + time)
-        if math.hypot(*(self._mean - before)) < STEADY:
-            error = np.clip(0.5 * (last[2] + aim) - self._mean, -STEADY, STEADY)
-            np.clip(self.value + share * error, -MOST, MOST, out=self.value)
+        if math.hypot(*(self._mean - before)) < self._steady:
+            error = np.clip(0.5 * (last[2] + aim) - self._mean, -self._steady, self._steady)
+            np.clip(self.value + share * error, -self._most, self._most, out=self.value)

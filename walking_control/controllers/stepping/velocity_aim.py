@@ -4,6 +4,7 @@
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.models.signals import Reference
 
@@ -17,11 +18,14 @@ class VelocityAim:
         wanted: What is commanded, within the limits, ``(3,)``.
         value: What is aimed at now, ``(3,)``.
         crouch: By which share of its height the base is lowered.
+
+    Args:
+        size: Of the robot.
         trim: What steps are planned for besides, so that the robot walks as fast as is aimed at.
     """
 
-    def __init__(self) -> None:
-        self.trim = SpeedTrim()
+    def __init__(self, size: Size = USUAL) -> None:
+        self.trim = SpeedTrim(size)
         self.reset()
 
     def reset(self) -> None:
