@@ -26,7 +26,7 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.dynamics import Mechanics, SupportDynamics
 
 ROUNDS = 400
 FAST = np.array([-2.5, 2.0])  # rad/s: the wanted efforts would make the foot slip
@@ -132,20 +132,8 @@ def program_of(support, law, q, v):
     nearest_effort(L, B, B @ efforts[tracker.SUM], H, LH, wanted)
     A, d = np.zeros((9, 2)), np.zeros(9)
     M_f, h_f = parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy()
-    foot_limits(
-        M_f,
-        h_f,
-        L,
-        parts['bias'][2:].copy(),
-        B,
-        law.limits.largest,
-        law.limits.least,
-        law.limits.friction,
-        law.limits.half_length,
-        law.limits.ankle,
-        A,
-        d,
-    )
+    state = Mechanics(parts['mass'][2:, 2:], L, parts['bias'][2:].copy(), M_f, h_f)
+    foot_limits(law.limits, state, B, A, d)
     return LH, A, d, wanted
 
 

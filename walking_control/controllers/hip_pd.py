@@ -21,13 +21,13 @@ from walking_control.controllers.limits.efforts import (
 )
 from walking_control.controllers.parameters import HipPdParameters
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, factorise_spd, Terms
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import SupportDynamics, terms_places, unpack_terms
+from walking_control.models.support.dynamics import mechanics_of, SupportDynamics
 
 NOTHING = np.zeros(1)  # the law remembers nothing
 
@@ -66,32 +66,18 @@ def ankle_law(
 ) -> None:
     """PD of the hip and energy feedback of the ankle, within limits, as an `ArrayLaw`."""
     n, k = q.shape[0], effort.shape[0]
-    M, L, M_f, h, h_f = (
-        np.zeros((n, n)),
-        np.zeros((n, n)),
-        np.zeros((2, n)),
-        np.zeros(n),
-        np.zeros(2),
-    )
-    H, LH, spare, buffer = (
-        np.zeros((k, k)),
-        np.zeros((k, k)),
-        np.zeros(k),
-        np.zeros(terms_places(n).end),
-    )
-    terms(support, q, v, data.parameters, buffer)
-    unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
-    factorise_spd(M, L)
-    energy = potential(data.parameters, data.spin[support], M_f)
+    H, LH, spare = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
+    robot = mechanics_of(terms, data.parameters, support, q, v)
+    energy = potential(data.parameters, data.spin[support], robot.M_f)
     for i in range(n):
         for j in range(n):
-            energy += 0.5 * v[i] * M[i, j] * v[j]
+            energy += 0.5 * v[i] * robot.M[i, j] * v[j]
     B = data.limits.inputs[support]
-    nearest_effort(L, B, np.zeros(n), H, LH, spare)  # for LH
+    nearest_effort(robot.L, B, np.zeros(n), H, LH, spare)  # for LH
     hip_law(terms, data.hip, memory, support, held, q, v, effort)
     if data.limits.ankle >= 0:
         effort[data.limits.ankle] = data.gain * (data.energy - energy)
-    keep_foot(data.limits, M_f, h_f, L, h, B, LH, spare, 0.0, effort)
+    keep_foot(data.limits, robot, B, LH, spare, 0.0, effort)
 
 
 class HipPd(Controller):

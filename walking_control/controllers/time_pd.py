@@ -24,19 +24,13 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.parameters import TimePdParameters
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
-from walking_control.models.array_functions import (
-    array_function,
-    factorise_spd,
-    inner,
-    solve_spd,
-    Terms,
-)
+from walking_control.models.array_functions import array_function, inner, solve_spd, Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import SupportDynamics, terms_places, unpack_terms
+from walking_control.models.support.dynamics import mechanics_of, SupportDynamics
 
 
 class Playback(NamedTuple):
@@ -92,29 +86,20 @@ def play(
     """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
     n, k = q.shape[0], effort.shape[0]
     target, rate, spare = np.zeros(n), np.zeros(n), np.zeros(n)
-    M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
-    H, LH, h, h_f, buffer = (
-        np.zeros((k, k)),
-        np.zeros((k, k)),
-        np.zeros(n),
-        np.zeros(2),
-        np.zeros(terms_places(n).end),
-    )
+    H, LH = np.zeros((k, k)), np.zeros((k, k))
     last = data.curve.knots[data.curve.knots.shape[0] - 1]
     evaluate(data.curve, min(elapsed, last), target, rate, spare)
-    terms(support, q, v, data.parameters, buffer)
-    unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
+    robot = mechanics_of(terms, data.parameters, support, q, v)
     for i in range(n):
         going = rate[i] if elapsed < last else 0.0
         spare[i] = data.stiffness * (target[i] - q[i]) + data.damping * (going - v[i])
-    factorise_spd(M, L)
     B = data.limits.inputs[support]
-    nearest_effort(L, B, spare, H, LH, effort)
-    keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort * 0.0, 0.0, effort)
+    nearest_effort(robot.L, B, spare, H, LH, effort)
+    keep_foot(data.limits, robot, B, LH, effort * 0.0, 0.0, effort)
     if data.losses.share > 0.0:
         for i in range(n):
-            spare[i] = inner(B[i], effort) - h[i]
-        solve_spd(L, spare, rate)
+            spare[i] = inner(B[i], effort) - robot.h[i]
+        solve_spd(robot.L, spare, rate)
         make_up(data.losses, support, v, rate, effort)
 
 

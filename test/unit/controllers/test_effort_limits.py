@@ -18,7 +18,12 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.support.dynamics import effort_map, foot_turn, SupportDynamics
+from walking_control.models.support.dynamics import (
+    effort_map,
+    foot_turn,
+    Mechanics,
+    SupportDynamics,
+)
 
 
 @pytest.fixture(scope='module')
@@ -82,20 +87,15 @@ def test_foot_forces_against_newton(compass):
             parts = compass.layout.split(compass.terms(foot, q, v))
             M, h = parts['mass'][2:, 2:], parts['bias'][2:]
             A, d = np.zeros((9, 2)), np.zeros(9)
-            fx, fz = foot_limits(
-                parts['mass'][:2, 2:].copy(),
-                parts['bias'][:2].copy(),
+            state = Mechanics(
+                M,
                 np.linalg.cholesky(M),
                 h.copy(),
-                B,
-                np.full(2, 50.0),
-                7.0,
-                0.6,
-                0.1,
-                1,
-                A,
-                d,
+                parts['mass'][:2, 2:].copy(),
+                parts['bias'][:2].copy(),
             )
+            bounds = Limits(np.array([B, B]), np.full(2, 50.0), 1, OFF, 7.0, 0.6, 0.1)
+            fx, fz = foot_limits(bounds, state, B, A, d)
             a = np.linalg.solve(M, B @ tau - h)
 
             def com_velocity(t):
@@ -118,10 +118,7 @@ def test_foot_forces_against_newton(compass):
             )
             kept = keep_foot(
                 free,
-                parts['mass'][:2, 2:].copy(),
-                parts['bias'][:2].copy(),
-                np.linalg.cholesky(M),
-                h.copy(),
+                state,
                 B,
                 np.eye(2),
                 np.zeros(2),

@@ -18,7 +18,7 @@ from walking_control.models.array_functions import (
     multiply,
     Terms,
 )
-from walking_control.models.support.dynamics import terms_places, unpack_terms
+from walking_control.models.support.dynamics import Mechanics, terms_places, unpack_terms
 
 if TYPE_CHECKING:
     from walking_control.controllers.curve_tracking.tick import TrackerData
@@ -29,11 +29,7 @@ class Motion(NamedTuple):
 
     Attributes:
         v: Rates, ``(m,)``.
-        M: Mass matrix, ``(m, m)``.
-        L: Its Cholesky factor.
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, m)``.
-        h: Bias, ``(m,)``.
-        h_f: Bias of the foot's directions, ``(2,)``.
+        robot: `Mechanics` of the free coordinates.
         gradient: Of the potential energy, ``(m,)``.
         e: Desired direction, of unit length in M.
         m: Desired momentum direction M e.
@@ -49,11 +45,7 @@ class Motion(NamedTuple):
     """
 
     v: np.ndarray
-    M: np.ndarray
-    L: np.ndarray
-    M_f: np.ndarray
-    h: np.ndarray
-    h_f: np.ndarray
+    robot: Mechanics
     gradient: np.ndarray
     e: np.ndarray
     m: np.ndarray
@@ -132,11 +124,7 @@ def observe(
             M_f[i, j] = rows[i, free[j]]
     return Motion(
         rate,
-        M,
-        L,
-        M_f,
-        biases[0],
-        h_f,
+        Mechanics(M, L, biases[0], M_f, h_f),
         biases[1],
         e,
         m,

@@ -251,7 +251,7 @@ def compose(
     nominal_force(motion.turn, m, nu, r, forces[NOMINAL])
     potential_force(motion.gradient, e, m, forces[COMPENSATION])
     rate = asymptotic_force(
-        motion.M,
+        motion.robot.M,
         m,
         r,
         nu,
@@ -269,8 +269,8 @@ def compose(
             forces[SUM, i] += forces[part, i]
     if gains.freedom > 0.0 and n > 2:
         direction = e * 0.0
-        solve_spd(motion.L, forces[SUM], direction)
-        multiply(motion.M, r, forces[FREEDOM])
+        solve_spd(motion.robot.L, forces[SUM], direction)
+        multiply(motion.robot.M, r, forces[FREEDOM])
         relieve(forces[SUM], direction, m, e, r, rho, gains.freedom, forces[FREEDOM])
     for i in range(n):
         forces[SUM, i] += forces[FREEDOM, i]
@@ -307,7 +307,7 @@ def realise(
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     for part in range(6):
         nearest_effort_across(
-            motion.L, B, forces[part], motion.e, data.gains.along, H, LH, parts[part]
+            motion.robot.L, B, forces[part], motion.e, data.gains.along, H, LH, parts[part]
         )
     for j in range(k):
         effort[j] = parts[SUM, j]
@@ -315,9 +315,7 @@ def realise(
     share = tank_share(tank, inner(work, effort))
     for j in range(k):
         effort[j] *= share
-    kept, fx, fz = keep_foot(
-        data.limits, motion.M_f, motion.h_f, motion.L, motion.h, B, LH, work, tank, effort
-    )
+    kept, fx, fz = keep_foot(data.limits, motion.robot, B, LH, work, tank, effort)
     return share * kept, fx, fz
 
 
@@ -401,10 +399,10 @@ def expected(
     data: TrackerData, motion: Motion, support: int, effort: np.ndarray, n: int
 ) -> np.ndarray:
     """Return the accelerations of all n coordinates that torques at the joints are to cause."""
-    force, free = motion.h * 0.0, motion.h * 0.0
+    force, free = motion.robot.h * 0.0, motion.robot.h * 0.0
     for i in range(force.shape[0]):
-        force[i] = inner(data.limits.inputs[support, i], effort) - motion.h[i]
-    solve_spd(motion.L, force, free)
+        force[i] = inner(data.limits.inputs[support, i], effort) - motion.robot.h[i]
+    solve_spd(motion.robot.L, force, free)
     a = np.zeros(n)
     for i in range(free.shape[0]):
         a[data.free[i]] = free[i]

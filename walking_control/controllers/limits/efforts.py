@@ -40,7 +40,7 @@ from walking_control.models.friction import (
     gear_table,
     VISCOUS,
 )
-from walking_control.models.support.dynamics import effort_map, SupportDynamics
+from walking_control.models.support.dynamics import effort_map, Mechanics, SupportDynamics
 
 OFF, SCALE, PROJECT = 0, 1, 2
 
@@ -148,32 +148,13 @@ def nearest_effort_across(
 
 @array_function
 def foot_limits(
-    M_f: np.ndarray,
-    h_f: np.ndarray,
-    L: np.ndarray,
-    h: np.ndarray,
-    B: np.ndarray,
-    limits: np.ndarray,
-    least: float,
-    friction: float,
-    half_length: float,
-    ankle: int,
-    A: np.ndarray,
-    d: np.ndarray,
+    limits: Limits, robot: Mechanics, B: np.ndarray, A: np.ndarray, d: np.ndarray
 ) -> tuple[float, float]:
     """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
 
     Args:
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
-        h_f: Bias of these rows, ``(2,)``.
-        L: Cholesky factor of the mass matrix.
-        h: Bias, ``(n,)``.
+        robot: `Mechanics` of the state.
         B: Generalised force per effort, ``(n, k)``.
-        limits: Largest efforts, ``(k,)``.
-        least: Smallest normal force, N.
-        friction: Coefficient used.
-        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
-        ankle: Column of the ankle's effort, or -1.
         A: Filled, ``(2 k + 5, k)``.
         d: Filled, ``(2 k + 5,)``.
 
@@ -181,13 +162,14 @@ def foot_limits(
         ``(Fx, Fz)`` without effort, N.
     """
     n, k = B.shape
-    x, column = h * 0.0, h * 0.0
-    solve_spd(L, h, x)
-    fx0, fz0 = h_f[0] - inner(M_f[0], x), h_f[1] - inner(M_f[1], x)
+    L, M_f, friction, half_length = robot.L, robot.M_f, limits.friction, limits.half_length
+    x, column = robot.h * 0.0, robot.h * 0.0
+    solve_spd(L, robot.h, x)
+    fx0, fz0 = robot.h_f[0] - inner(M_f[0], x), robot.h_f[1] - inner(M_f[1], x)
     A[:] = 0.0
     for j in range(k):
         A[2 * j, j], A[2 * j + 1, j] = 1.0, -1.0
-        d[2 * j], d[2 * j + 1] = limits[j], limits[j]
+        d[2 * j], d[2 * j + 1] = limits.largest[j], limits.largest[j]
         for i in range(n):
             column[i] = B[i, j]
         solve_spd(L, column, x)
@@ -195,11 +177,11 @@ def foot_limits(
         A[2 * k, j] = -fz
         A[2 * k + 1, j] = fx - friction * fz
         A[2 * k + 2, j] = -fx - friction * fz
-        if ankle >= 0 and half_length > 0.0:
-            own = 1.0 if j == ankle else 0.0
+        if limits.ankle >= 0 and half_length > 0.0:
+            own = 1.0 if j == limits.ankle else 0.0
             A[2 * k + 3, j] = own - half_length * fz
             A[2 * k + 4, j] = -own - half_length * fz
-    d[2 * k] = fz0 - least
+    d[2 * k] = fz0 - limits.least
     d[2 * k + 1] = friction * fz0 - fx0
     d[2 * k + 2] = friction * fz0 + fx0
     d[2 * k + 3] = d[2 * k + 4] = max(half_length * fz0, 0.0)
@@ -225,10 +207,7 @@ def scale_effort(A: np.ndarray, d: np.ndarray, tau: np.ndarray) -> float:
 @array_function
 def keep_foot(
     limits: Limits,
-    M_f: np.ndarray,
-    h_f: np.ndarray,
-    L: np.ndarray,
-    h: np.ndarray,
+    robot: Mechanics,
     B: np.ndarray,
     LH: np.ndarray,
     work: np.ndarray,
@@ -240,10 +219,7 @@ def keep_foot(
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
 
     Args:
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
-        h_f: Bias of these rows, ``(2,)``.
-        L: Cholesky factor of the mass matrix, ``(n, n)``.
-        h: Bias, ``(n,)``.
+        robot: `Mechanics` of the state.
         B: Generalised force per effort, ``(n, k)``.
         LH: Cholesky factor of B^T M^-1 B, ``(k, k)``.
         work: Energy each effort injects during the period per N m, ``(k,)``.
@@ -257,20 +233,7 @@ def keep_foot(
     for j in range(k):
         asked = asked or effort[j] != 0.0
     A, d = np.zeros((2 * k + 5, k)), np.zeros(2 * k + 5)
-    fx, fz = foot_limits(
-        M_f,
-        h_f,
-        L,
-        h,
-        B,
-        limits.largest,
-        limits.least,
-        limits.friction,
-        limits.half_length,
-        limits.ankle,
-        A,
-        d,
-    )
+    fx, fz = foot_limits(limits, robot, B, A, d)
     if limits.limiting == SCALE or (
         limits.limiting == PROJECT and asked and not nearest_allowed(LH, A, d, effort)
     ):

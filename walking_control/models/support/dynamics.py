@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, factorise_spd, Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
 
@@ -154,6 +154,46 @@ def unpack_terms(
         h_f[i] = terms[bias + i]
         for j in range(n):
             M_f[i, j] = terms[i * (n + 2) + 2 + j]
+
+
+class Mechanics(NamedTuple):
+    """How a robot on its stance foot answers forces, now.
+
+    Attributes:
+        M: Mass matrix, ``(n, n)``.
+        L: Its Cholesky factor.
+        h: Bias, ``(n,)``.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+        h_f: Bias of these rows, ``(2,)``.
+    """
+
+    M: np.ndarray
+    L: np.ndarray
+    h: np.ndarray
+    M_f: np.ndarray
+    h_f: np.ndarray
+
+
+@array_function
+def mechanics_of(
+    terms: Terms, parameters: np.ndarray, support: int, q: np.ndarray, v: np.ndarray
+) -> Mechanics:
+    """Return the `Mechanics` of a state.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        parameters: Of the support terms.
+        support: Index of the stance foot.
+        q: Minimal coordinates, ``(n,)``.
+        v: Their rates, ``(n,)``.
+    """
+    n = q.shape[0]
+    M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
+    h, h_f, buffer = np.zeros(n), np.zeros(2), np.zeros(terms_places(n).end)
+    terms(support, q, v, parameters, buffer)
+    unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
+    factorise_spd(M, L)
+    return Mechanics(M, L, h, M_f, h_f)
 
 
 @dataclass(frozen=True)
