@@ -59,6 +59,7 @@ def test_dribbel_walks_over_the_topics_of_its_drives(tmp_path, edited_robot_file
     assert replay(bag, recorded_robot(bag))['identical']
 
 
+@pytest.mark.long
 def test_walker3d_walks_over_its_topics(tmp_path, edited_robot_file):
     """If it failed, twelve impedance drives would not walk in space over ROS."""
     joints = load_robot('walker3d').robot.joints
