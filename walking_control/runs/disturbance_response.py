@@ -182,9 +182,7 @@ def _squared_effort(run: Run, begins: np.ndarray) -> float | None:
     """Return the integral of the squared efforts from first to last of some touchdowns / steps."""
     if len(begins) < 2:
         return None
-    rows = slice(begins[0], begins[-1])
-    squares = (run.effort[rows] ** 2).sum(axis=1)
-    return float(squares @ np.diff(run.time[begins[0] : begins[-1] + 1]) / (len(begins) - 1))
+    return quantities.squared_effort(run, begins[0], begins[-1]) / (len(begins) - 1)
 
 
 def _foot_length(run: Run, weight: float) -> float | None:

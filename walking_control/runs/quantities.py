@@ -141,9 +141,13 @@ def squared_effort_per_step(run: Run) -> float | None:
     rows = touchdowns(run)
     if len(rows) < 2:
         return None
-    last = rows[-1]
-    squares = (run.effort[:last] ** 2).sum(axis=1)
-    return float(squares @ np.diff(run.time[: last + 1]) / (len(rows) - 1))
+    return squared_effort(run, 0, rows[-1]) / (len(rows) - 1)
+
+
+def squared_effort(run: Run, first: int, last: int) -> float:
+    """Return the integral of the squared efforts between two rows, N^2m^2 s."""
+    squares = (run.effort[first:last] ** 2).sum(axis=1)
+    return float(squares @ np.diff(run.time[first : last + 1]))
 
 
 def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | None:

@@ -150,6 +150,7 @@ class SteadyInSpace(Steady):
     turn: float | None = None  # rad/s
     heading_error: float | None = None  # rad
     cost_of_transport_each_joint: float | None = None  # see `each_joint_energy`
+    squared_effort: float | None = None  # integral of all squared efforts over the way, N^2m^2s/m
 
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
@@ -174,7 +175,8 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
         )
     way = math.hypot(*velocity[:2]) * duration
     # on the spot nothing is transported
-    load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
+    way = way if way > SPOT * duration else math.nan
+    load = dynamics.mass * run.world.gravity * way
     chosen = (sizes['row'] >= first) & (sizes['row'] < last)
     return SteadyInSpace(
         run.time[first],
@@ -192,6 +194,7 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
         velocity[2],
         heading_error(run)[first:last].mean(),
         drawn[1] / load,
+        quantities.squared_effort(run, first, last) / way,
     )
 
 

@@ -20,12 +20,14 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.size import Size, size_of
 from walking_control.controllers.stepping.step_plan import (
+    Aim,
     Fall,
     plan_step,
     pressure_place,
     steady_aim,
     steady_offset,
     StepLimits,
+    StepPlan,
     SwingLeg,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
@@ -121,6 +123,37 @@ def test_time_gives_what_reach_cannot():
     )
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
+
+
+def gait_plan(limits, center, out=0.0):
+    """Return the step of a gait about to land at 0.25 m, and its aim; `out`: pushed so far, m."""
+    foothold, left, wanted = np.array([0.25, 0.15]), 0.1, np.array([0.8, 0.0, 0.0])
+    gait = np.array([0.1, -0.05])
+    capture = center + (foothold - center + gait) * math.exp(-RATE * left)
+    capture[1] += out
+    fall = Fall(np.array([0.05, 0.05]), RATE * (capture - np.array([0.05, 0.05])), RATE)
+    leg = SwingLeg(1.0, np.array([0.05, 0.12, 0.02]), np.array([2.2, 0.2]), HIP)
+    aim = Aim(wanted, 0.3, 0.15, foothold - center, left, gait, True)
+    planned = StepPlan(False)
+    planned.elapsed = 0.2
+    return planned.find(fall, leg, aim, limits, center, 0.0), aim
+
+
+def test_a_gait_is_not_put_off_for_a_leg_that_walks_it():
+    """A slow leg was counted as late on its own gait: steps were 24 ms too long, and dearer."""
+    slow = LIMITS._replace(acceleration=10.0)
+    step, aim = gait_plan(slow, np.zeros(2))
+    assert step.remaining == aim.remaining
+    np.testing.assert_allclose(step.foothold, [0.25, 0.15], atol=1e-9)
+
+
+def test_limits_sideways_are_those_between_the_feet():
+    """They were counted from where the floor presses: a narrow gait was clipped, and put off."""
+    tight, center = LIMITS._replace(narrowest=0.145), np.array([-0.04, 0.01])
+    step, aim = gait_plan(tight, center)
+    assert step.remaining == aim.remaining
+    step, _ = gait_plan(tight, center, -0.03)
+    assert step.foothold[1] >= 0.145 - 1e-9
 
 
 def test_the_sole_ends_what_the_foothold_does_not():

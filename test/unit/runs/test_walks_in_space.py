@@ -40,6 +40,15 @@ def test_steady_values_are_seen_from_the_robot():
     assert steady['step_length'] == pytest.approx(AHEAD * STEP, abs=0.03)
 
 
+def test_squared_efforts_are_counted_over_the_way():
+    """Two laws of different speeds are compared by what a metre takes of the motors."""
+    run = synthetic_space_walk()
+    run.effort[:] = 2.0
+    n = run.effort.shape[1]
+    steady = summarize(run)['steady']
+    assert steady['squared_effort'] == pytest.approx(4.0 * n / math.hypot(AHEAD, LEFT), rel=2e-3)
+
+
 def test_a_short_or_broken_walk_has_no_steady_state():
     """Figures of a stride that never was would be made up."""
     steady = summarize(synthetic_space_walk(rows=60))['steady']

@@ -50,6 +50,8 @@ STRUCK, TRIPPED = 0.3, 0.8  # parts of the step: before, no foot has met the flo
 CLEAR = 0.06  # s: so long it does not land then
 SOON = 0.02  # s before its time a foot that touches is no surprise
 DEEPER = 15.0  # m/s^2: so much faster a foot looks for a late floor
+MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
+# gait, a foot may land
 STRAIGHT = 0.999  # share of its length that a leg may get
 
 
@@ -185,7 +187,13 @@ class GaitTracking:
             foothold=gait.way * mirror - self._center,
             remaining=gait.duration - engine.plan.elapsed,
         )
-        limits = engine.limits._replace(time=gait.duration, width=abs(gait.way[1]))
+        limits, width = engine.limits, abs(gait.way[1])
+        limits = limits._replace(
+            time=gait.duration,
+            width=width,
+            narrowest=min(limits.narrowest, (1.0 - MORE) * width),
+            hip_reach=max(limits.hip_reach, gait.reach + MORE * abs(gait.way[0])),
+        )
         engine.plan.step = engine.step_to(aim, limits, self._center, dt)
 
     def tasks(self, dt: float, values: NaturalWalkingParameters) -> list[Task]:

@@ -26,7 +26,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.interpolate import make_interp_spline
 
-from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.gaits.gait_family import GaitFamily, SpaceGait
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
@@ -53,6 +53,7 @@ class Stride(NamedTuple):
     way: np.ndarray  # from foot to foot, m, ``(2,)``
     end: np.ndarray  # divergent component just before touchdown, from the stance foot, m, ``(2,)``
     work: float  # of the motors in a step, which its impact takes, J
+    reach: float  # from under the hip to the foot that lands, m
 
 
 class GaitTable:
@@ -86,12 +87,13 @@ class GaitTable:
             fine = slope == level
             least = math.ceil((high - low) / COARSE_SPACING) + 1
             speeds = self.speeds if fine else np.linspace(low, high, min(count, max(least, 4)))
-            gaits = [family.at(float(speed), slope) for speed in speeds]
             s = np.linspace(0.0, 1.0, SAMPLES if fine else COARSE)
-            table = np.array(
-                [_tabulate(gait, s, body, dynamics, self.knees[0], ground) for gait in gaits]
-            )
-            steps = np.array([_stride_of(gait, ground) for gait in gaits])
+            found = []
+            for speed in speeds:
+                gait = family.at(float(speed), slope)
+                row = _tabulate(gait, s, body, dynamics, self.knees[0], ground)
+                found.append((row, _stride_of(gait, ground, body.feet[1])))
+            table, steps = (np.array(each) for each in zip(*found))
             if not fine:
                 table = _refine(s, np.linspace(0.0, 1.0, SAMPLES), table, 1)
                 table, steps = (_refine(speeds, self.speeds, each, 0) for each in (table, steps))
@@ -110,8 +112,8 @@ class GaitTable:
     def stride_at(self, speed: float, rise: float = 0.0) -> Stride:
         """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
         stride = self._between(self._strides, speed, rise)
-        speed, duration, *_, work = stride[:5].tolist()
-        return Stride(speed, duration, stride[2:4], stride[5:7], work)
+        speed, duration, *_, work, reach = stride[:6].tolist()
+        return Stride(speed, duration, stride[2:4], stride[6:8], work, reach)
 
     def _between(self, table: np.ndarray, speed: float, rise: float) -> np.ndarray:
         """Return what a table over rise and speed has there, or at the nearest place."""
@@ -146,11 +148,12 @@ class _Ground(NamedTuple):
     pitch: float  # of the floor against them, rad, uphill positive
 
 
-def _stride_of(gait: SpaceGait, ground: _Ground) -> list[float]:
-    """Return speed ahead, time, way and work of a step."""
+def _stride_of(gait: SpaceGait, ground: _Ground, foot: Foot) -> list[float]:
+    """Return speed ahead, time, way, work and reach of a step whose `foot` lands."""
     ahead = math.cos(ground.pitch)
     length = gait.step_length * ahead
-    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait)]
+    reach = float(np.hypot(*(foot.position - foot.hip)[:2]))
+    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait), reach]
 
 
 def _refine(old: np.ndarray, new: np.ndarray, table: np.ndarray, axis: int) -> np.ndarray:

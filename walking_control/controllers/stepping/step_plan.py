@@ -117,6 +117,7 @@ CANDIDATES = 25
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
 COMMITTED = 0.06  # s
 SOONEST = 0.05  # s: no pressure moves anything in less
+BEYOND = 1.5  # times what its gait asks of it a leg can do, whatever else is known of it
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)  # largest acceleration of a minimum-jerk move, D / T^2
 
 
@@ -230,9 +231,14 @@ def plan_step(
     places = hips + away * share
     error = capture - places
     missing = np.hypot(error[0], error[1])
+    quickest = limits.acceleration
+    if aim.remaining > 0.0:
+        own = aim.foothold - foot[:2] - 0.5 * aim.remaining * leg.velocity
+        usual = QUINTIC_PEAK * np.hypot(own[0], own[1]) / aim.remaining**2
+        quickest = max(quickest, BEYOND * usual)
     left = places - foot[:2].copy().reshape((2, 1)) - 0.5 * (leg.velocity.reshape((2, 1)) * times)
     way = np.hypot(left[0], left[1])
-    late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
+    late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / quickest) - times)
     off = capture - aim.foothold.reshape((2, 1))
     cost = (
         MISSING * missing**2
@@ -287,12 +293,13 @@ class StepPlan:
         """
         last, foot = self.step.remaining - dt, leg.foot.copy()
         foot[:2] -= center
+        out = leg.side * float(center[1])
         step: Step = self._find(
             fall._replace(com=fall.com - center),
             leg._replace(foot=foot),
             aim,
             self.elapsed,
-            limits,
+            limits._replace(narrowest=limits.narrowest - out, widest=limits.widest - out),
             last,
         )
         return step._replace(
