@@ -65,7 +65,8 @@ class InvalidInput(WalkingControlError):
 class Findings:
     """Collects what is wrong with an input, so that all of it can be said at once.
 
-    Attributes: `errors`: the errors so far.
+    Attributes:
+        errors: The errors so far.
     """
 
     def __init__(self) -> None:
@@ -114,7 +115,8 @@ class MissingDependency(InvalidInput):
 class MeasurementError(WalkingControlError):
     """A measurement is incomplete or not finite; it must not reach the control law.
 
-    Attributes: `code`: of the fault that it is.
+    Attributes:
+        code: Of the fault that it is.
     """
 
     code = 'joint_state'

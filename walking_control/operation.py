@@ -49,11 +49,13 @@ class Patience:
 class Operation:
     """Drives a `ControlLoop` from activate to deactivate.
 
-    `controller`: name of the controller; None takes the robot file's default. `latch`: the `Latch`;
-    it outlives the operation and carries the lifecycle. `send`: called with the tick number when
-    `loop.command` is to be sent; 0 answers no tick. `names`: sensor -> what messages call it, e.g.
-    its topic. `obstacle`: callable that returns why the effort must stay zero, e.g. that no
-    watchdog listens, or ``''``.
+    Args:
+        controller: Name of the controller; None takes the robot file's default.
+        latch: The `Latch`; it outlives the operation and carries the lifecycle.
+        send: Called with the tick number when `loop.command` is to be sent; 0 answers no tick.
+        names: Sensor -> what messages call it, e.g. its topic.
+        obstacle: Callable that returns why the effort must stay zero, e.g. that no watchdog
+            listens, or ``''``.
 
     Raises:
         InvalidInput: The loop cannot be built from the robot file.

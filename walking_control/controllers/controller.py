@@ -46,7 +46,9 @@ class Controller(Protocol):
 
     Write a law as a subclass: then what it does not offer has the default given here.
 
-    `robot_file`: the `RobotFile` it is built for. `values`: of the class `parameters`.
+    Args:
+        robot_file: The `RobotFile` it is built for.
+        values: Of the class `parameters`.
 
     Attributes:
         name: Name on the command line, in robot files and of the section of its parameters.

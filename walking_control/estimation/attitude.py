@@ -17,10 +17,14 @@ class Attitude:
     A base turns as its kind allows: in the plane about +y alone, freely, or not at all; the rest
     of what the IMU says is left out.
 
-    `dynamics`: the robot's `Dynamics`. `slope`: inclination of the floor, rad, downhill positive:
-    the IMU counts from gravity, the floor frame from the floor. Attributes: `update`: function
-    (measurement, base, q, v) that writes what turns: orientation and angular velocity of a
-    `BaseState`, the base's part of generalised coordinates and velocities.
+    Args:
+        dynamics: The robot's `Dynamics`.
+        slope: Inclination of the floor, rad, downhill positive: the IMU counts from gravity, the
+            floor frame from the floor.
+
+    Attributes:
+        update: Function (measurement, base, q, v) that writes what turns: orientation and angular
+            velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
     """
 
     def __init__(self, dynamics: Dynamics, slope: float) -> None:

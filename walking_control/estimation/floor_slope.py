@@ -29,10 +29,14 @@ STEEPEST = 0.3  # rise over run: nothing steeper is walked on
 class FloorSlope:
     """Rise of the floor over x and y at the stance foot, and how well it is known.
 
-    `dynamics`: the robot's `Dynamics`, which the estimator moves; its base is free. Attributes:
-    `value`: s, ``(2,)``; that of the state it is made for. `covariance`: of what the newest
-    foothold says, ``(2, 2)``. `flat`: whether feet are soles, which feel the slope. `felt`: whether
-    the newest sole has been looked at for long enough in this very tick.
+    Args:
+        dynamics: The robot's `Dynamics`, which the estimator moves; its base is free.
+
+    Attributes:
+        value: s, ``(2,)``; that of the state it is made for.
+        covariance: Of what the newest foothold says, ``(2, 2)``.
+        flat: Whether feet are soles, which feel the slope.
+        felt: Whether the newest sole has been looked at for long enough in this very tick.
     """
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:

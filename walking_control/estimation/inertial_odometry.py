@@ -45,9 +45,14 @@ class InertialOdometry(LegOdometry):
     The body of the filter has its origin in the IMU and the axes of the base. A base that moves
     in the plane, or does not turn, is the same body with what it cannot do left out.
 
-    `dynamics`: the robot's `Dynamics`. `slope`: inclination of the floor, rad, downhill positive.
-    `gravity`: magnitude, m/s^2. Attributes: `filter`: the `FilterState`. `sample`: the last
-    `Sample`.
+    Args:
+        dynamics: The robot's `Dynamics`.
+        slope: Inclination of the floor, rad, downhill positive.
+        gravity: Magnitude, m/s^2.
+
+    Attributes:
+        filter: The `FilterState`.
+        sample: The last `Sample`.
     """
 
     def __init__(

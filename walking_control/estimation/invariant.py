@@ -223,8 +223,11 @@ def correct(
     The surprise is the squared residual over its covariance: chi-squared if both are honest. The
     covariance is updated in Joseph's form, whose every term is a covariance.
 
-    `residual`: ``(m,)``, ``H xi`` plus noise. `H`: derivative of the residual by the error, ``(m,
-    n)``. `noise`: covariance of the residual's noise, ``(m, m)``. `gate`: largest surprise.
+    Args:
+        residual: ``(m,)``, ``H xi`` plus noise.
+        H: Derivative of the residual by the error, ``(m, n)``.
+        noise: Covariance of the residual's noise, ``(m, m)``.
+        gate: Largest surprise.
 
     Returns:
         Whether it was taken.

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 class LegOdometry:
     """Place and velocity of the base, the stance foot at rest on the floor.
 
-    `dynamics`: the robot's `Dynamics`. Attributes: `covariance`: how well the base is known, see
-    `WalkerState`; None where it is not said. `rate_covariance`: of its angular velocity, base axes,
-    ``(3, 3)``, rad^2/s^2; likewise. `floor`: the `FloorSlope` that soles feel, or None.
+    Args:
+        dynamics: The robot's `Dynamics`.
+
+    Attributes:
+        covariance: How well the base is known, see `WalkerState`; None where it is not said.
+        rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
+        floor: The `FloorSlope` that soles feel, or None.
     """
 
     covariance: np.ndarray | None = None

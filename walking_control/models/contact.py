@@ -122,9 +122,12 @@ def impact_of_second_foot(
 ) -> tuple[np.ndarray, bool]:
     """Return what remains of two contacts when the second point strikes ([DS09] (3.57)).
 
-    `M`: mass matrix, ``(n, n)``. `A_old`: constraint matrix of the point that has been in contact,
-    ``(n, m)``. `A_new`: constraint matrix of the point that strikes. `v`: velocity before impact,
-    ``(n,)``. `normal`: column of `A_old` along the floor normal, pointing away from the floor.
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A_old: Constraint matrix of the point that has been in contact, ``(n, m)``.
+        A_new: Constraint matrix of the point that strikes.
+        v: Velocity before impact, ``(n,)``.
+        normal: Column of `A_old` along the floor normal, pointing away from the floor.
 
     Returns:
         ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and support

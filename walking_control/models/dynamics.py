@@ -37,7 +37,9 @@ def floor_gravity(gravity: float, slope: float) -> np.ndarray:
 def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
-    `urdf`: URDF text. `name`: how messages call the robot.
+    Args:
+        urdf: URDF text.
+        name: How messages call the robot.
 
     Raises:
         UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
@@ -80,8 +82,9 @@ class Dynamics:
     order, which is meant wherever no other is named. `pinocchio_order`: place of each of our
     velocities among Pinocchio's, ``(nv,)``. `frames`: foot -> id of its frame.
 
-    Raises `UrdfError`: Pinocchio cannot build the model, a joint has several degrees of freedom, or
-    one of a robot with coordinates is continuous.
+    Raises:
+        UrdfError: Pinocchio cannot build the model, a joint has several degrees of freedom, or one
+            of a robot with coordinates is continuous.
     """
 
     def __init__(self, robot: Robot, gravity: float = 9.81, slope: float = 0.0) -> None:

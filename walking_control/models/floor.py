@@ -114,9 +114,11 @@ def sample_floor(
 ) -> dict[str, tuple[float, ...]]:
     """Return the section ``world`` of a floor given by a function, sampled at even distances.
 
-    `height`: of the floor at a place, m -> m; shifted so that it is 0 at place 0. `start`: where
-    the floor begins to be uneven, m, at or before 0. `end`: where it ends to be, m; there it goes
-    on as its last piece does. `pieces`: straight pieces.
+    Args:
+        height: Of the floor at a place, m -> m; shifted so that it is 0 at place 0.
+        start: Where the floor begins to be uneven, m, at or before 0.
+        end: Where it ends to be, m; there it goes on as its last piece does.
+        pieces: Straight pieces.
 
     Returns:
         ``floor_places`` and ``floor_heights``, m; place 0 is among them.

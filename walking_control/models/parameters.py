@@ -183,7 +183,8 @@ class Parameters:
     section, to be inherited. Attributes: `section`: name of the section. `rows`: name ->
     `Parameter`, what the class itself declares first.
 
-    Raises `ParameterError`: a bad value or a contradiction; carries all others.
+    Raises:
+        ParameterError: A bad value or a contradiction; carries all others.
     """
 
     section: ClassVar[str]

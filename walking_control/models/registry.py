@@ -42,8 +42,10 @@ def choose(kind: Choosable[Given], *order: Given.args, **parameters: Given.kwarg
 
     Of this one a type checker knows the names and types of the parameters.
 
-    `kind`: the class. `order`: none: parameters are given by name. `parameters`: name -> value; the
-    others stay as the robot file has them.
+    Args:
+        kind: The class.
+        order: None: parameters are given by name.
+        parameters: Name -> value; the others stay as the robot file has them.
 
     Raises:
         InvalidInput: A parameter without a name.

@@ -127,7 +127,8 @@ def whole_nanoseconds(time: float) -> float:
 class Measurement:
     """What the sensors say at one instant.
 
-    `robot`: the `Robot`.
+    Args:
+        robot: The `Robot`.
     """
 
     __slots__ = {  # help() says what stands here
@@ -177,7 +178,8 @@ class Measurement:
 class WalkerState:
     """What the estimator knows: who stands, where the coordinates are, how fast they move.
 
-    `robot`: the `Robot`.
+    Args:
+        robot: The `Robot`.
     """
 
     __slots__ = {  # help() says what stands here

@@ -23,8 +23,10 @@ NEARLY = 0.02  # relative: of legs that a gait may take as equal, which a law co
 def require_equal_legs(robot: Robot, what: str, tolerance: float = TOLERANCE) -> None:
     """Refuse a robot whose legs differ, for which one step cannot stand for both.
 
-    `what`: what needs equal legs, for the message. `tolerance`: how far their masses and lengths
-    may differ, relative. Raises `InvalidInput`: they differ; says in what.
+    Args:
+        what: What needs equal legs, for the message.
+        tolerance: How far their masses and lengths may differ, relative. Raises `InvalidInput`:
+            they differ; says in what.
     """
     difference = leg_difference(robot, tolerance)
     if difference is not None:

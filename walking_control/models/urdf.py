@@ -60,7 +60,9 @@ class UrdfJoint:
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
 
-    `path`: file path. `xacro_args`: mapping of xacro argument to value.
+    Args:
+        path: File path.
+        xacro_args: Mapping of xacro argument to value.
 
     Raises:
         UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.

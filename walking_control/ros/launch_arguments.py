@@ -251,7 +251,9 @@ _TRUTH = {'true': True, 'false': False}
 def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SIMULATION) -> None:
     """Refuse what was typed behind a launch file and is not an argument of it.
 
-    `argv`: texts ``name:=value``. `arguments`: the table of `LaunchArgument`.
+    Args:
+        argv: Texts ``name:=value``.
+        arguments: The table of `LaunchArgument`.
 
     Raises:
         InvalidInput: A name is not in the table.
@@ -302,8 +304,10 @@ def node_parameters(
 ) -> list[Any]:
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
-    `node`: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file. `values`: values from
-    `read_arguments`. `arguments`: the table they were read with.
+    Args:
+        node: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file.
+        values: Values from `read_arguments`.
+        arguments: The table they were read with.
 
     Returns:
         list: The ``parameters`` of a ``launch_ros.actions.Node``.

@@ -68,8 +68,9 @@ TESTS: dict[str, Callable[[Orbit], float]] = {
 class Continuation:
     """Cycles of a number of strides.
 
-    `stride_at`: u -> stride function, an error where there is none. `difference`: of the entries
-    of x, for derivatives.
+    Args:
+        stride_at: U -> stride function, an error where there is none.
+        difference: Of the entries of x, for derivatives.
     """
 
     def __init__(

@@ -140,7 +140,10 @@ Forces = Sequence[tuple[int, np.ndarray]]  # index of a link, and the force on i
 class Engine(ABC):
     """The physics of a robot; a subclass writes the abstract methods, and what else it offers.
 
-    `robot`: the `Robot`. `world`: `World`. `values`: validated values of `parameters`.
+    Args:
+        robot: The `Robot`.
+        world: `World`.
+        values: Validated values of `parameters`.
 
     Attributes:
         name: Of the plant, on the command line and in robot files.

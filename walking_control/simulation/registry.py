@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None = None) -> Plant:
     """Return a plant, built for a robot file, with its sensors as they are.
 
-    `robot_file`: the `RobotFile`. `name`: name, ``module:Class``, class or class with parameters;
-    None takes the robot file's default. `robot`: the `Robot` that is really there; None: the one of
-    the file. A controller built for the file then knows its robot with an error.
+    Args:
+        robot_file: The `RobotFile`.
+        name: Name, ``module:Class``, class or class with parameters; None takes the robot file's
+            default.
+        robot: The `Robot` that is really there; None: the one of the file. A controller built for
+            the file then knows its robot with an error.
 
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.

@@ -110,12 +110,16 @@ class StaticSolution:
 class StaticTorque:
     """Distributor of static torques for one robot and its contacts.
 
-    `dynamics`: the `Dynamics`. `contacts`: name -> `Contact`; of a sequence each is called by its
-    frame. `objective`: ``'torque'``, ``'force'`` or an `Objective`. `effort_limits`: joint -> limit
-    in N m, in place of the URDF's. `solver`: name of the quadratic-program solver; None takes the
-    preferred one installed. Attributes: `problems`: `UrdfError` of every joint whose motor has an
-    effort limit of zero. Such a joint is taken at its word: a posture in which it must work is
-    infeasible.
+    Args:
+        dynamics: The `Dynamics`.
+        contacts: Name -> `Contact`; of a sequence each is called by its frame.
+        objective: ``'torque'``, ``'force'`` or an `Objective`.
+        effort_limits: Joint -> limit in N m, in place of the URDF's.
+        solver: Name of the quadratic-program solver; None takes the preferred one installed.
+
+    Attributes:
+        problems: `UrdfError` of every joint whose motor has an effort limit of zero. Such a joint
+            is taken at its word: a posture in which it must work is infeasible.
 
     Raises `InvalidInput`: a frame is unknown, an effort limit names no joint. `ParameterError`: the
     objective is unknown or leaves nothing to minimise. `MissingDependency`: the solver is not
@@ -163,11 +167,14 @@ class StaticTorque:
     ) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
-        `q`: from `Dynamics.configuration`. `support`: names of the contacts in use; None takes all.
-        `caps`: contact -> largest normal force, N, below its own. `acceleration`: that the whole
-        body shall have at once, without turning, floor axes, ``(3,)``, m/s^2: it weighs as if
-        gravity were less by so much; None: at rest. `measured`: whether sensors say q: then joints
-        may be beyond their stops, as noise and play put them.
+        Args:
+            q: From `Dynamics.configuration`.
+            support: Names of the contacts in use; None takes all.
+            caps: Contact -> largest normal force, N, below its own.
+            acceleration: That the whole body shall have at once, without turning, floor axes,
+                ``(3,)``, m/s^2: it weighs as if gravity were less by so much; None: at rest.
+            measured: Whether sensors say q: then joints may be beyond their stops, as noise and
+                play put them.
 
         Raises:
             InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no

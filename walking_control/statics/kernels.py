@@ -129,9 +129,12 @@ def stand_on_one(
     base to sole axes and p the sole's place in the base, so its transpose is solved by two
     rotations.
 
-    `gravity`: generalised gravity, ``(nv,)``. `jacobian`: of the sole in its own axes, ``(6, nv)``.
-    `rows`: limits of the contact, ``(m, 6)``. `bound`: ``(m,)``. `limits`: torque limits,
-    ``(n_joints,)``.
+    Args:
+        gravity: Generalised gravity, ``(nv,)``.
+        jacobian: Of the sole in its own axes, ``(6, nv)``.
+        rows: Limits of the contact, ``(m, 6)``.
+        bound: ``(m,)``.
+        limits: Torque limits, ``(n_joints,)``.
 
     Returns:
         ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in

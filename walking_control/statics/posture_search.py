@@ -29,9 +29,12 @@ def search_posture(
     keeps its height and orientation as far as the rest allows. Damped Gauss-Newton steps on all
     joints with the base free.
 
-    `dynamics`: the `Dynamics`, of a free base. `posture`: where to begin, soles parallel and level
-    with the base, ``(n_joints,)``. `contacts`: foot -> `Contact`. `shares`: foot -> weight of its
-    sole in the mean, summing to 1. `lifts`: foot -> how much higher its sole shall be, m.
+    Args:
+        dynamics: The `Dynamics`, of a free base.
+        posture: Where to begin, soles parallel and level with the base, ``(n_joints,)``.
+        contacts: Foot -> `Contact`.
+        shares: Foot -> weight of its sole in the mean, summing to 1.
+        lifts: Foot -> how much higher its sole shall be, m.
 
     Returns:
         Joint positions, ``(n_joints,)``.

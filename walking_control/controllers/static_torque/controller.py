@@ -35,13 +35,15 @@ START_REACH = 0.01  # rad from the start's posture within which its routine serv
 class PostureControl(Controller):
     """Static torques and joint impedance for a robot in space.
 
-    Attributes: `status`: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
-    `solution`: the last `StaticSolution`; None without a contact. `shortfall`: why the posture is
-    impossible, known some ticks after the verdict; else None. `feedforward`: static torques sent,
-    ``(n_joints,)``, N m.
+    Attributes:
+        status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
+        solution: The last `StaticSolution`; None without a contact.
+        shortfall: Why the posture is impossible, known some ticks after the verdict; else None.
+        feedforward: Static torques sent, ``(n_joints,)``, N m.
 
-    Raises `IncompatibleController`: the base is not free, a joint has no motor or a motor no
-    torque, or the robot starts from no posture.
+    Raises:
+        IncompatibleController: The base is not free, a joint has no motor or a motor no torque, or
+            the robot starts from no posture.
     """
 
     name = 'static_torque'

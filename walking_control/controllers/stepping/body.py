@@ -23,10 +23,13 @@ BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 class Foot:
     """One foot at one instant, in floor axes; the base's origin is the origin.
 
-    Attributes: `position`: of its frame, m, ``(3,)``. `rotation`: to the floor frame, ``(3, 3)``.
-    `velocity`: linear, then angular, m/s and rad/s, ``(6,)``. `drift`: acceleration at zero joint
-    acceleration, likewise, ``(6,)``. `jacobian`: of the velocity, ``(6, nv)``. `hip`: where the
-    first joint of its leg is, m, ``(3,)``.
+    Attributes:
+        position: Of its frame, m, ``(3,)``.
+        rotation: To the floor frame, ``(3, 3)``.
+        velocity: Linear, then angular, m/s and rad/s, ``(6,)``.
+        drift: Acceleration at zero joint acceleration, likewise, ``(6,)``.
+        jacobian: Of the velocity, ``(6, nv)``.
+        hip: Where the first joint of its leg is, m, ``(3,)``.
     """
 
     __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
@@ -42,7 +45,9 @@ class Foot:
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
-    `dynamics`: the robot's `Dynamics`; its base is free. `gravity`: m/s^2.
+    Args:
+        dynamics: The robot's `Dynamics`; its base is free.
+        gravity: m/s^2.
 
     Attributes:
         mass: kg.

@@ -65,8 +65,10 @@ class StrideMean:
     def add(self, value: float, dt: float, stride: float) -> tuple[float, float]:
         """Take a value; return the means of value and rate.
 
-        `value`: of this tick. `dt`: time since the last value, s. `stride`: how far back the means
-        reach, s.
+        Args:
+            value: Of this tick.
+            dt: Time since the last value, s.
+            stride: How far back the means reach, s.
         """
         past = self._past
         past.append((value, dt))

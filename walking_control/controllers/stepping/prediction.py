@@ -23,8 +23,10 @@ from walking_control.models.dynamics import Dynamics
 class Prediction:
     """Carries a state over a known delay.
 
-    `dynamics`: the robot's `Dynamics`. `delay`: from measurement to effort, s. `lag`: time constant
-    of the low-pass that joint velocities have gone through, s.
+    Args:
+        dynamics: The robot's `Dynamics`.
+        delay: From measurement to effort, s.
+        lag: Time constant of the low-pass that joint velocities have gone through, s.
 
     Attributes:
         measured: The last velocity before it was carried on, Pinocchio's order, ``(nv,)``.

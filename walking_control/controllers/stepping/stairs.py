@@ -13,9 +13,12 @@ STOP = 0.35  # m: so far before a step beyond reach it stands
 class Stairs:
     """A floor of levels along x of the floor frame.
 
-    `places`: of the edges, m ahead of the start, rising. `rises`: of each, m; down below 0. `half`:
-    half a sole's length, m. `highest`: the largest rise or drop that is stepped over, m. `length`:
-    factor of lengths, of a robot's `Size`.
+    Args:
+        places: Of the edges, m ahead of the start, rising.
+        rises: Of each, m; down below 0.
+        half: Half a sole's length, m.
+        highest: The largest rise or drop that is stepped over, m.
+        length: Factor of lengths, of a robot's `Size`.
     """
 
     def __init__(
@@ -60,8 +63,10 @@ class Stairs:
     def rise(self, stance: float, start: float, end: float) -> tuple[float, float]:
         """Return how much higher than at the stance foot the floor is at `end`, and on the way, m.
 
-        `stance`: place of the stance foot, m. `start`: of the swing foot, m. `end`: where it lands,
-        m.
+        Args:
+            stance: Place of the stance foot, m.
+            start: Of the swing foot, m.
+            end: Where it lands, m.
         """
         own, first, last = np.searchsorted(self.places, (stance, start, end))
         levels = self._levels - self._levels[own]

@@ -127,9 +127,11 @@ def steady_offsets(
 ) -> np.ndarray:
     """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, k)``.
 
-    `wanted`: velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``. `side`: 1 if
-    the foot that lands is the left one, -1 if the right one. `rate`: w, 1/s. `time` and `width`: of
-    a step, s and m. `left`: times until that touchdown, s, ``(k,)``: the heading is the one of now.
+    Args:
+        wanted: Velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``.
+        side: 1 if the foot that lands is the left one, -1 if the right one.
+        rate: W, 1/s. `time` and `width`: of a step, s and m.
+        left: Times until that touchdown, s, ``(k,)``: the heading is the one of now.
     """
     growth, turn = math.exp(rate * time), cmath.rect(1.0, wanted[2] * time)
     offset = complex(wanted[0], wanted[1]) * time / (growth - turn) - complex(0.0, side * width) / (

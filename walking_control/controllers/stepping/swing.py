@@ -118,8 +118,12 @@ def minimum_jerk(
 ) -> np.ndarray | float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 
-    `way`: what is left, m. `velocity`: now, m/s. `acceleration`: now, m/s^2. `duration`: time for
-    it, s. `final_velocity`: at its end, m/s.
+    Args:
+        way: What is left, m.
+        velocity: Now, m/s.
+        acceleration: Now, m/s^2.
+        duration: Time for it, s.
+        final_velocity: At its end, m/s.
     """
     return (
         60.0 * way / duration - 36.0 * velocity - 24.0 * final_velocity

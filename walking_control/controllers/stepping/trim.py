@@ -41,8 +41,11 @@ class SpeedTrim:
     def add(self, way: np.ndarray, time: float, aim: np.ndarray, share: float) -> None:
         """Take a step.
 
-        `way`: from foot to foot, heading frame, m, ``(2,)``. `time`: it took, s. `aim`: velocity it
-        was begun for, m/s, ``(2,)``. `share`: of the error of the last two steps that is added.
+        Args:
+            way: From foot to foot, heading frame, m, ``(2,)``.
+            time: It took, s.
+            aim: Velocity it was begun for, m/s, ``(2,)``.
+            share: Of the error of the last two steps that is added.
         """
         last, self._last = self._last, (way, time, aim)
         if last is None:

@@ -28,8 +28,10 @@ def wanted_end(
     Ahead, and of a drift sideways, every step is the same: it covers 2 n in T. Sideways the width
     comes and goes: the velocity turns round from step to step.
 
-    `velocity`: wanted velocity ahead and to the left, m/s, ``(2,)``. `side`: 1 if the foot that
-    lands is the left one, -1 if the right one. `rate`: w, 1/s.
+    Args:
+        velocity: Wanted velocity ahead and to the left, m/s, ``(2,)``.
+        side: 1 if the foot that lands is the left one, -1 if the right one.
+        rate: W, 1/s.
     """
     half, turn = 0.5 * limits.time * np.asarray(velocity), math.tanh(0.5 * rate * limits.time)
     width = np.array([0.0, 0.5 * side * limits.width])

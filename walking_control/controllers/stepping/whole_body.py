@@ -77,8 +77,10 @@ class FootContact:
 class MotorLimits:
     """Torques the motors can give, by their speed; what brakes a joint by itself counts as none.
 
-    `motors`: of each joint, in any order. `effort_limits`: largest torque of each, N m.
-    `speed_limits`: largest speed of each, rad/s.
+    Args:
+        motors: Of each joint, in any order.
+        effort_limits: Largest torque of each, N m.
+        speed_limits: Largest speed of each, rad/s.
     """
 
     def __init__(
@@ -329,8 +331,11 @@ class WholeBody:
     def want(self, rows: np.ndarray, values: np.ndarray, weight: float, first: int = 0) -> None:
         """Add a wish: rows @ (accelerations from the first) = values.
 
-        `rows`: ``(k, m)``. `values`: ``(k,)``. `weight`: of the squared error. `first`: column of
-        the program the rows begin at.
+        Args:
+            rows: ``(k, m)``.
+            values: ``(k,)``.
+            weight: Of the squared error.
+            first: Column of the program the rows begin at.
         """
         wishes, i, row = self._wishes, self._wished, self._wanted
         end, last = row + len(rows), first + rows.shape[1]
@@ -341,8 +346,10 @@ class WholeBody:
     def want_pressure(self, foot: int, place: np.ndarray, weight: float) -> None:
         """Add a wish: the centre of pressure of a foot that stands on its sole.
 
-        `foot`: index of the foot. `place`: in floor axes, from the middle of the sole, m, ``(2,)``.
-        `weight`: of the squared moment.
+        Args:
+            foot: Index of the foot.
+            place: In floor axes, from the middle of the sole, m, ``(2,)``.
+            weight: Of the squared moment.
         """
         if self.contact.blade:
             ahead = self.body.feet[foot].rotation[:2, 0]

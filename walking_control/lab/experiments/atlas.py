@@ -36,8 +36,9 @@ def find_atlas(
 ) -> dict[str, Any]:
     """Return the cycles of the robots that a parameter makes between two ends, branch by branch.
 
-    `robot_at`: value of the parameter -> `RobotFile`. `strides`: of a cycle, at most. NotAchieved:
-    no cycle is found.
+    Args:
+        robot_at: Value of the parameter -> `RobotFile`.
+        strides: Of a cycle, at most. NotAchieved: no cycle is found.
     """
     low, high = ends
     if not low < high:

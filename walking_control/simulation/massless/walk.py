@@ -113,11 +113,19 @@ def walk_point(
 class PointWalker:
     """A walker with all mass in the hip, ready for fast strides.
 
-    `controller`: name of the controller; None takes the robot file's default. `steps`: floor
-    changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`. Attributes: `robot`: the
-    `Robot`. `leg_length`: m. `model`: `PointModel`. `state`: `PointState`. `data`: `PointLaw`.
+    Args:
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`.
 
-    Raises `IncompatibleController`: the law has no array form.
+    Attributes:
+        robot: The `Robot`.
+        leg_length: m.
+        model: `PointModel`.
+        state: `PointState`.
+        data: `PointLaw`.
+
+    Raises:
+        IncompatibleController: The law has no array form.
     """
 
     def __init__(

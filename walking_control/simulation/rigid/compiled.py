@@ -59,13 +59,23 @@ PASSIVE_INTERVAL = 0.01  # s, between the rows of a walk that nothing controls
 class Walker:
     """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
-    `controller`: name of the controller; None takes the robot file's default. `steps`: floor
-    changes, see `rigid.engine.build_rigid_model`. `compiled`: false walks by plain Python and
-    Pinocchio: to check the compiled path by, or where it cannot be. Attributes: `robot`: the
-    `Robot`. `leg_length`: height of the base in upright stance, m. `is_compiled`: as given.
-    `support`: `SupportDynamics`. `model`: `RigidModel`. `state`: `RigidState`. `data`: `LawData`.
+    Args:
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes, see `rigid.engine.build_rigid_model`.
+        compiled: False walks by plain Python and Pinocchio: to check the compiled path by, or where
+            it cannot be.
 
-    Raises `MissingDependency`: CasADi or numba is missing for compiled code.
+    Attributes:
+        robot: The `Robot`.
+        leg_length: Height of the base in upright stance, m.
+        is_compiled: As given.
+        support: `SupportDynamics`.
+        model: `RigidModel`.
+        state: `RigidState`.
+        data: `LawData`.
+
+    Raises:
+        MissingDependency: CasADi or numba is missing for compiled code.
     """
 
     data: LawData

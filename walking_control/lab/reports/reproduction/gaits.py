@@ -33,8 +33,10 @@ def compass(
 ) -> float:
     """Return the cost, or a parameter, of the gait of Section 5.1 at a speed in m/s.
 
-    `optimise`: what is searched with the gait. `mass`: of each leg, kg, the hip has the rest of the
-    7 kg; `stiffness`, `damping`: of the hip, N m/rad and N m s/rad.
+    Args:
+        optimise: What is searched with the gait.
+        mass: Of each leg, kg, the hip has the rest of the 7 kg; `stiffness`, `damping`: of the hip,
+            N m/rad and N m s/rad.
     """
     settings = (
         ('gravity', 9.8),
