@@ -180,7 +180,15 @@ class ControlLoop:
         now: float | None = None,
         live: bool = True,
     ) -> Command:
-        """Latch a fault from outside and return the safe `Command`."""
+        """Latch a fault from outside and return the safe `Command`.
+
+        Args:
+            code: Of a kind in `safety.faults.KINDS`.
+            message: Why, one sentence.
+            measurement: The last `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether the measurement says how the joints move now.
+        """
         self.supervisor.latch(code, message, measurement.stamp)
         return self.react(measurement, now, live)
 

@@ -293,7 +293,13 @@ class Operation:
     # -- what others ask for ---------------------------------------------------------------------
 
     def stop(self, code: str, message: str, now: float) -> None:
-        """Latch a fault and, if active, send the safe command at once."""
+        """Latch a fault and, if active, send the safe command at once.
+
+        Args:
+            code: Of a kind in `safety.faults.KINDS`.
+            message: Why, one sentence.
+            now: Steady clock, s.
+        """
         self.loop.supervisor.latch(code, message, self.measurement.stamp)
         if self.active:
             self._repeat(now)

@@ -191,7 +191,12 @@ class StopJudge(Protocol):
 
 
 def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
-    """Return name -> value of what a controller says of the last tick."""
+    """Return name -> value of what a controller says of the last tick.
+
+    Args:
+        controller: A law after a tick.
+        robot: The `Robot` it is built for.
+    """
     names = [name for name, _ in controller.telemetry_fields(robot)]
     values = np.zeros(len(names))
     controller.write_telemetry(values)
@@ -200,6 +205,11 @@ def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
 
 def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
     """Refuse a robot whose posture a law could not hold; some laws are of bipeds alone.
+
+    Args:
+        law: Its name, for the message.
+        robot: The `Robot`.
+        biped: Whether it must have two feet.
 
     Raises:
         IncompatibleController: Its base is not free, its feet are more or fewer, or a joint has no

@@ -64,7 +64,18 @@ def ankle_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """PD of the hip and energy feedback of the ankle, within limits, as an `ArrayLaw`."""
+    """PD of the hip and energy feedback of the ankle, within limits, as an `ArrayLaw`.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `AnkleData`.
+        memory: What the law remembers, changed in place, ``(k,)``.
+        support: Index of the stance foot.
+        held: Which locks hold, ``(n_locks,)``.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     n, k = q.shape[0], effort.shape[0]
     H, LH, spare = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     robot = mechanics_of(terms, data.parameters, support, q, v)
@@ -149,7 +160,14 @@ class HipPd(Controller):
         self._locks.reset()
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
-        """Fill the `Command` for this tick."""
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
+        """
         self._locks.update(state, command)
         if self._needs_terms:
             ankle_law(

@@ -76,7 +76,18 @@ def hip_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """PD of the hip to a fixed set point ([DS09] (5.29)) as an `ArrayLaw`; it has no memory."""
+    """PD of the hip to a fixed set point ([DS09] (5.29)) as an `ArrayLaw`; it has no memory.
+
+    Args:
+        terms: Not used.
+        hip: `HipData`.
+        memory: Not used.
+        support: Index of the stance foot.
+        held: Not used.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     i = hip.coordinate
     effort[:] = 0.0
     effort[0] = hip.effort[support] * clamped_pd(
@@ -192,6 +203,10 @@ class HipSwitching(Controller):
 
 def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the law, for the message.
 
     Raises:
         IncompatibleController: There is no such hip.

@@ -78,7 +78,12 @@ class KneeLocks:
         self.held[:] = False
 
     def update(self, state: WalkerState, command: Command) -> None:
-        """Fill the locks of a `Command` from a `WalkerState`."""
+        """Fill the locks of a `Command` from a `WalkerState`.
+
+        Args:
+            state: What is known: which foot stands, the joints, which locks hold.
+            command: Its locks are filled.
+        """
         for i, (joint, foot, angle) in enumerate(self._locks):
             phase = next_lock_phase(
                 self._phases[i],

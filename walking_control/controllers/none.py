@@ -22,7 +22,18 @@ def no_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """No effort."""
+    """No effort.
+
+    Args:
+        terms: Not used.
+        knowledge: None to speak of.
+        memory: Not used.
+        support: Index of the stance foot.
+        held: Not used.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     for i in range(effort.shape[0]):
         effort[i] = 0.0
 
@@ -47,7 +58,14 @@ class NoControl(Controller):
         self._locks.reset()
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
-        """Fill the `Command`: zero effort, locks by the phase of the gait."""
+        """Fill the `Command`: zero effort, locks by the phase of the gait.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
+        """
         command.effort[:] = 0.0
         self._locks.update(state, command)
 

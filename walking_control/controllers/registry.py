@@ -37,6 +37,10 @@ CONTROLLERS = Registry(
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
     """Return a controller, built for a robot file.
 
+    Args:
+        robot_file: The `RobotFile`.
+        name: Name, ``module:Class``, class, or class with parameters; None takes the file's own.
+
     Raises:
         InvalidInput: Unknown controller or a bad parameter.
         IncompatibleController: It does not fit the robot; says which do.

@@ -83,7 +83,17 @@ def play(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
+    """Fill the efforts of one tick, ``elapsed`` seconds after touchdown.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `Playback`.
+        support: Index of the stance foot.
+        elapsed: Time since touchdown, s.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     n, k = q.shape[0], effort.shape[0]
     target, rate, spare = np.zeros(n), np.zeros(n), np.zeros(n)
     H, LH = np.zeros((k, k)), np.zeros((k, k))
@@ -126,7 +136,18 @@ def time_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """The law as an `ArrayLaw`; it remembers the time since touchdown and who stood last."""
+    """The law as an `ArrayLaw`; it remembers the time since touchdown and who stood last.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        timed: `TimedPlayback`.
+        memory: What the law remembers, changed in place, ``(k,)``.
+        support: Index of the stance foot.
+        held: Which locks hold, ``(n_locks,)``.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     memory[0] = memory[0] + timed.period if support == memory[1] else 0.0
     memory[1] = support
     play(terms, timed.playback, support, memory[0], q, v, effort)
@@ -165,7 +186,14 @@ class TimePd(Controller):
         self._steps, self._since = None, 0.0
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
-        """Fill the `Command` for this tick."""
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
+        """
         if state.steps != self._steps:
             self._steps, self._since = state.steps, state.stamp
         play(

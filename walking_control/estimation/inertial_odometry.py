@@ -164,7 +164,13 @@ class InertialOdometry(LegOdometry):
     def update(
         self, state: WalkerState, places: Sequence[Sequence[float]], forces: np.ndarray
     ) -> None:
-        """Take the contacts; write where the base is, how it moves and how well that is known."""
+        """Take the contacts; write where the base is, how it moves and how well that is known.
+
+        Args:
+            state: Written in place.
+            places: Of the feet from the base, floor axes, m, ``(n_feet, 3)``.
+            forces: On the feet, N, ``(n_feet, 3)``.
+        """
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
@@ -251,7 +257,12 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def free_entries(base: Base, n_feet: int) -> np.ndarray:
-    """Return which entries of the filter's error a base has, 1 or 0, ``(n,)``."""
+    """Return which entries of the filter's error a base has, 1 or 0, ``(n,)``.
+
+    Args:
+        base: How the base moves.
+        n_feet: Number of feet.
+    """
     turns, moves = np.zeros(3), np.zeros(3)
     moves[list(base.axes)] = 1.0
     turns[{Base.PLANAR: [1], Base.FREE: [0, 1, 2], Base.TRANSLATING: []}[base]] = 1.0
@@ -264,7 +275,12 @@ def grip_of(values: EstimatorParameters) -> Grip:
 
 
 def noise_of(values: EstimatorParameters, n_axes: int) -> Noise:
-    """Return the `Noise` of `EstimatorParameters`, for feet that move along some axes."""
+    """Return the `Noise` of `EstimatorParameters`, for feet that move along some axes.
+
+    Args:
+        values: `EstimatorParameters`.
+        n_axes: Along which feet move, 2 or 3.
+    """
     gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
     gyro, accelerometer, encoder, velocity = (
         max(value, LEAST)

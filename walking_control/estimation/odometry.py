@@ -68,7 +68,13 @@ class LegOdometry:
     def update(
         self, state: WalkerState, places: Sequence[Sequence[float]], forces: np.ndarray
     ) -> None:
-        """Write base and foot heights of a `WalkerState` whose stance foot is known."""
+        """Write base and foot heights of a `WalkerState` whose stance foot is known.
+
+        Args:
+            state: Written in place.
+            places: Of the feet from the base, floor axes, m, ``(n_feet, 3)``.
+            forces: On the feet, N, ``(n_feet, 3)``; not used.
+        """
         x, y, z = places[state.support]
         along, across, _ = state.foothold.tolist()
         base = state.base

@@ -84,7 +84,13 @@ class Load:
     def update(
         self, state: WalkerState, places: Sequence[Sequence[float]], loads: Sequence[float]
     ) -> None:
-        """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
+        """Change the stance foot of a `WalkerState`; see `Touchdowns.update`.
+
+        Args:
+            state: Written in place.
+            places: Of the feet from the base, floor axes, m, ``(n_feet, 3)``.
+            loads: Normal forces on the feet, N, ``(n_feet,)``.
+        """
         self._watch_landings(state)
         heaviest = loads.index(max(loads))
         if loads[heaviest] > loads[state.support] + self._margin:
@@ -112,7 +118,13 @@ class Load:
 
 
 def move_support(state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:
-    """Let a foot of a `WalkerState` take over where it stands on the floor."""
+    """Let a foot of a `WalkerState` take over where it stands on the floor.
+
+    Args:
+        state: Written in place.
+        places: Of the feet from the base, floor axes, m, ``(n_feet, 3)``.
+        foot: Index of the new stance foot.
+    """
     for axis in range(2):
         state.foothold[axis] += places[foot][axis] - places[state.support][axis]
     state.support = foot

@@ -10,7 +10,13 @@ from walking_control.models.array_functions import array_function
 
 @array_function
 def fill_turn(axis: np.ndarray, angle: float, out: np.ndarray) -> None:
-    """Fill the rotation about a unit axis, ``(3, 3)``; of an axis that is zero the identity."""
+    """Fill the rotation about a unit axis, ``(3, 3)``; of an axis that is zero the identity.
+
+    Args:
+        axis: Of unit length or zero, ``(3,)``.
+        angle: rad.
+        out: Filled, ``(3, 3)``.
+    """
     s, versed = math.sin(angle), 1.0 - math.cos(angle)
     size = axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]
     for a in range(3):
@@ -50,7 +56,12 @@ def fill_exponential(x: np.ndarray, turn: np.ndarray, along: np.ndarray) -> None
 
 @array_function
 def fill_cross(x: np.ndarray, out: np.ndarray) -> None:
-    """Fill the matrix that takes y to ``x`` times y, ``(3, 3)``."""
+    """Fill the matrix that takes y to ``x`` times y, ``(3, 3)``.
+
+    Args:
+        x: ``(3,)``.
+        out: Filled, ``(3, 3)``.
+    """
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
         out[a, a] = 0.0
@@ -59,7 +70,13 @@ def fill_cross(x: np.ndarray, out: np.ndarray) -> None:
 
 @array_function
 def fill_product(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
-    """Fill ``out = A B`` of three rows and columns each; out is neither."""
+    """Fill ``out = A B`` of three rows and columns each; out is neither.
+
+    Args:
+        A: ``(3, 3)``.
+        B: ``(3, 3)``.
+        out: Filled, ``(3, 3)``.
+    """
     for a in range(3):
         for b in range(3):
             out[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
@@ -67,7 +84,13 @@ def fill_product(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 
 @array_function
 def fill_cross_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    """Fill ``out = x times y``; out is neither."""
+    """Fill ``out = x times y``; out is neither.
+
+    Args:
+        x: ``(3,)``.
+        y: ``(3,)``.
+        out: Filled, ``(3,)``.
+    """
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
         out[a] = x[b] * y[c] - x[c] * y[b]

@@ -162,7 +162,12 @@ class GearedMotor(Parameters, section='actuators'):
         return effort / self.torque_per_ampere
 
     def electrical_power(self, effort: Amount, velocity: Amount) -> Amount:
-        """Return the electrical power, W, of efforts, N m, at joint velocities, rad/s."""
+        """Return the electrical power, W, of efforts, N m, at joint velocities, rad/s.
+
+        Args:
+            effort: N m.
+            velocity: Of the joint, rad/s.
+        """
         current = effort / self.torque_per_ampere
         power: Amount = effort * velocity + self.resistance * current * current
         return power
@@ -184,7 +189,12 @@ class JointSpring(Parameters, section='springs'):
     rest: float = parameter(0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0)
 
     def effort(self, position: Amount, velocity: Amount) -> Amount:
-        """Return the opposing torque, N m: positive when it acts against positive motion."""
+        """Return the opposing torque, N m: positive when it acts against positive motion.
+
+        Args:
+            position: Of the joint, rad.
+            velocity: rad/s.
+        """
         return self.stiffness * (position - self.rest) + self.damping * velocity
 
 

@@ -41,7 +41,13 @@ def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
 
 @array_function
 def multiply(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    """Fill ``out = A x``."""
+    """Fill ``out = A x``.
+
+    Args:
+        A: ``(m, n)``.
+        x: ``(n,)``.
+        out: Filled, ``(m,)``.
+    """
     for i in range(A.shape[0]):
         total = 0.0
         for j in range(A.shape[1]):
@@ -51,7 +57,12 @@ def multiply(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
 
 @array_function
 def inner(a: np.ndarray, b: np.ndarray) -> float:
-    """Return ``a . b``."""
+    """Return ``a . b``.
+
+    Args:
+        a: ``(n,)``.
+        b: ``(n,)``.
+    """
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -60,7 +71,12 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 @array_function
 def factorise_spd(A: np.ndarray, L: np.ndarray) -> None:
-    """Fill the Cholesky factor of a symmetric positive definite matrix."""
+    """Fill the Cholesky factor of a symmetric positive definite matrix.
+
+    Args:
+        A: Symmetric, positive definite, ``(n, n)``.
+        L: Filled below and on its diagonal, ``(n, n)``.
+    """
     for i in range(A.shape[0]):
         for j in range(i + 1):
             total = A[i, j]
@@ -74,7 +90,13 @@ def factorise_spd(A: np.ndarray, L: np.ndarray) -> None:
 
 @array_function
 def solve_spd(L: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Fill ``out = (L L^T)^-1 b``."""
+    """Fill ``out = (L L^T)^-1 b``.
+
+    Args:
+        L: Cholesky factor, ``(n, n)``.
+        b: ``(n,)``.
+        out: Filled, ``(n,)``; it may be b.
+    """
     n = L.shape[0]
     for i in range(n):
         total = b[i]

@@ -20,7 +20,12 @@ import numpy as np
 
 
 def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``."""
+    """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint directions, ``(n, m)``.
+    """
     return np.asarray(A.T @ np.linalg.solve(M, A))
 
 
@@ -58,12 +63,23 @@ def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def project_velocity(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the velocity after an inelastic impact ([DS09] (4.12)), ``(n,)``."""
+    """Return the velocity after an inelastic impact ([DS09] (4.12)), ``(n,)``.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint directions, ``(n, m)``.
+        v: Before, ``(n,)``.
+    """
     return v + np.linalg.solve(M, A @ impact_impulse(M, A, v))
 
 
 def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
+    """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint directions, ``(n, m)``.
+    """
     columns = [A @ solve_contact(M, A, row) for row in A]
     return np.asarray(np.array(columns).T)
 

@@ -234,7 +234,12 @@ class Dynamics:
         return np.asarray(full[np.ix_(self.pinocchio_order, self.pinocchio_order)])
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
+        """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+        """
         result: np.ndarray = pin.nonLinearEffects(
             self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
         )[self.pinocchio_order]
@@ -254,7 +259,12 @@ class Dynamics:
         return float(pin.computePotentialEnergy(self.model, self.data, self.to_pinocchio(q)))
 
     def kinetic_energy(self, q: np.ndarray, v: np.ndarray) -> float:
-        """Return the kinetic energy, J, armature included."""
+        """Return the kinetic energy, J, armature included.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+        """
         v = np.asarray(v)
         return float(0.5 * v @ self.mass_matrix(q) @ v)
 
@@ -263,7 +273,12 @@ class Dynamics:
         pin.framesForwardKinematics(self.model, self.data, self.to_pinocchio(q))
 
     def move(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
+        """Compute placements, as `place`, and velocities, for `foot_velocity` as well.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+        """
         pin.forwardKinematics(
             self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
         )
@@ -292,7 +307,12 @@ class Dynamics:
         return result
 
     def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame."""
+        """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            frame: Index of the frame, see `frame`.
+        """
         self.place(q)
         place = self.data.oMf[frame]
         return place.translation.copy(), place.rotation.copy()
@@ -302,7 +322,12 @@ class Dynamics:
         return np.asarray(pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy())
 
     def frame_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
-        """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
+        """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            frame: Index of the frame, see `frame`.
+        """
         return self._columns(
             pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q), frame, pin.LOCAL)
         )
@@ -311,6 +336,10 @@ class Dynamics:
         """Return the Jacobian of a frame's origin along the floor's normal, ``(3, nv)``.
 
         z is the normal, x the heading of the base: the way its x axis points along the floor.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            frame: Index of the frame, see `frame`.
         """
         full = self._columns(
             pin.computeFrameJacobian(
@@ -331,6 +360,10 @@ class Dynamics:
     def body_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of the centre of mass of a frame's body in the floor's axes.
 
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            frame: Index of a frame of the body, see `frame`.
+
         Returns:
             ``(3, nv)``.
         """
@@ -341,18 +374,34 @@ class Dynamics:
         return self._columns(self.data.oMi[joint].rotation @ at_center)
 
     def foot_twist_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
-        """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
+        """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            foot: Its name.
+        """
         full = pin.computeFrameJacobian(
             self.model, self.data, self.to_pinocchio(q), self.frames[foot], pin.LOCAL_WORLD_ALIGNED
         )
         return np.asarray(full[:, self.pinocchio_order])
 
     def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
-        """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""
+        """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            foot: Its name.
+        """
         return self.foot_twist_jacobian(q, foot)[self._axes]
 
     def foot_drift(self, q: np.ndarray, v: np.ndarray, foot: str) -> np.ndarray:
-        """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2."""
+        """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+            foot: Its name.
+        """
         pin.forwardKinematics(
             self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero
         )

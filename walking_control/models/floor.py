@@ -58,7 +58,12 @@ def read_profile(world: World) -> FloorProfile | None:
 
 
 def require_level(world: World, what: str) -> None:
-    """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one."""
+    """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one.
+
+    Args:
+        world: The `World`.
+        what: What needs a level floor, for the message.
+    """
     if world.floor_places:
         raise IncompatiblePlant(
             f'world.floor_places under {what}',

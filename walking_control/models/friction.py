@@ -94,7 +94,13 @@ def passive_torques(
 
 
 def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray:
-    """Return the torque of friction alone; see `passive_torques`."""
+    """Return the torque of friction alone; see `passive_torques`.
+
+    Args:
+        robot: The `Robot`.
+        rates: Of its joints, rad/s, ``(n_joints,)``.
+        fade: Rate below which dry friction fades, rad/s.
+    """
     torques = np.zeros(len(robot.joints))
     for joint, friction in robot.friction.items():
         i = robot.joint_index(joint)
@@ -103,7 +109,13 @@ def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray
 
 
 def spring_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return the torque of springs and their dampers alone; see `passive_torques`."""
+    """Return the torque of springs and their dampers alone; see `passive_torques`.
+
+    Args:
+        robot: The `Robot`.
+        positions: Of its joints, rad, ``(n_joints,)``.
+        rates: rad/s, ``(n_joints,)``.
+    """
     torques = np.zeros(len(robot.joints))
     for joint, spring in robot.springs.items():
         i = robot.joint_index(joint)

@@ -27,7 +27,13 @@ GRAZE = 1e-14  # m: a foot this near to the floor is on it
 
 @array_function
 def leg_direction(pitch: float, roll: float, out: np.ndarray) -> None:
-    """Fill the unit vector from the hip to the foot of a leg, ``(3,)``."""
+    """Fill the unit vector from the hip to the foot of a leg, ``(3,)``.
+
+    Args:
+        pitch: rad.
+        roll: rad.
+        out: Filled, ``(3,)``.
+    """
     out[0] = -math.sin(pitch) * math.cos(roll)
     out[1] = math.sin(roll)
     out[2] = -math.cos(pitch) * math.cos(roll)
@@ -35,7 +41,12 @@ def leg_direction(pitch: float, roll: float, out: np.ndarray) -> None:
 
 @array_function
 def leg_angles(direction: np.ndarray, out: np.ndarray) -> None:
-    """Fill pitch and roll of a leg that points along a vector of any length, rad, ``(2,)``."""
+    """Fill pitch and roll of a leg that points along a vector of any length, rad, ``(2,)``.
+
+    Args:
+        direction: From the hip to the foot, ``(3,)``.
+        out: Filled, rad, ``(2,)``.
+    """
     x, y, z = direction[0], direction[1], direction[2]
     out[0] = math.atan2(-x, -z)
     out[1] = math.atan2(y, math.sqrt(x * x + z * z))
@@ -45,7 +56,16 @@ def leg_angles(direction: np.ndarray, out: np.ndarray) -> None:
 def stand(
     pitch: float, roll: float, pitch_rate: float, roll_rate: float, length: float, y: np.ndarray
 ) -> None:
-    """Fill the state of a stance leg's angles and rates ([DS09] (5.33), (5.34), no push-off)."""
+    """Fill the state of a stance leg's angles and rates ([DS09] (5.33), (5.34), no push-off).
+
+    Args:
+        pitch: Of the stance leg, rad.
+        roll: rad.
+        pitch_rate: rad/s.
+        roll_rate: rad/s.
+        length: Of the leg, m.
+        y: Filled: place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
+    """
     sa, ca, sb, cb = math.sin(pitch), math.cos(pitch), math.sin(roll), math.cos(roll)
     y[0], y[1], y[2] = length * sa * cb, -length * sb, length * ca * cb
     y[3] = length * (ca * cb * pitch_rate - sa * sb * roll_rate)
@@ -55,7 +75,12 @@ def stand(
 
 @array_function
 def leg_rates(y: np.ndarray, out: np.ndarray) -> None:
-    """Fill the rates of pitch and roll of the stance leg, rad/s, ``(2,)``."""
+    """Fill the rates of pitch and roll of the stance leg, rad/s, ``(2,)``.
+
+    Args:
+        y: Place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
+        out: Filled, ``(2,)``.
+    """
     upright = math.sqrt(y[0] * y[0] + y[2] * y[2])  # l cos b
     out[0] = (y[2] * y[3] - y[0] * y[5]) / (upright * upright)
     out[1] = -y[4] / upright
@@ -63,7 +88,12 @@ def leg_rates(y: np.ndarray, out: np.ndarray) -> None:
 
 @array_function
 def tension(y: np.ndarray, gravity: np.ndarray) -> float:
-    """Return the push of the leg on the hip per mass and leg length, 1/s^2; below 0 it pulls."""
+    """Return the push of the leg on the hip per mass and leg length, 1/s^2; below 0 it pulls.
+
+    Args:
+        y: Place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
+        gravity: m/s^2, ``(3,)``.
+    """
     squared = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
     push = -(y[3] * y[3] + y[4] * y[4] + y[5] * y[5])
     for i in range(3):
@@ -118,7 +148,12 @@ def swing(
 
 @array_function
 def settle(length: float, y: np.ndarray) -> None:
-    """Put a state back onto the sphere of the leg's length, from which rounding takes it."""
+    """Put a state back onto the sphere of the leg's length, from which rounding takes it.
+
+    Args:
+        length: Of the leg, m.
+        y: Changed in place: place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
+    """
     size = math.sqrt(inner(y[:3], y[:3]))
     for i in range(3):
         y[i] *= length / size
@@ -129,7 +164,14 @@ def settle(length: float, y: np.ndarray) -> None:
 
 @array_function
 def clearance(y: np.ndarray, pitch: float, roll: float, length: float) -> float:
-    """Return the height of a swing foot above the stance foot, m."""
+    """Return the height of a swing foot above the stance foot, m.
+
+    Args:
+        y: Place of the hip from the stance foot, m, and its velocity, ``(6,)``.
+        pitch: Of the swing leg, rad.
+        roll: rad.
+        length: Of the leg, m.
+    """
     return float(y[2] - length * math.cos(pitch) * math.cos(roll))
 
 

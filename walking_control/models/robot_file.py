@@ -325,7 +325,13 @@ def _leaves(tree: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, An
 
 
 def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
-    """Return a `RobotFile` with other values in a section, whose others stay."""
+    """Return a `RobotFile` with other values in a section, whose others stay.
+
+    Args:
+        robot_file: The `RobotFile`, which stays as it is.
+        section: Its name.
+        values: name -> value of those that change.
+    """
     return replace(
         robot_file,
         sections={

@@ -101,7 +101,12 @@ _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, wit
 
 
 def urdf_path(section: Section, path: Path) -> Path:
-    """Return the path of the URDF that the section ``robot`` of a robot file names."""
+    """Return the path of the URDF that the section ``robot`` of a robot file names.
+
+    Args:
+        section: The section ``robot``.
+        path: Of the robot file.
+    """
     return (path.parent / str(section['urdf'])).resolve()
 
 
@@ -205,7 +210,12 @@ def _check_robot_keys(section: Section, path: Path) -> None:
 
 
 def check_name(name: str, what: str) -> None:
-    """Refuse a name of a robot that names no file, or one in another folder."""
+    """Refuse a name of a robot that names no file, or one in another folder.
+
+    Args:
+        name: Of the robot.
+        what: Where it stands, for the message.
+    """
     if not _NAME.fullmatch(name):
         raise RobotFileError(
             what,
@@ -485,6 +495,10 @@ def _signals(
 
 def read_start(section: Section, robot: Robot) -> Start:
     """Return the `Start` that the section ``start`` of a robot file describes.
+
+    Args:
+        section: The section ``start``.
+        robot: The `Robot` that starts.
 
     Raises:
         RobotFileError: The section does not fit the robot.

@@ -76,7 +76,12 @@ REFERENCE = Scale(10.0, 1.0, 9.81)  # what the tables' defaults are written for
 
 
 def scale_of(robot: Robot, gravity: float) -> Scale:
-    """Return the `Scale` of a robot; of one that is flat at zero angles the reference's length."""
+    """Return the `Scale` of a robot; of one that is flat at zero angles the reference's length.
+
+    Args:
+        robot: The `Robot`.
+        gravity: Where it walks, m/s^2.
+    """
     mass, length, _ = _sizes(robot.urdf, robot.feet)
     return Scale(mass, length, gravity)
 

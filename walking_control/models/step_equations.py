@@ -105,13 +105,23 @@ def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
 
 
 def spring_places(robot: Robot, joint: str) -> tuple[int, int]:
-    """Return where stiffness and damping of a joint stand in theta."""
+    """Return where stiffness and damping of a joint stand in theta.
+
+    Args:
+        robot: The `Robot`.
+        joint: Its name.
+    """
     n, i = len(robot.joints), robot.joint_index(joint)
     return 3 + n + i, 3 + 2 * n + i
 
 
 def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float]]:
-    """Return (row of the joint in the coordinates, damping) of every joint with a spring."""
+    """Return (row of the joint in the coordinates, damping) of every joint with a spring.
+
+    Args:
+        robot: The `Robot`.
+        theta: Parameters of the equations, see `step_parameters`.
+    """
     lift = robot.joint_lifts[robot.feet[0]]
     return [
         (lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
@@ -196,7 +206,12 @@ class _Skeleton(Keyed):
 
 
 def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
-    """Return the unit axis of a joint and whether it slides."""
+    """Return the unit axis of a joint and whether it slides.
+
+    Args:
+        model: Pinocchio's model.
+        i: Index of the joint in it.
+    """
     joint = model.joints[i]
     data = joint.createData()
     joint.calc(data, pin.neutral(model))
@@ -208,7 +223,12 @@ def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
 
 
 def rotation_about(axis: Sequence[float] | np.ndarray, angle: ca.SX) -> ca.SX:
-    """Return the rotation about a constant unit axis (Rodrigues)."""
+    """Return the rotation about a constant unit axis (Rodrigues).
+
+    Args:
+        axis: Of unit length, ``(3,)``.
+        angle: rad, symbolic.
+    """
     K = ca.DM(pin.skew(np.asarray(axis, dtype=float)))
     return ca.sparsify(ca.SX.eye(3) + ca.sin(angle) * K + (1.0 - ca.cos(angle)) * (K @ K))
 

@@ -39,7 +39,12 @@ def require_equal_legs(robot: Robot, what: str, tolerance: float = TOLERANCE) ->
 
 
 def leg_difference(robot: Robot, tolerance: float = TOLERANCE) -> str | None:
-    """Return in words what differs between standing on the first and second foot, or None."""
+    """Return in words what differs between standing on the first and second foot, or None.
+
+    Args:
+        robot: The `Robot`.
+        tolerance: Share that two numbers may differ by.
+    """
     if not robot.coordinates:
         return None
     return _joint_difference(robot) or _model_difference(robot, tolerance)

@@ -151,6 +151,10 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
 def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
     """Return the root element of a URDF text.
 
+    Args:
+        text: Of the URDF.
+        path: Where it is from, for the message.
+
     Raises:
         UrdfError: It is not XML or not a ``<robot>``.
     """
@@ -172,6 +176,10 @@ def without_shapes(text: str) -> str:
 
 def check_urdf(text: str, path: Path | str = 'text') -> None:
     """Refuse what is no robot, and masses and inertias that no body can have.
+
+    Args:
+        text: Of the URDF.
+        path: Where it is from, for the message.
 
     Raises:
         UrdfError: The links and joints do not make one robot (see `check_structure`), a mass is
@@ -336,7 +344,12 @@ def _resistance(joint: ElementTree.Element) -> list[float]:
 
 
 def scale_masses(text: str, factor: float) -> str:
-    """Return a URDF text with every mass and inertia multiplied by a factor."""
+    """Return a URDF text with every mass and inertia multiplied by a factor.
+
+    Args:
+        text: Of the URDF.
+        factor: Of every mass and inertia, 1.
+    """
     root = parse(text)
     for element in (*root.iterfind('link/inertial/mass'), *root.iterfind('link/inertial/inertia')):
         for name, value in element.items():
@@ -355,6 +368,10 @@ def differences(text: str, other: str) -> list[str]:
     Moving joints, their axes, origins and limits, and masses are compared; looks are not, nor
     masses below a thousandth of the robot's, which simulators want in frames, nor the effort of a
     joint that has a motor in one of them alone, as where a lock is emulated.
+
+    Args:
+        text: Of the first URDF.
+        other: Of the second.
     """
     found = []
     try:

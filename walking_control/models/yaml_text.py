@@ -119,6 +119,10 @@ def _count(node: object, counted: dict[int, int | None]) -> int:
 def mapping(value: object, what: str) -> Mapping[str, Any]:
     """Return a value that must be a mapping.
 
+    Args:
+        value: To be looked at.
+        what: What it is, for the message.
+
     Raises:
         RobotFileError: It is not.
     """
@@ -128,7 +132,14 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
 
 
 def finite(value: object, what: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return a finite number of a range as float; `RobotFileError` for all else."""
+    """Return a finite number of a range as float; `RobotFileError` for all else.
+
+    Args:
+        value: To be looked at.
+        what: What it is, for the message.
+        least: Smallest that is allowed.
+        most: Largest.
+    """
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -165,6 +176,12 @@ def exponent_remedy(value: object) -> str | None:
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
     """Refuse a name that the URDF does not have, with what was perhaps meant.
 
+    Args:
+        name: To be looked for.
+        known: Names that there are.
+        kind: ``joint`` or ``link``, for the message.
+        path: Of the file that asks for it.
+
     Raises:
         RobotFileError: It is not among the known.
     """
@@ -179,6 +196,10 @@ def require(name: object, known: Collection[str], kind: str, path: Path | str) -
 
 def require_once(names: Iterable[str], what: str) -> None:
     """Refuse a list in which a name stands twice.
+
+    Args:
+        names: The list.
+        what: Where it stands, for the message.
 
     Raises:
         RobotFileError: One does.

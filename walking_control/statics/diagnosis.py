@@ -312,7 +312,13 @@ class Relaxation:
     def read(
         self, x: np.ndarray, rows: np.ndarray, bound: np.ndarray
     ) -> tuple[np.ndarray, Amounts]:
-        """Return forces, N, and by how much each limit must give for just these forces."""
+        """Return forces, N, and by how much each limit must give for just these forces.
+
+        Args:
+            x: Solution of the program.
+            rows: Of the limits, ``(m, n)``.
+            bound: Of these rows, ``(m,)``.
+        """
         program, n = self._program, rows.shape[1]
         forces = x[:n] * self._weight
         short = bound - rows @ forces

@@ -421,7 +421,12 @@ def _by_joint(
 
 
 def effort_problems(dynamics: Dynamics, effort_limits: np.ndarray) -> tuple[UrdfError, ...]:
-    """Return a `UrdfError` for every joint that may not work at all."""
+    """Return a `UrdfError` for every joint that may not work at all.
+
+    Args:
+        dynamics: `Dynamics` of the robot.
+        effort_limits: N m, ``(n_joints,)``.
+    """
     return tuple(
         UrdfError(
             f'effort limit of joint {joint}',

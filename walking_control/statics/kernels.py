@@ -76,7 +76,13 @@ def fill_program(
 
 @compiled
 def is_beyond(positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
-    """Return whether a number is below its lower or above its upper bound; NaN is neither."""
+    """Return whether a number is below its lower or above its upper bound; NaN is neither.
+
+    Args:
+        positions: ``(n,)``.
+        lower: ``(n,)``.
+        upper: ``(n,)``.
+    """
     return bool(np.any((positions < lower) | (positions > upper)))
 
 
@@ -175,7 +181,12 @@ class Hull(NamedTuple):
 
 @compiled
 def margin_inside(hull: Hull, point: np.ndarray) -> float:
-    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
+    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside.
+
+    Args:
+        hull: The `Hull`.
+        point: m, ``(2,)``.
+    """
     least, nearest = np.inf, np.inf
     for corner, inward, length in zip(*hull):
         x, y = point[0] - corner[0], point[1] - corner[1]

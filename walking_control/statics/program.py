@@ -133,7 +133,12 @@ class StaticProgram:
         self.fill_caps(None)
 
     def jacobian(self, q: np.ndarray, index: int) -> np.ndarray:
-        """Return the Jacobian of a contact in its axes, ``(size, nv)``."""
+        """Return the Jacobian of a contact in its axes, ``(size, nv)``.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            index: Of the contact.
+        """
         if self._upright[index]:
             return self.dynamics.point_jacobian(q, self.frames[index])
         return self.dynamics.frame_jacobian(q, self.frames[index])[: self._sizes[index]]
@@ -246,7 +251,12 @@ class StaticProgram:
 
 
 def loaded_joints(dynamics: Dynamics, frames: Sequence[int]) -> np.ndarray:
-    """Return the indices of the joints between the base and any of the frames, sorted."""
+    """Return the indices of the joints between the base and any of the frames, sorted.
+
+    Args:
+        dynamics: `Dynamics` of the robot.
+        frames: Of the contacts, by index.
+    """
     model, loaded = dynamics.model, set()
     for frame in frames:
         loaded.update(model.supports[model.frames[frame].parentJoint])

@@ -46,7 +46,12 @@ NOBODY = -1.0  # no foot has stood yet
 
 
 def require_walker(robot: Robot, controller: str) -> None:
-    """Refuse (`IncompatibleController`) all but planar walkers on two feet with a motor."""
+    """Refuse (`IncompatibleController`) all but planar walkers on two feet with a motor.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the law, for the message.
+    """
     if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}',
@@ -55,12 +60,23 @@ def require_walker(robot: Robot, controller: str) -> None:
 
 
 def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
-    """Return the `GaitSamples` of a gait's name, checked; empty: of the robot's own."""
+    """Return the `GaitSamples` of a gait's name, checked; empty: of the robot's own.
+
+    Args:
+        robot: The `Robot`.
+        gait: Name or path of a gait file.
+        world: Its slope and gravity must be those of the gait.
+    """
     return read_samples(gait_path(gait or robot.name), robot, world)
 
 
 def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
-    """Return the metric of distances; `ParameterError` unless each coordinate has a weight."""
+    """Return the metric of distances; `ParameterError` unless each coordinate has a weight.
+
+    Args:
+        weights: Of the coordinates, 1; empty: all ones.
+        n: Number of coordinates.
+    """
     if weights and len(weights) != n:
         raise ParameterError(
             'parameter curve_tracking.metric',
@@ -211,6 +227,12 @@ def power_taken(
     """Return the power a gait takes from the motors, W: what energy rises by between its jumps.
 
     Friction of joints comes on top. A gait that lives on gravity alone takes none.
+
+    Args:
+        support: `SupportDynamics` of the robot.
+        gravity: Along x and z of the floor, m/s^2, ``(2,)``.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, ``(n,)``.
+        gait: `GaitSamples`.
     """
     gained = 0.0
     for piece in gait.pieces:
@@ -301,7 +323,14 @@ class CurveTracking(Controller):
         self._steps = None
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
-        """Fill the `Command` for this tick."""
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
+        """
         fresh = state.steps != self._steps
         self._steps = state.steps
         # until the first contact is reported the start's stance foot counts as standing

@@ -73,7 +73,15 @@ def turn_of(
 def nominal_force(
     turn: np.ndarray, m: np.ndarray, nu: float, r: np.ndarray, out: np.ndarray
 ) -> None:
-    """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart."""
+    """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart.
+
+    Args:
+        turn: M times the covariant rate of e, ``(n,)``.
+        m: Desired momentum direction M e, ``(n,)``.
+        nu: Speed along e, J^0.5.
+        r: Undesired rates, rad/s, ``(n,)``.
+        out: Filled, N m, ``(n,)``.
+    """
     bent = inner(turn, r)
     for i in range(m.shape[0]):
         out[i] = turn[i] * nu - m[i] * bent
@@ -81,7 +89,14 @@ def nominal_force(
 
 @array_function
 def potential_force(gradient: np.ndarray, e: np.ndarray, m: np.ndarray, out: np.ndarray) -> None:
-    """Fill the partial compensation (5.25): the potential no longer drives the rest r."""
+    """Fill the partial compensation (5.25): the potential no longer drives the rest r.
+
+    Args:
+        gradient: Of the potential energy, N m, ``(n,)``.
+        e: Desired direction, of unit length in M, ``(n,)``.
+        m: M e, ``(n,)``.
+        out: Filled, N m, ``(n,)``.
+    """
     along = inner(e, gradient)
     for i in range(e.shape[0]):
         out[i] = gradient[i] - m[i] * along
@@ -89,7 +104,15 @@ def potential_force(gradient: np.ndarray, e: np.ndarray, m: np.ndarray, out: np.
 
 @array_function
 def convergence(nu: float, rho: float, a0: float, a1: float, bandwidth: float) -> float:
-    """Return a of (5.18), by (5.21), limited so that r decays no faster than bandwidth, 1/s."""
+    """Return a of (5.18), by (5.21), limited so that r decays no faster than bandwidth, 1/s.
+
+    Args:
+        nu: Speed along the desired direction, J^0.5.
+        rho: Size of the undesired rates, J^0.5.
+        a0: Of (5.21), J^-0.5 s^-1.
+        a1: Of (5.21), J^0.5.
+        bandwidth: Fastest decay asked for, 1/s.
+    """
     a = a0 / (rho + a1)
     return min(a, bandwidth / max(nu * nu, 1e-12))
 
@@ -174,7 +197,14 @@ def relieve(
 
 @array_function
 def integrate_error(integral: float, error: float, dt: float, limit: float) -> float:
-    """Return the integral of the energy error, bounded, J s."""
+    """Return the integral of the energy error, bounded, J s.
+
+    Args:
+        integral: So far, J s.
+        error: Energy that is lacking, J.
+        dt: Time since the last tick, s.
+        limit: Largest size, J s.
+    """
     return min(max(integral + error * dt, -limit), limit)
 
 
@@ -209,6 +239,11 @@ def draw(tank: float, work: float, capacity: float) -> float:
     Work taken from the robot fills the tank up to its capacity; more is lost. A period may inject
     a little more than foreseen at its begin: that stays as a debt, to be absorbed before anything
     is injected again.
+
+    Args:
+        tank: Level before, J.
+        work: Done on the robot, J; below 0 it is taken back.
+        capacity: Largest level, J.
     """
     return min(tank - work, capacity)
 

@@ -146,6 +146,10 @@ def lead_of(data: TrackerData, error: float) -> float:
     """Return how far the swing leg is to run ahead, s: by the energy that is amiss, J.
 
     Free motion conserves that energy, so between impacts the lead is a constant of the field.
+
+    Args:
+        data: `TrackerData` of the piece.
+        error: Energy that is lacking, J.
     """
     gains = data.gains
     if error > 0.0:
@@ -155,7 +159,12 @@ def lead_of(data: TrackerData, error: float) -> float:
 
 @array_function
 def squared_length(M: np.ndarray, v: np.ndarray) -> float:
-    """Return v^T M v."""
+    """Return v^T M v.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        v: Rates, ``(n,)``.
+    """
     total = 0.0
     for i in range(v.shape[0]):
         for j in range(v.shape[0]):
@@ -181,7 +190,13 @@ def potential(parameters: np.ndarray, spin: np.ndarray, M_f: np.ndarray) -> floa
 
 @array_function
 def interpolate(knots: np.ndarray, values: np.ndarray, s: float) -> float:
-    """Return the linear interpolation of values at s, constant beyond the ends."""
+    """Return the linear interpolation of values at s, constant beyond the ends.
+
+    Args:
+        knots: Rising, ``(k,)``.
+        values: At the knots, ``(k,)``.
+        s: Where, in the unit of the knots.
+    """
     last = knots.shape[0] - 1
     i = min(max(np.searchsorted(knots, s) - 1, 0), last - 1)
     share = min(max((s - knots[i]) / (knots[i + 1] - knots[i]), 0.0), 1.0)

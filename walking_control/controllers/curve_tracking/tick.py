@@ -190,7 +190,12 @@ def make_memory(data: TrackerData) -> TrackerMemory:
 
 
 def forget(data: TrackerData, memory: TrackerMemory) -> None:
-    """Begin anew: full tank, no integral, phase unknown."""
+    """Begin anew: full tank, no integral, phase unknown.
+
+    Args:
+        data: `TrackerData` of any piece, for the tank.
+        memory: Changed in place.
+    """
     memory.scalars[:] = np.nan, 0.0, data.tank.initial, 0.0, 0.0, NOWHERE, 0.0
     memory.q[:] = 0.0
     memory.effort[:] = 0.0
@@ -209,6 +214,14 @@ def settle(
 
     Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
     stance foot stands for that of both.
+
+    Args:
+        data: `TrackerData` of the piece.
+        memory: Changed in place.
+        support: Index of the stance foot.
+        fresh: Whether it took over since the last tick.
+        q: Minimal coordinates, rad, ``(n,)``.
+        dt: Time since the last tick, s.
     """
     scalars, work, before = memory.scalars, 0.0, q * 0.0
     if fresh:
@@ -398,7 +411,15 @@ def track(
 def expected(
     data: TrackerData, motion: Motion, support: int, effort: np.ndarray, n: int
 ) -> np.ndarray:
-    """Return the accelerations of all n coordinates that torques at the joints are to cause."""
+    """Return the accelerations of all n coordinates that torques at the joints are to cause.
+
+    Args:
+        data: `TrackerData` of the piece.
+        motion: `Motion` of the state.
+        support: Index of the stance foot.
+        effort: Torques at the joints, N m, ``(k,)``.
+        n: Number of all coordinates.
+    """
     force, free = motion.robot.h * 0.0, motion.robot.h * 0.0
     for i in range(force.shape[0]):
         force[i] = inner(data.limits.inputs[support, i], effort) - motion.robot.h[i]
@@ -411,7 +432,13 @@ def expected(
 
 @array_function
 def report_energies(motion: Motion, scalars: np.ndarray, report: np.ndarray) -> None:
-    """Fill the report's energies and the place on the gait."""
+    """Fill the report's energies and the place on the gait.
+
+    Args:
+        motion: `Motion` of the state.
+        scalars: Of `TrackerMemory`.
+        report: Filled in part, see `TELEMETRY`.
+    """
     desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
     report[POTENTIAL], report[DESIRED], report[UNDESIRED] = motion.potential, desired, undesired
     report[ENERGY], report[WANTED] = desired + undesired + motion.potential, motion.wanted
@@ -485,7 +512,13 @@ def follow(
 
 @array_function
 def effort_power(B: np.ndarray, effort: np.ndarray, v: np.ndarray) -> float:
-    """Return the power of efforts on the robot, W."""
+    """Return the power of efforts on the robot, W.
+
+    Args:
+        B: Generalised force per effort, ``(n, k)``.
+        effort: N m, ``(k,)``.
+        v: Rates, rad/s, ``(n,)``.
+    """
     total = 0.0
     for i in range(B.shape[0]):
         for j in range(B.shape[1]):
@@ -495,7 +528,12 @@ def effort_power(B: np.ndarray, effort: np.ndarray, v: np.ndarray) -> float:
 
 @array_function
 def is_finite(effort: np.ndarray, energy: float) -> bool:
-    """Return whether a tick gave numbers; rates beyond all bounds overflow."""
+    """Return whether a tick gave numbers; rates beyond all bounds overflow.
+
+    Args:
+        effort: N m, ``(k,)``.
+        energy: Any sum of energies, J.
+    """
     total = energy
     for j in range(effort.shape[0]):
         total += effort[j]
@@ -509,6 +547,13 @@ def lacks(
     """Return whether limits withhold effort along e that would lessen the energy error.
 
     Integrating the error meanwhile would only store up an overshoot.
+
+    Args:
+        B: Generalised force per effort, ``(n, k)``.
+        e: Direction, ``(n,)``.
+        wanted: Efforts before limits, N m, ``(k,)``.
+        applied: And within them, N m, ``(k,)``.
+        error: Energy that is lacking, J.
     """
     asked, given = 0.0, 0.0
     for i in range(B.shape[0]):
@@ -545,7 +590,18 @@ def tracking_law(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """The law as an `ArrayLaw`; memory: scalars, q, effort of `TrackerMemory`, who stood last."""
+    """The law as an `ArrayLaw`; memory: scalars, q, effort of `TrackerMemory`, who stood last.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        law: `TrackerLaw`.
+        memory: What the law remembers, changed in place, ``(k,)``.
+        support: Index of the stance foot.
+        held: Which locks hold, ``(n_locks,)``.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled, N m, ``(n_efforts,)``.
+    """
     n, k = q.shape[0], effort.shape[0]
     scalars = memory.shape[0] - n - k - 1
     last = memory.shape[0] - 1

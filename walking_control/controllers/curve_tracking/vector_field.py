@@ -166,7 +166,15 @@ def fit_surface(
 
 @array_function
 def surface_angle(a: np.ndarray, x: float, y: float, dx: float, dy: float) -> tuple[float, float]:
-    """Return the polynomial (5.28) at (x, y) and its rate along (dx, dy)."""
+    """Return the polynomial (5.28) at (x, y) and its rate along (dx, dy).
+
+    Args:
+        a: Coefficients of the polynomial of degree four, ``(15,)``.
+        x: First coordinate, rad.
+        y: Second coordinate, rad.
+        dx: Rate of the first, rad/s.
+        dy: Rate of the second, rad/s.
+    """
     value, rate, k = 0.0, 0.0, 0
     for i in range(5):
         for j in range(i + 1):
@@ -269,7 +277,12 @@ def run_ahead(
 
 @array_function
 def is_direction(w: np.ndarray, dw: np.ndarray) -> bool:
-    """Return whether w gives a direction; where not, fill one to compute with and no rate."""
+    """Return whether w gives a direction; where not, fill one to compute with and no rate.
+
+    Args:
+        w: Direction, ``(n,)``; changed where it is none.
+        dw: Its rate, ``(n,)``; zero then.
+    """
     n, largest, total = w.shape[0], 0.0, 0.0
     for i in range(n):
         largest = max(largest, abs(w[i]))

@@ -145,6 +145,12 @@ class FootPlacement(Controller):
         """Fill the `Command`: speeds of the swing leg, and of the push-off if the foot lands.
 
         A velocity of the `Reference` to the left moves the line aside, one of turning turns it.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: speeds of the swing leg, rad/s, and of the push-off, m/s.
         """
         values = self.values
         if values is not self._built:
@@ -260,6 +266,10 @@ def _leg_servos(robot: Robot, foot: str) -> tuple[int, int, float]:
 
 def require_placeable(robot: Robot, controller: str) -> None:
     """Refuse robots other than those with massless legs driven by speed.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the law, for the message.
 
     Raises:
         IncompatibleController: The robot is another.

@@ -118,7 +118,13 @@ def new_memory() -> np.ndarray:
 
 @array_function
 def look_up(speeds: np.ndarray, values: np.ndarray, speed: float) -> float:
-    """Return the entry of a table at a speed, between its entries linearly."""
+    """Return the entry of a table at a speed, between its entries linearly.
+
+    Args:
+        speeds: Rising, m/s, ``(k,)``.
+        values: At these speeds, ``(k,)``.
+        speed: m/s.
+    """
     last = speeds.shape[0] - 1
     spacing = speeds[1] - speeds[0]
     place = min(max(speed / spacing, 0.0), last * 1.0)
@@ -128,7 +134,13 @@ def look_up(speeds: np.ndarray, values: np.ndarray, speed: float) -> float:
 
 @array_function
 def look_back(speeds: np.ndarray, values: np.ndarray, value: float) -> float:
-    """Return the speed at which a rising table has a value; its first or last one beyond it."""
+    """Return the speed at which a rising table has a value; its first or last one beyond it.
+
+    Args:
+        speeds: Rising, m/s, ``(k,)``.
+        values: At these speeds, rising, ``(k,)``.
+        value: Looked for.
+    """
     last = speeds.shape[0] - 1
     for i in range(last):
         if value < values[i + 1]:
@@ -148,7 +160,18 @@ def place_foot(
     v: np.ndarray,
     effort: np.ndarray,
 ) -> None:
-    """The law as an `ArrayLaw`."""
+    """The law as an `ArrayLaw`.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `PlacementData`.
+        memory: What the law remembers, changed in place, ``(k,)``.
+        support: Index of the stance foot.
+        held: Which locks hold, ``(n_locks,)``.
+        q: Minimal coordinates, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        effort: Filled: speeds of the swing leg, rad/s, and of the push-off, m/s, ``(n_efforts,)``.
+    """
     length, gravity, period = data.length, data.gravity, data.period
     side = 1.0 if support == 0 else -1.0
     y, after, direction = np.zeros(6), np.zeros(6), np.zeros(3)
@@ -201,7 +224,12 @@ def _notice_step(
 
 @array_function
 def aimed_speed(data: PlacementData, memory: np.ndarray) -> float:
-    """Return the speed aimed at: that asked for, or what this step can rise to."""
+    """Return the speed aimed at: that asked for, or what this step can rise to.
+
+    Args:
+        data: `PlacementData`.
+        memory: Of the law, see its places.
+    """
     return float(min(data.wish[SPEED], memory[MOST_SPEED]))
 
 

@@ -193,6 +193,11 @@ def scale_effort(A: np.ndarray, d: np.ndarray, tau: np.ndarray) -> float:
     """Scale efforts down until no row is violated; return the factor.
 
     Zero effort where even the unforced walker violates a row that the efforts make worse.
+
+    Args:
+        A: Rows, ``(m, k)``.
+        d: Bounds of ``A tau``, ``(m,)``.
+        tau: Efforts, changed in place, N m, ``(k,)``.
     """
     factor = 1.0
     for i in range(A.shape[0]):

@@ -93,6 +93,13 @@ def whiten(L: np.ndarray, A: np.ndarray, d: np.ndarray, N: np.ndarray, b: np.nda
     """Fill rows of unit length in ``y = L^T x`` and their bounds; False if a zero row forbids all.
 
     A row is zero if rounding could have made it: its length is tiny against the longest.
+
+    Args:
+        L: Cholesky factor of the metric, ``(k, k)``.
+        A: Rows, ``(m, k)``.
+        d: Their bounds, ``(m,)``.
+        N: Filled, ``(m, k)``.
+        b: Filled, ``(m,)``.
     """
     rows, k = A.shape
     longest = 0.0
@@ -122,7 +129,15 @@ def whiten(L: np.ndarray, A: np.ndarray, d: np.ndarray, N: np.ndarray, b: np.nda
 def most_violated(
     N: np.ndarray, b: np.ndarray, y: np.ndarray, active: np.ndarray, count: int
 ) -> int:
-    """Return the row violated most beyond rounding, or -1; active rows hold by construction."""
+    """Return the row violated most beyond rounding, or -1; active rows hold by construction.
+
+    Args:
+        N: Rows of unit length, ``(m, k)``.
+        b: Their bounds, ``(m,)``.
+        y: The point, ``(k,)``.
+        active: Indices of the rows that hold, ``(k,)``.
+        count: How many of these.
+    """
     worst, most = -1, 0.0
     size = math.sqrt(inner(y, y))
     for i in range(N.shape[0]):
@@ -140,7 +155,15 @@ def most_violated(
 def orthogonalise(
     Q: np.ndarray, count: int, row: np.ndarray, shares: np.ndarray, z: np.ndarray
 ) -> None:
-    """Fill z with the part of a row orthogonal to the first rows of Q, and its shares of these."""
+    """Fill z with the part of a row orthogonal to the first rows of Q, and its shares of these.
+
+    Args:
+        Q: Orthonormal rows, ``(k, k)``.
+        count: How many of them count.
+        row: ``(k,)``.
+        shares: Filled: of each of them in the row, ``(k,)``.
+        z: Filled, ``(k,)``.
+    """
     k = row.shape[0]
     for j in range(k):
         z[j], shares[j] = row[j], 0.0
@@ -154,7 +177,13 @@ def orthogonalise(
 
 @array_function
 def solve_transposed(L: np.ndarray, y: np.ndarray, x: np.ndarray) -> None:
-    """Fill ``x = L^-T y``."""
+    """Fill ``x = L^-T y``.
+
+    Args:
+        L: Lower triangular, ``(k, k)``.
+        y: ``(k,)``.
+        x: Filled, ``(k,)``.
+    """
     k = y.shape[0]
     for i in range(k - 1, -1, -1):
         x[i] = y[i]

@@ -46,7 +46,13 @@ class BodyMotion:
         self.turns = np.zeros((len(self._frames), 3, 3))
 
     def update(self, q: np.ndarray, velocity: np.ndarray, base: BaseState | None) -> None:
-        """Look at a configuration with the base at the origin; without a base at rest."""
+        """Look at a configuration with the base at the origin; without a base at rest.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            velocity: Of the joints, rad/s, ``(n_joints,)``.
+            base: How the base moves; None: it rests.
+        """
         dynamics, data, v = self._dynamics, self._data, self._v
         model, place = dynamics.model, dynamics.to_pinocchio(q)
         v[:] = 0.0

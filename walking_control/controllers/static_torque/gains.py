@@ -79,6 +79,11 @@ def mobility(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> 
     """Return how torques accelerate joints while frames are fixed, ``(n, n)``, 1/(kg m^2).
 
     Of the inverse mass matrix what the constraints leave.
+
+    Args:
+        dynamics: `Dynamics` of the robot.
+        posture: Joint angles, rad, ``(n,)``.
+        frames: Which do not move, by index.
     """
     q = dynamics.configuration(posture)
     inverse = np.linalg.inv(dynamics.mass_matrix(q))

@@ -67,7 +67,12 @@ class SupportChange:
             self._waiting[i] = 0.0
 
     def hold_back(self, wanted: Collection[str] | None, dt: float) -> None:
-        """Give leaving feet two steps back: the balance cannot do without them yet."""
+        """Give leaving feet two steps back: the balance cannot do without them yet.
+
+        Args:
+            wanted: Feet that shall carry; None: all that touch.
+            dt: Time since the last tick, s.
+        """
         step = 2.0 * dt / self._ramp_time if self._ramp_time > 0.0 else 1.0
         for i, foot in enumerate(self._feet):
             if self.contact[i] and wanted is not None and foot not in wanted:

@@ -160,7 +160,12 @@ class WalkingEngine:
         )
 
     def observe(self, state: WalkerState, values: SteppingParameters) -> None:
-        """Take what is known of the robot, and the parameters of this tick."""
+        """Take what is known of the robot, and the parameters of this tick.
+
+        Args:
+            state: What is known.
+            values: The parameters of this tick.
+        """
         self.values, dynamics, base = values, self.dynamics, state.base
         q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
         dynamics.configuration(state.position, base.orientation, out=q)
@@ -362,7 +367,12 @@ class WalkingEngine:
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 
     def hold_swing(self, stiffness: float, damping: float) -> None:
-        """Let the swing foot be asked for no more than its leg can do; gains as of its task."""
+        """Let the swing foot be asked for no more than its leg can do; gains as of its task.
+
+        Args:
+            stiffness: Of the task of the foot, 1/s^2.
+            damping: Likewise, 1/s.
+        """
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
         most = ASKED * self.body.quickest
         self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)

@@ -49,7 +49,12 @@ class Floor:
         self._drops = [0.0, 0.0]  # by how much the last two footholds were lower, m
 
     def observe(self, state: WalkerState, values: SteppingParameters) -> None:
-        """Take slope and place of the base, and the edges, which may change while it walks."""
+        """Take slope and place of the base, and the edges, which may change while it walks.
+
+        Args:
+            state: What is known.
+            values: The parameters of this tick, with the edges.
+        """
         place = state.base.position
         self._place, self._altitude = float(place[0]) + self._drift, float(place[2])
         self.lean(state.floor_slope)

@@ -45,7 +45,12 @@ class Prediction:
         self._behind = np.zeros(self._dynamics.nv)  # how far velocities lag, of joints alone
 
     def remember(self, acceleration: np.ndarray, dt: float) -> None:
-        """Note the acceleration planned for the coming tick, Pinocchio's order, ``(nv,)``."""
+        """Note the acceleration planned for the coming tick, Pinocchio's order, ``(nv,)``.
+
+        Args:
+            acceleration: Planned, Pinocchio's order, ``(nv,)``.
+            dt: Of the tick, s.
+        """
         if self.lag > 0.0:
             share = 1.0 - math.exp(-dt / self.lag)
             self._behind[ROOT:] += share * (self.lag * acceleration[ROOT:] - self._behind[ROOT:])
@@ -57,7 +62,12 @@ class Prediction:
             self._span -= self._planned.popleft()[1]
 
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return q and v after the delay; the arguments themselves where there is none."""
+        """Return q and v after the delay; the arguments themselves where there is none.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+        """
         dynamics = self._dynamics
         self.measured = dynamics.to_pinocchio_velocity(v).copy()
         if self.lag > 0.0:

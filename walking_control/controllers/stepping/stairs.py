@@ -39,6 +39,10 @@ class Stairs:
         """Return how far off a place is, by the height at which a foot found the floor there, m.
 
         The estimate drifts: the level beside the believed one may fit better.
+
+        Args:
+            x: Place of the foot ahead of the start, m.
+            height: At which it stands, m.
         """
         own = int(np.searchsorted(self.places, x))
         beside = [i for i in (own, own - 1, own + 1) if 0 <= i < len(self._levels)]
@@ -51,6 +55,10 @@ class Stairs:
 
         Before an edge ahead only if the step from the stance foot stays half as long: else it would
         be stood before for ever.
+
+        Args:
+            x: Where the foot shall land, m ahead of the start.
+            stance: Place of the stance foot, likewise.
         """
         near = self.places[np.abs(self.places - x) < self._clear]
         if len(near) == 0:

@@ -145,7 +145,14 @@ def steady_offsets(
 
 @array_function
 def offsets_of(aim: Aim, side: float, rate: float, left: np.ndarray) -> np.ndarray:
-    """Return b of an `Aim`, m, ``(2, k)``; a gait's own, and what going elsewhere adds to it."""
+    """Return b of an `Aim`, m, ``(2, k)``; a gait's own, and what going elsewhere adds to it.
+
+    Args:
+        aim: The `Aim`.
+        side: 1 where the left foot swings, else -1.
+        rate: Of the pendulum, 1/s.
+        left: Times until touchdown, s, ``(k,)``.
+    """
     offsets = steady_offsets(aim.wanted, side, rate, aim.time, aim.width, left)
     if aim.on_gait:
         ahead = np.array([aim.wanted[0], 0.0, 0.0])
@@ -157,7 +164,15 @@ def offsets_of(aim: Aim, side: float, rate: float, left: np.ndarray) -> np.ndarr
 def steady_offset(
     wanted: np.ndarray, side: float, rate: float, limits: StepLimits, left: float = 0.0
 ) -> np.ndarray:
-    """Return b of one touchdown, m, ``(2,)``; see `steady_offsets`."""
+    """Return b of one touchdown, m, ``(2,)``; see `steady_offsets`.
+
+    Args:
+        wanted: Velocity ahead and to the left, m/s, and of turning, rad/s, ``(3,)``.
+        side: 1 where the left foot swings, else -1.
+        rate: Of the pendulum, 1/s.
+        limits: Of a step.
+        left: Time until touchdown, s.
+    """
     offsets: np.ndarray = steady_offsets(
         wanted, side, rate, limits.time, limits.width, np.array([left])
     )
@@ -165,7 +180,13 @@ def steady_offset(
 
 
 def steady_aim(wanted: np.ndarray, side: float, limits: StepLimits) -> Aim:
-    """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offsets`."""
+    """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offsets`.
+
+    Args:
+        wanted: Velocity ahead and to the left, m/s, and of turning, rad/s, ``(3,)``.
+        side: 1 where the left foot swings, else -1.
+        limits: Of a step.
+    """
     usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
     return Aim(wanted, limits.time, limits.width, usual, math.nan, np.zeros(2), False)
 
@@ -320,6 +341,13 @@ class StepPlan:
     def pressure(
         self, fall: Fall, wanted: np.ndarray, side: float, limits: StepLimits
     ) -> np.ndarray:
-        """Return where the floor shall press to end what the foothold leaves; `pressure_place`."""
+        """Return where the floor shall press to end what the foothold leaves; `pressure_place`.
+
+        Args:
+            fall: The pendulum now.
+            wanted: Velocity that steps are planned for, ``(3,)``.
+            side: 1 where the left foot swings, else -1.
+            limits: Of a step.
+        """
         place: np.ndarray = self._press(fall.capture, self.step, fall.rate, wanted, side, limits)
         return place

@@ -54,7 +54,12 @@ def step_tasks(engine: WalkingEngine) -> list[Task]:
 
 
 def swing_task(engine: WalkingEngine, gains: Gains) -> FootTask:
-    """Return the task of a swing foot that moves as `engine.swing` has it."""
+    """Return the task of a swing foot that moves as `engine.swing` has it.
+
+    Args:
+        engine: The walking engine.
+        gains: Of the task.
+    """
     tilted, swing = engine.floor.tilted, engine.swing
     return FootTask(
         1 - engine.stance,

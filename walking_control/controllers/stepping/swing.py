@@ -43,7 +43,12 @@ class SwingFoot:
         self.position, self.velocity, self.acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
 
     def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
-        """Begin a swing where the foot is, as it moves."""
+        """Begin a swing where the foot is, as it moves.
+
+        Args:
+            position: From the stance foot, floor axes, m, ``(3,)``.
+            velocity: m/s, ``(3,)``.
+        """
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
     def advance(self, way: SwingWay, elapsed: float, dt: float, shape: SteppingParameters) -> None:

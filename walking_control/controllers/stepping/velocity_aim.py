@@ -69,7 +69,13 @@ class VelocityAim:
         self._begun_for = self.value[:2].copy()
 
     def end_step(self, way: np.ndarray, time: float, share: float) -> None:
-        """Learn from a step; see `SpeedTrim.add`."""
+        """Learn from a step; see `SpeedTrim.add`.
+
+        Args:
+            way: From foot to foot, heading frame, m, ``(2,)``.
+            time: It took, s.
+            share: Of the error that is learned.
+        """
         self.trim.add(way, time, self._begun_for, share)
 
 

@@ -170,7 +170,14 @@ def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
 
 @array_function
 def add_wishes(wishes: Wishes, count: int, hessian: np.ndarray, gradient: np.ndarray) -> None:
-    """Add so many wishes as weighted least squares."""
+    """Add so many wishes as weighted least squares.
+
+    Args:
+        wishes: Rows, what they shall be, and weights.
+        count: How many of them count.
+        hessian: Changed in place, ``(nv, nv)``.
+        gradient: Changed in place, ``(nv,)``.
+    """
     for i in range(count):
         row, end, first, last = wishes.spans[i]
         rows = np.ascontiguousarray(wishes.rows[row:end, first:last])
@@ -193,6 +200,14 @@ def hold_back(
     What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
     of the speed, u, as u' = -r u. Legs that stand are left out, all but their knees: the floor
     might not allow it.
+
+    Args:
+        joints: Their stops, rad, and speed limits, rad/s.
+        angles: rad, ``(n,)``.
+        velocity: rad/s, ``(n,)``.
+        standing: Which joints are of legs that stand, ``(n,)``.
+        rows: Filled, ``(m, nv)``.
+        bound: Filled, rad/s^2, ``(m,)``.
     """
     count = 0
     for side in range(2):
@@ -216,7 +231,14 @@ def hold_back(
 def slow_down(
     joints: Joints, velocity: np.ndarray, hessian: np.ndarray, gradient: np.ndarray
 ) -> None:
-    """Wish joints that come near their speed limits to go slower, the nearer the more."""
+    """Wish joints that come near their speed limits to go slower, the nearer the more.
+
+    Args:
+        joints: With their speed limits, rad/s.
+        velocity: rad/s, ``(n,)``.
+        hessian: Changed in place, ``(nv, nv)``.
+        gradient: Changed in place, ``(nv,)``.
+    """
     for j in range(len(velocity)):
         share = abs(velocity[j]) / joints.speeds[j]
         excess = (share - HURRIED) / (1.0 - HURRIED)
@@ -361,13 +383,23 @@ class WholeBody:
         self.want(rows, np.zeros(2), weight, self._column(foot))
 
     def want_torsion(self, foot: int, moment: float, weight: float) -> None:
-        """Add a wish: the moment, N m, about the floor's normal on a foot that is a point."""
+        """Add a wish: the moment, N m, about the floor's normal on a foot that is a point.
+
+        Args:
+            foot: Its index.
+            moment: N m.
+            weight: Per (N m)^2.
+        """
         self.want(np.eye(1), np.array([moment]), weight, self._column(foot) + 3)
 
     def want_com(self, acceleration: np.ndarray, weight: float) -> None:
         """Add a wish: the acceleration of the centre of mass along the floor, m/s^2, ``(2,)``.
 
         By Newton it is that of the sum of the feet's forces.
+
+        Args:
+            acceleration: m/s^2, ``(2,)``.
+            weight: Of the wish, 1.
         """
         rows = np.zeros((2, self._n - self.body.nv))
         for foot in self._standing:

@@ -85,14 +85,24 @@ Solver = Callable[[Problem], Solution]
 
 
 def primal_residuals(problem: Problem, x: np.ndarray) -> tuple[float, float]:
-    """Return the largest equality error and the largest shortfall of an inequality at x."""
+    """Return the largest equality error and the largest shortfall of an inequality at x.
+
+    Args:
+        problem: The `Problem`.
+        x: The point, ``(n,)``.
+    """
     slack = (problem.rows.dot(x) - problem.bound).tolist()  # small: Python is faster than numpy
     m = problem.equalities
     return (max(map(abs, slack[:m]), default=0.0), max(0.0, -min(slack[m:], default=0.0)))
 
 
 def residuals(problem: Problem, solution: Solution) -> Residuals:
-    """Return the `Residuals` of a solution that has a point and multipliers."""
+    """Return the `Residuals` of a solution that has a point and multipliers.
+
+    Args:
+        problem: The `Problem`.
+        solution: The `Solution`.
+    """
     x, multipliers = solution.x, solution.multipliers
     assert x is not None and multipliers is not None
     m = problem.equalities
