@@ -16,7 +16,7 @@ from walking_control.gaits.step_judgement import asymmetry  # noqa: E402
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
-from walking_control.search.space import SpaceSearch  # noqa: E402
+from walking_control.search.space import SpaceSearch, wind  # noqa: E402
 
 COARSE = {'degree': 8, 'nodes': 12}
 SPEEDS = (0.1, 0.4, 0.6, 0.8, 1.0, 1.2)
@@ -107,6 +107,21 @@ def test_heat_that_is_assumed_is_said(found):
     cold = SimpleNamespace(actuators={'knee': SimpleNamespace(resistance=0.0)})
     told = replace(found, robot_file=SimpleNamespace(robot=cold)).assumed
     assert 'no motor tells its resistance' in told and '0.8 m g sqrt(g L)' in told
+    robot_file = load_robot('walker3d')
+    bare = replace(
+        robot_file.robot,
+        actuators={
+            j: replace(m, resistance=0.0, supply_voltage=0.0)
+            for j, m in robot_file.robot.actuators.items()
+        },
+    )
+    scale, winds = robot_file.scale, wind(bare, robot_file.scale).actuators
+    assert wind(robot_file.robot, scale) is robot_file.robot
+    for motor, limit in zip(winds.values(), bare.effort_limits, strict=True):
+        heat = motor.electrical_power(limit, 0.0) / (
+            scale.mass * 9.81 * (9.81 * scale.length) ** 0.5
+        )
+        assert heat == pytest.approx(0.8)  # so the price that is printed is the one minimised
 
 
 @pytest.mark.parametrize(

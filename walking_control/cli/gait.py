@@ -146,9 +146,10 @@ def _search_space(
         for row in result['members']:
             print(
                 '{speed:.3g} m/s{on}: cost of transport {cost_of_transport_electrical:.4f} at the '
-                'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
-                '{step_length:.3f} m long, {step_width:.3f} m wide; minimised '
-                '{cost_on_nodes:.4f}'.format(on=on_slope(row['slope']), **row)
+                'supply, {cost_of_transport_each_joint:.4f} each joint alone, {heat:.0f} % of it '
+                'heat; {period:.3f} s, {step_length:.3f} m long, {step_width:.3f} m wide'.format(
+                    on=on_slope(row['slope']), heat=100.0 * row['copper_share'], **row
+                )
             )
         if result['assumed']:
             print(f'  {result["assumed"]}')

@@ -10,7 +10,7 @@ bends, and, over a family of speeds, from the gait of the speed before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 import time
 from typing import TYPE_CHECKING
@@ -20,8 +20,9 @@ import numpy as np
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
 from walking_control.models.dynamics import floor_gravity
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.scale import hip_height
+from walking_control.models.scale import hip_height, Scale
 from walking_control.models.step_equations import step_parameters
 from walking_control.search.adaptation import Adaptation, find_adaptation
 from walking_control.search.optimisation import Attempt, attempt_of
@@ -214,9 +215,11 @@ class SpaceSearch:
             for joint in self.robot.joints
         ]
         power = self.weight * np.sqrt(self.gravity * self.scale.length)
-        copper = [motor.resistance / motor.torque_per_ampere**2 for motor in motors]
-        if not any(copper):
-            copper = HEAT * power / self.robot.effort_limits[: len(motors)] ** 2
+        wound = wind(self.robot, self.scale).actuators
+        copper = [
+            wound[joint].resistance / wound[joint].torque_per_ampere ** 2
+            for joint in self.robot.joints
+        ]
         half = 0.5 * values.sole_share * np.array(self.sole)
         task = [
             speed,
@@ -308,6 +311,25 @@ class SpaceSearch:
                 ),
             )
         )
+
+
+def wind(robot: Robot, scale: Scale) -> Robot:
+    """Return a robot whose motors have windings: as told, or, if none is, assumed ones.
+
+    Args:
+        robot: The `Robot`.
+        scale: Its `Scale`; a motor at its effort limit then heats by `HEAT` m g sqrt(g L).
+    """
+    if any(motor.resistance for motor in robot.actuators.values()):
+        return robot
+    heat = HEAT * scale.mass * scale.gravity * np.sqrt(scale.gravity * scale.length)
+    return replace(
+        robot,
+        actuators={
+            joint: replace(motor, resistance=heat * (motor.torque_per_ampere / limit) ** 2)
+            for (joint, motor), limit in zip(robot.actuators.items(), robot.effort_limits.tolist())
+        },
+    )
 
 
 def sole_size(robot_file: RobotFile) -> tuple[float, float]:

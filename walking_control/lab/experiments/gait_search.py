@@ -22,7 +22,7 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.search.judgement import Judgement
 from walking_control.search.optimisation import search, SearchResult
 from walking_control.search.parameters import SearchParameters
-from walking_control.search.space import HEAT, SpaceResult, SpaceSearch
+from walking_control.search.space import HEAT, SpaceResult, SpaceSearch, wind
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.parameters import RigidParameters
 
@@ -367,13 +367,12 @@ class FamilySearch:
 
     @property
     def assumed(self) -> str | None:
-        """What was minimised beside the costs that are stated; None where motors tell all."""
+        """What of the costs is assumed; None where motors tell all."""
         if any(motor.resistance for motor in self.robot_file.robot.actuators.values()):
             return None
         return (
-            'no motor tells its resistance: the costs at the supply count mechanical power alone; '
-            f'what was minimised counts, too, a heat of {HEAT:g} m g sqrt(g L) of a motor at its '
-            'effort limit'
+            'no motor tells its resistance: every cost counts a heat that is assumed, '
+            f'{HEAT:g} m g sqrt(g L) of a motor at its effort limit'
         )
 
 
@@ -461,10 +460,11 @@ def find_gaits(
     parameters = found[level, first].parameters
     adapted = adapt(robot_file, parameters)
     most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
+    wound = wind(adapted.robot, robot_file.scale)
     members = (
         _member(
             result,
-            judge_step(adapted.robot, result.gait, world.gravity, result.slope),
+            judge_step(wound, result.gait, world.gravity, result.slope),
             case.weight,
             most,
         )
