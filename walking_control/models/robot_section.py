@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_li
 from walking_control.models.yaml_text import finite, mapping, require, require_once
 
 Section = Mapping[str, Any]  # of a robot file
+Kind = TypeVar('Kind', bound=Parameters)
 
 
 class ServoParameters(Parameters, section='servos'):
@@ -153,10 +154,10 @@ def read_robot(section: Section, path: Path) -> Robot:
     if mirror and supports and not findings.errors:
         attempt(_check_mirror, section['feet'], base, supports, mirror, joints)
     parts = {
-        'actuators': attempt(_actuators, section['actuators'], joints, path),
+        'actuators': attempt(_actuators, section, joints, path),
         'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
-        'springs': attempt(_springs, section.get('springs', {}), joints, path),
-        'friction': attempt(_friction, section.get('friction', {}), limits, joints, path),
+        'springs': attempt(_by_joint, section, 'springs', JointSpring, joints, path),
+        'friction': attempt(_friction, section, limits, joints, path),
         'servos': attempt(_servos, section, joints, path),
         'push_off': attempt(_limit, section, PushOffLimit),
         'ground_torque': attempt(_limit, section, GroundTorqueLimit),
@@ -406,58 +407,52 @@ def _supports(
     return supports
 
 
+def _by_joint(
+    section: Section, key: str, kind: type[Kind], joints: Sequence[str], path: Path
+) -> dict[str, Kind]:
+    """Return joint -> what a part of the section says of it, a class of `Parameters` each."""
+    rows = section.get(key, {})
+    for joint in rows:
+        require(joint, joints, 'joint', path)
+    return {joint: kind.read(row, place=f'robot.{key}.{joint}') for joint, row in rows.items()}
+
+
 def _actuators(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, GearedMotor]:
-    actuators = {}
-    for joint, values in section.items():
-        require(joint, joints, 'joint', path)
-        motor = GearedMotor.read(values, place=f'robot.actuators.{joint}')
-        if 'back_efficiency' not in values:
-            motor = replace(motor, back_efficiency=motor.efficiency)
-        actuators[joint] = motor
-    return actuators
-
-
-def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, JointSpring]:
-    springs = {}
-    for joint, values in section.items():
-        require(joint, joints, 'joint', path)
-        springs[joint] = JointSpring.read(values, place=f'robot.springs.{joint}')
-    return springs
+    motors, rows = _by_joint(section, 'actuators', GearedMotor, joints, path), section['actuators']
+    return {
+        joint: motor
+        if 'back_efficiency' in rows[joint]
+        else replace(motor, back_efficiency=motor.efficiency)
+        for joint, motor in motors.items()
+    }
 
 
 def _friction(
     section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, ...], path: Path
 ) -> dict[str, JointFriction]:
     """Return the friction of every joint that has any; the robot file counts before the URDF."""
-    friction = {}
-    for joint in section:
+    told = {
+        joint: {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction}
+        for joint in joints
+        if joint in urdf
+    }
+    for joint, row in section.get('friction', {}).items():
         require(joint, joints, 'joint', path)
-    for joint in joints:
-        place = f'robot.friction.{joint}'
-        values = mapping(section.get(joint, {}), place)
-        given = (
-            {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction}
-            if joint in urdf
-            else {}
-        )
-        found = JointFriction.read({**given, **values}, place=place)
-        if found.viscous or found.coulomb:
-            friction[joint] = found
-    return friction
+        told[joint] = {**told.get(joint, {}), **mapping(row, f'robot.friction.{joint}')}
+    found = _by_joint({'friction': told}, 'friction', JointFriction, joints, path)
+    return {joint: row for joint, row in found.items() if row.viscous or row.coulomb}
 
 
 def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, float]:
-    servos = {}
-    for joint, values in section.get('servos', {}).items():
-        require(joint, joints, 'joint', path)
+    servos = _by_joint(section, 'servos', ServoParameters, joints, path)
+    for joint in servos:
         if joint in section['actuators']:
             raise RobotFileError(
                 f'robot.servos.{joint}',
                 limit='has a motor already',
                 remedy='a joint is driven by torque or by speed',
             )
-        servos[joint] = ServoParameters.read(values, place=f'robot.servos.{joint}').limit
-    return servos
+    return {joint: servo.limit for joint, servo in servos.items()}
 
 
 def _limit(section: Section, kind: type[PushOffLimit | GroundTorqueLimit]) -> float | None:
