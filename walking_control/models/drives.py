@@ -175,7 +175,7 @@ class Drives:
         self.expected[:n] = effort
         self.expected[:n][given] = torque[given] - excess[given]
         self.expected[n:] = command.effort[n:]
-        self._pull(command, ahead, v)
+        self._pull(command, ahead, mean)
 
     def rest(self, command: Command, position: np.ndarray, velocity: np.ndarray) -> None:
         """Let servos make the efforts of a command without gains, where measurements allow.
