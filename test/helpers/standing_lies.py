@@ -232,10 +232,13 @@ class Outcome(NamedTuple):
         return f'{self.lie:28s} {verdict:8s}{when:10s}{late} {self.code}: {self.words[:90]}'
 
 
-def tell(twins, spoil, says, seconds, lie=''):
-    """Lie from now on; return the `Outcome`."""
-    begin, passed, past = twins.plant.time, math.inf, deque(maxlen=1000)
-    first, loop = None, twins.loop
+def tell(twins, spoil, says, seconds, lie='', before=()):
+    """Lie from now on; return the `Outcome`.
+
+    A warning that names the sensor counts: a foot that is dead is borne, and said.
+    """
+    begin, passed, past = twins.plant.time, math.inf, deque(before, maxlen=1000)
+    first, loop, warned, when = None, twins.loop, '', math.nan
     known = {'gyroscope': 'gyroscope', 'accelerometer': 'acceler', 'orientation': 'orientation'}
     while twins.plant.time < begin + seconds and loop.fault is None:
         truth, told = twins.truth, twins.told
@@ -250,7 +253,12 @@ def tell(twins, spoil, says, seconds, lie=''):
         change = float(np.abs((command.effort - honest.effort) / twins.limits).max(initial=0.0))
         if change > SHARE and loop.fault is None:
             passed = min(passed, twins.plant.time - begin)
+        warning = loop.supervisor.warning
+        if not warned and any(word in warning for word in says):
+            warned, when = warning, twins.plant.time - begin
         twins.plant.step(command, loop.period)
+    if warned and (loop.fault is None or loop.fault.code == 'fall'):
+        return Outcome(lie, when, 'warning', warned, passed, True)
     if loop.fault is None:
         return Outcome(lie, math.nan, '', '', passed, False)
     code, words = loop.fault.code, loop.fault.message
@@ -271,13 +279,14 @@ def try_standing_lies(robot, noise='lab', at=None, seconds=3.0, only=''):
     """
     overrides, usual = WALKS[robot]
     robot_file = load_robot(robot, [*noise_overrides(noise), *overrides])
-    twins = Twins(robot_file)
+    twins, past = Twins(robot_file), deque(maxlen=1000)
     while twins.plant.time < (usual if at is None else at) - 0.5 * twins.loop.period:
         twins.tick()
+        past.append(kept(twins.truth, None))
         assert twins.loop.fault is None, twins.loop.fault
     for lie, (spoil, says) in lies_about(robot_file.robot).items():
         if only in lie:
-            yield in_a_copy(lambda: tell(twins, spoil, says, seconds, lie))
+            yield in_a_copy(lambda: tell(twins, spoil, says, seconds, lie, past))
 
 
 def main():

@@ -46,8 +46,13 @@ BIAS = 3.0  # m/s^2: the floor does not slip away so fast for so long
 CARRIED, FELT = 0.7, 0.4  # of the weight under the feet, of gravity in the IMU, over `FEEL` looks
 FEEL = 4
 REPEATED = 0.04  # s
+ALONG = 0.5  # cosine between the axis of a joint that may be wrong and what is wrong
+FARTHEST, SOON = 6, 2  # looks by which a sensor is late at most, and at least
+LATE, EXPLAINED_BY_DELAY = 0.1, 0.25  # of the energy: a difference, and what a delay leaves of it
+WINDOW, OFFSET = 20, 4.5  # looks, m/s^2: no robot goes ever faster for so long, but in a fall
 LONGER = 10  # times the patience: a sole that tilts on an edge looks like an IMU that is turned
 AXES = 'xyz'
+GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
 
 
 class Look(NamedTuple):
@@ -97,6 +102,13 @@ class Moments:
         """Return the mean difference along an axis."""
         return float(self._difference[axis] / max(self._count, 1.0))
 
+    def offness(self, wrong: list[int]) -> np.ndarray:
+        """Return the direction of the difference along some axes, ``(3,)``."""
+        sums = np.diag(self._sums)
+        energy = np.zeros(3)
+        energy[wrong] = (sums[:3] + sums[3:] - 2.0 * np.diag(self._sums[:3, 3:]))[wrong]
+        return np.asarray(np.sqrt(energy / max(energy.sum(), 1e-12)))
+
     def off(self) -> float:
         """Return the energy of the difference over that of all."""
         sums = self._sums
@@ -122,6 +134,44 @@ class Moments:
         said, known = self._said[axis], self._known[axis]
         kind = self.kind(axis) or 'lies'
         return f'{AXES[axis]} {kind}: {said:.2g}, expected {known:.2g} {unit}'
+
+
+class Delay:
+    """How far one of two turns is behind the other: the shift that leaves least of the difference.
+
+    Args:
+        names: Of the two.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self._past: deque[tuple[np.ndarray, np.ndarray] | None] = deque(maxlen=FARTHEST + 1)
+        self._off = np.zeros((2, FARTHEST + 1))  # energy of the difference: first, second late
+        self._size = 0.0
+
+    def add(self, kept: float, turns: tuple[np.ndarray, np.ndarray] | None) -> None:
+        """Take both at one look, None if they are not known; `kept`: share of what was before."""
+        self._past.append(turns)
+        if turns is None:
+            return
+        self._off *= kept
+        self._size = kept * self._size + max(float(turn @ turn) for turn in turns)
+        for shift, before in enumerate(reversed(self._past)):
+            if before is None:
+                self._off[:, shift:] += np.sum((turns[0] - turns[1]) ** 2)  # as if not late
+                return
+            for late in range(2):
+                self._off[late, shift] += np.sum((turns[late] - before[1 - late]) ** 2)
+
+    def late(self) -> tuple[str, float] | None:
+        """Return which of the two is late, and by how many s; None: neither."""
+        now = self._off[0, 0]
+        if now < LEAST_TURN**2 or now < LATE * self._size or len(self._past) <= FARTHEST:
+            return None
+        late, shift = np.unravel_index(int(self._off.argmin()), self._off.shape)
+        if shift < SOON or self._off[late, shift] > EXPLAINED_BY_DELAY * now:
+            return None
+        return self._names[int(late)], STEP * int(shift)
 
 
 class LieDetector:
@@ -155,6 +205,11 @@ class LieDetector:
             Moments(LEAST_TURN) for _ in range(3)
         )
         self._force = Moments(LEAST_FORCE)
+        self._felt: deque[np.ndarray] = deque(maxlen=WINDOW)  # beyond gravity, in axes of the IMU
+        self._delays = {
+            pair: Delay(*pair)
+            for pair in ((GYRO, ORIENTATION), (GYRO, ENCODERS), (ORIENTATION, ENCODERS))
+        }
         self._swings = [0] * len(self._feet)  # looks in a row in which who says he carries swings
         self._repeats: dict[str, tuple[bytes, float]] = {}  # part -> its bytes and for how long
         self._row: tuple[str, int] = '', 0  # what was found, looks in a row
@@ -226,6 +281,7 @@ class LieDetector:
         gyro = now.turned - before.turned
         turn = np.array(rotation_between(before.orientation, now.orientation))
         self._by_orientation.add(kept, gyro, turn)
+        told = {GYRO: gyro, ORIENTATION: turn}
         rested = [
             foot
             for foot in range(len(self._feet))
@@ -238,6 +294,11 @@ class LieDetector:
             self._by_legs.add(kept, gyro, legs)
             legs = min(rows, key=lambda row: float(np.linalg.norm(row - turn)))
             self._orientation.add(kept, turn, legs)
+            told[ENCODERS] = legs
+        for (one, other), delay in self._delays.items():
+            delay.add(kept, (told[one], told[other]) if other in told else None)
+        up = self._gravity * now.rotation[2]
+        self._felt.append(now.rotation.T @ now.force - up if now.load > FELT else np.zeros(3))
         if len(looks) > CURVE:
             self._feel(kept)
         return self._decide()
@@ -289,6 +350,10 @@ class LieDetector:
                     f'legs and IMU that it swings and {other} rests: feet swapped, or a sensor '
                     'repeats itself',
                 )
+        if late := self._delayed():
+            return late
+        if words := self._offset():
+            return 'accelerometer', words
         if wrong := gyro.wrong():
             return self._gyro_or_orientation(wrong, felt)
         both = set(legs.wrong()) & set(turn.wrong())
@@ -303,10 +368,62 @@ class LieDetector:
             for axis in felt
             if axis == 2 or self._force.kind(axis) or abs(self._force.bias(axis)) > BIAS
         ]
+        if clear and both and not self._stands:
+            return 'contradiction', self._encoders(legs, sorted(both))
         if clear:
             words = ', '.join(self._force.words(axis, 'm/s^2') for axis in clear)
             return 'accelerometer', f'the accelerometer contradicts gravity and legs: {words}'
         return None
+
+    def _encoders(self, legs: Moments, wrong: list[int]) -> str:
+        """Return in words which joints may tell what gyroscope, orientation and force deny."""
+        foot = int(np.argmax(self._looks[-1].firm))
+        frame = list(self._legs.frames.values())[foot]
+        axis = legs.offness(wrong)
+        joints, at_rest = self._legs.robot.joints, self._q.copy()
+        turned = []
+        for i in range(len(joints)):
+            q = at_rest.copy()
+            q[self._legs.base.nq + i] += 1e-3
+            self._legs.move(q, self._v)
+            imu = self._legs.data.oMf[self._imu].rotation
+            turned.append(
+                imu.T @ self._legs.data.oMf[frame].rotation @ self._looks[-1].feet[foot].T
+            )
+        shares = [abs(float(pin.log3(turn) @ axis)) / 1e-3 for turn in turned]
+        names = ', '.join(joint for joint, share in zip(joints, shares) if share > ALONG)
+        return (
+            f'the encoders of {names or "the legs"} contradict gyroscope, orientation and '
+            f'accelerometer: {legs.words(wrong[0], "rad in 0.06 s")}'
+        )
+
+    def _delayed(self) -> tuple[str, str] | None:
+        """Return who is late against two others, or against all that there is."""
+        late = {pair: delay.late() for pair, delay in self._delays.items()}
+        found = [each for each in late.values() if each is not None]
+        if not found or len({who for who, _ in found}) > 1 and late[GYRO, ORIENTATION] is not None:
+            return None
+        who, by = found[0]
+        together = late[GYRO, ORIENTATION] is None  # both, against the encoders
+        if together and len(found) < 2:
+            return None
+        if together and who != ENCODERS:
+            return 'orientation', f'the IMU is {by:.2f} s late against the encoders'
+        code = 'contradiction' if who == ENCODERS else who
+        return code, f'the {who}: {by:.2f} s late against what the other sensors say'
+
+    def _offset(self) -> str:
+        """Return in words by how much the IMU feels too much for too long, or ''."""
+        if len(self._felt) < WINDOW:
+            return ''
+        mean = np.mean(self._felt, axis=0)
+        axis = int(np.abs(mean).argmax())
+        if abs(mean[axis]) < OFFSET:
+            return ''
+        return (
+            f'the accelerometer is off along {AXES[axis]} by {mean[axis]:.2g} m/s^2: for '
+            f'{WINDOW * STEP:g} s the robot would have gone ever faster'
+        )
 
     def _weigh(self) -> str:
         """Return in words that the IMU feels too little of what the feet carry, or ''."""

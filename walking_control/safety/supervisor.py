@@ -16,6 +16,7 @@ from walking_control.safety.lies import LieDetector
 from walking_control.safety.machine import Event, LED, State
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import Plausibility, SILENCE
+from walking_control.safety.repeats import RepeatCheck
 from walking_control.safety.stand import StandDetector
 
 NAMED = 0.01  # s by which a sample is late that a fault tells of
@@ -66,6 +67,7 @@ class Supervisor:
         self.stands = self.standby = False  # whether the law can stand, and one that stands by
         self._imu = ImuCheck(robot, values, gravity)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
+        self._repeats = RepeatCheck(robot)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
@@ -158,6 +160,7 @@ class Supervisor:
         self._real: float = 0.0
         self._imu.forget()
         self._lies.forget()
+        self._repeats.forget()
         self._plausibility.forget()
         self._airborne_since = self._warned_since = None
         self.warning = ''  # what is wrong but no fault, in words
@@ -187,7 +190,9 @@ class Supervisor:
             ):
                 if words is not None:
                     self.latch(code, words, stamp)
-            lie = self._lies.watch(told, heard, self._age > SILENCE * heard)
+            lie = self._repeats.watch(measurement, heard) or self._lies.watch(
+                told, heard, self._age > SILENCE * heard
+            )
             if lie is not None:
                 self.latch(*lie, stamp)
             return told

@@ -218,6 +218,82 @@ def test_motion_finds(change, words):
     assert any(words in str(problem) for problem in problems), problems
 
 
+def swung(late=0.0):
+    """Return robot file and record of walker3d, held up and swung by hand for five seconds.
+
+    `late`: of gyroscope and accelerometer, s.
+    """
+    robot_file, record = standing('walker3d')
+    posture, rng = record.position[0], np.random.default_rng(0)
+    times = np.arange(0.0, 5.0, 0.005)
+
+    def turn(time):
+        angles = 0.4 * np.sin(np.array([2.1, 2.9, 3.7]) * time + np.array([0.0, 1.0, 2.0]))
+        return pin.rpy.rpyToMatrix(angles)
+
+    held = LiveRecord()
+    for time in times:
+        seen, told = turn(time), turn(time - late)
+        rate = pin.log3(turn(time - late - 1e-4).T @ turn(time - late + 1e-4)) / 2e-4
+        held.time.append(float(time))
+        held.position.append(posture)
+        held.velocity.append(np.zeros(len(posture)))
+        held.orientation.append(pin.Quaternion(seen).coeffs())
+        held.angular_velocity.append(rate + rng.normal(0.0, 0.02, 3))
+        held.acceleration.append(told[2] * G + rng.normal(0.0, 0.2, 3))
+        held.force.append(np.zeros((2, 3)))
+    return robot_file, held
+
+
+def test_swinging_a_good_robot_finds_nothing():
+    """If it failed, nobody would swing a robot twice."""
+    problems, left_out = judge_record(*swung())
+    assert problems == [] and not any('gyroscope' in words for words in left_out)
+
+
+def exchange(name, one, other):
+    """Return what tells two axes of a sensor for each other."""
+
+    def change(record):
+        for values in getattr(record, name):
+            values[[one, other]] = values[[other, one]]
+
+    return change
+
+
+def shift(name, off):
+    """Return what adds to a column of a record."""
+
+    def change(record):
+        for values in getattr(record, name):
+            values += off
+
+    return change
+
+
+@pytest.mark.parametrize(
+    'late, change, words',
+    [
+        (0.06, None, "acceleration of the IMU is '0.06 s after"),
+        (0.06, None, "angular velocity of the IMU is '0.06 s after"),
+        (0.0, exchange('angular_velocity', 1, 2), "about y is 'told as z'"),
+        (0.0, shift('angular_velocity', np.array([0.0, 0.3, 0.0])), "about y is '0.3"),
+        (0.0, scale('angular_velocity', 3.0, 1), "about y is '3 times"),
+        (0.0, scale('acceleration', -1.0, 0), "about x is '-1"),
+        (0.0, exchange('acceleration', 0, 1), "acceleration of the IMU about x is 'told as y'"),
+        (0.0, shift('acceleration', np.array([3.0, 0.0, 0.0])), '2.99 beside gravity'),
+        (0.0, scale('acceleration', 1.0 / G), 'g instead of'),
+    ],
+)
+def test_swinging_finds(late, change, words):
+    """If it failed, gain, sign, axis, unit, delay or offset of an IMU would show in a fall."""
+    robot_file, record = swung(late)
+    if change is not None:
+        change(record)
+    problems, _ = judge_record(robot_file, record)
+    assert any(words in str(problem) for problem in problems), problems
+
+
 def test_what_is_not_judged_is_said():
     """If it failed, an empty answer would be taken for a proof."""
     robot_file, record = standing()

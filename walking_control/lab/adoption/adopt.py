@@ -213,6 +213,9 @@ def _find_legs(tree: BodyTree, feet: Sequence[str]) -> tuple[np.ndarray, float]:
     """Return the middle of the hips at zero angles, base axes, ``(3,)``, and the length of a leg.
 
     That is the height of its first joint over its foot, m, of the shorter leg.
+
+    Raises:
+        InvalidInput: It has none.
     """
     at = {link: (body, place) for link, body, place in tree.frames}
     joints = hip_joints(tree.model, [at[link][0] for link in feet])
@@ -223,9 +226,15 @@ def _find_legs(tree: BodyTree, feet: Sequence[str]) -> tuple[np.ndarray, float]:
         if joint != ROOT
     ]
     leg = min(lengths)
-    return hips.mean(axis=0), leg if leg > 1e-6 else float(
-        np.ptp([place.translation for place in tree.places[1:]])
-    )
+    leg = leg if leg > 1e-6 else float(np.ptp([place.translation for place in tree.places[1:]]))
+    if leg < 1e-6:
+        raise InvalidInput(
+            'feet',
+            value=', '.join(feet),
+            limit='are not below the joints they hang on, at zero angles: legs without a length',
+            remedy='check the origins of their joints, or --feet A,B',
+        )
+    return hips.mean(axis=0), leg
 
 
 def _soles(

@@ -39,6 +39,12 @@ MOVING = 0.1  # rad/s rms, of a joint or IMU whose rates are judged
 CARRIES = 0.1  # of the weight, on a foot that stands
 SAME_FLOOR = 0.03  # m, between feet that stand
 LEANS = 0.5  # rad: more than any robot that stands
+AXES = 'xyz'
+HELD = 0.2  # rad by which a robot at rest does not tilt
+TILTED = 0.7  # m/s^2 of gravity along an axis, by tilting, rms
+STEADY = 0.1  # of its mean, rms of the size of what an accelerometer that is tilted feels
+LATE, FARTHEST = 0.02, 0.2  # s: a delay that is said, and the longest that is looked for
+ALIKE = 0.8  # correlation of what is one and the same
 BEYOND = 0.05  # rad, past a limit
 
 
@@ -152,22 +158,66 @@ class _Judge:
             ]
         )
         told = 0.5 * (self._turning[1:] + self._turning[:-1])
+        middle = 0.5 * (self._time[1:] + self._time[:-1])
         if math.sqrt(np.mean(np.sum(true * true, axis=1))) < MOVING:
-            self.left_out.append('the IMU is not turned: its gyroscope is not judged')
+            self.left_out.append(
+                'the IMU is not turned: its gyroscope is not judged; swing the robot by hand about '
+                'each axis while this listens (--seconds 5)'
+            )
             return
-        for i, axis in enumerate('xyz'):
-            if math.sqrt(np.mean(true[:, i] ** 2)) >= MOVING:
-                yield from _judge_factor(
-                    f'angular velocity of the IMU about {axis}',
-                    float(true[:, i] @ told[:, i] / (true[:, i] @ true[:, i])),
-                    UNITS,
-                    'the change of its orientation',
-                )
+        yield from _compare(
+            'angular velocity of the IMU',
+            middle,
+            told,
+            true,
+            MOVING,
+            UNITS,
+            'the change of its orientation',
+        )
+        up = np.array([turn.matrix()[2] for turn in turns]) * self._gravity
+        sizes = np.linalg.norm(self._felt, axis=1)
+        if self._felt.any() and sizes.std() < STEADY * sizes.mean():  # hardly accelerated
+            yield from _compare(
+                'acceleration of the IMU',
+                self._time,
+                self._felt,
+                up,
+                TILTED,
+                ACCELERATION_UNITS,
+                'gravity by its orientation',
+            )
+        yield from self._turned_by_legs(middle, true)
+
+    def _turned_by_legs(self, middle: np.ndarray, true: np.ndarray) -> Iterator[InvalidInput]:
+        """Compare how the base turned over a foot that stood all along, by encoders and by IMU."""
+        pressed = self._force[:, :, 2].min(axis=0) > CARRIES * self._weight
+        if not (pressed.any() and self._robot.is_free):
+            return
+        dynamics = Dynamics(self._robot)
+        frame = dynamics.frames[self._robot.feet[int(pressed.argmax())]]
+        imu, places = dynamics.frame(self._robot.imu_link), []
+        for position in self._position:
+            q = dynamics.configuration(position)
+            places.append(dynamics.placement(q, frame)[1].T @ dynamics.placement(q, imu)[1])
+        steps = np.diff(self._time)
+        told = [pin.log3(a.T @ b) / step for a, b, step in zip(places, places[1:], steps)]
+        yield from _compare(
+            'turning of the base by the encoders of a leg that stands',
+            middle,
+            np.array(told),
+            true,
+            MOVING,
+            {},
+            'that by the IMU',
+        )
 
     def _still(self) -> bool:
         steps = np.diff(self._time)
         span = self._position.max(axis=0) - self._position.min(axis=0)
-        return bool((span <= STILL * max(float(steps.sum()), 0.1)).all())
+        up = np.array([pin.Quaternion(row).normalized().matrix()[2] for row in self._orientation])
+        return bool(
+            (span <= STILL * max(float(steps.sum()), 0.1)).all() and np.ptp(up, axis=0).max() < HELD
+        )
 
     # -- rest ------------------------------------------------------------------------------------
 
@@ -318,6 +368,73 @@ class _Judge:
                 remedy='joints are told in another order or with another sign or zero, or the '
                 'floor is not level',
             )
+
+
+def _compare(
+    what: str,
+    time: np.ndarray,
+    told: np.ndarray,
+    true: np.ndarray,
+    least: float,
+    units: dict[float, str],
+    against: str,
+) -> Iterator[InvalidInput]:
+    """Judge three axes of what is told by what is true: delay, axis, sign, unit, gain, offset.
+
+    Args:
+        what: What is told, in words.
+        time: s, ``(T,)``.
+        told: ``(T, 3)``.
+        true: Likewise.
+        least: Standard deviation of an axis that is judged.
+        units: Factor -> unit that it is told in.
+        against: What is true, in words.
+    """
+    moved = [axis for axis in range(3) if true[:, axis].std() >= least]
+    if not moved:
+        return
+    late = _delay(time, told[:, moved], true[:, moved])
+    if abs(late) >= LATE:
+        words = 'after' if late > 0.0 else 'before'
+        yield InvalidInput(
+            what,
+            value=f'{abs(late):.2f} s {words} {against}',
+            limit=f'must be within {LATE:g} s: a filter, a queue, or stamps of another clock',
+        )
+    shifted = np.column_stack([np.interp(time - late, time, column) for column in true.T])
+    known = shifted[:, moved] - shifted[:, moved].mean(axis=0)
+    gains = np.linalg.lstsq(known, told - told.mean(axis=0), rcond=None)[0]  # of each in each
+    for i, axis in enumerate(moved):
+        name, gain = f'{what} about {AXES[axis]}', gains[i, axis]
+        shares = np.abs(gains[:, axis]) * known.std(axis=0) / max(told[:, axis].std(), 1e-12)
+        best = int(shares.argmax())
+        if best != i and shares[best] > 0.5 and shares[i] < 0.5 * shares[best]:
+            sign = '-' if gains[best, axis] < 0.0 else ''
+            yield InvalidInput(
+                name, value=f'told as {sign}{AXES[moved[best]]}', limit='axes are exchanged'
+            )
+            continue
+        found = list(_judge_factor(name, float(gain), units, against))
+        yield from found
+        off = float(told[:, axis].mean() - gain * shifted[:, axis].mean())
+        if not found and abs(off) > 2.0 * least:
+            yield InvalidInput(
+                name, value=f'{off:.3g} beside {against}', limit='must have no offset'
+            )
+
+
+def _delay(time: np.ndarray, told: np.ndarray, true: np.ndarray) -> float:
+    """Return by how many s what is told comes after what is true; 0 where no shift explains it."""
+    sure = {}
+    for shift in np.arange(-FARTHEST, FARTHEST + 1e-9, LATE / 4.0):
+        moved = np.column_stack([np.interp(time - shift, time, column) for column in true.T])
+        a, b = told - told.mean(axis=0), moved - moved.mean(axis=0)
+        both = np.abs((a * b).sum(axis=0)) / np.sqrt(
+            (a * a).sum(axis=0) * (b * b).sum(axis=0) + 1e-12
+        )
+        sure[float(shift)] = float(both.mean())
+    best, now = max(sure, key=lambda shift: sure[shift]), sure[min(sure, key=abs)]
+    return best if 1.0 - sure[best] < 0.5 * (1.0 - now) and sure[best] > ALIKE else 0.0
 
 
 def _judge_factor(

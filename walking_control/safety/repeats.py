@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that were alive and now repeat to the last bit: a wire, a driver or an encoder is dead.
+
+Noise changes what a live sensor says almost every time. One number that no longer does, while
+others of its sensor go on, is not measured any more. What never was alive is
+not judged: coarse digits, an axis that a planar robot does not have, a sensor that is slower than
+the rest. A joint may come to rest, but not with a velocity; a foot in the air says zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+
+from walking_control.models.signals import CONTACT, IMU, JOINTS, places_of, sensors_of
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.signals import Measurement
+
+NEWS = 12  # of a sensor in a row in which a number repeats itself
+LIVELY = 0.9  # of the news before in which it changed
+MEMORY = 0.05  # share of the newest in that
+MOVED = 0.002  # rad or m that a joint which stands still cannot have moved by its own velocity
+KINDS = {'angular_velocity': 'gyroscope', 'linear_acceleration': 'accelerometer'}
+
+
+class _Part(NamedTuple):
+    """Numbers that repeat themselves together."""
+
+    code: str
+    what: str
+    numbers: list[int]
+    news: slice  # of the sensor whose change counts as news
+    joint: int  # -1: none
+
+
+def numbers(place: slice) -> list[int]:
+    """Return the numbers of a place."""
+    return list(range(place.start, place.stop))
+
+
+def _parts(robot: Robot) -> list[_Part]:
+    rows, places = [], places_of(robot)
+    every = slice(0, max(place.stop for place in places.values()))
+    for sensor in sensors_of(robot):
+        if sensor.name == JOINTS:
+            q, v = (places[JOINTS, i].start for i in range(2))
+            rows += [
+                _Part('contradiction', f'joint {joint}', [q + i, v + i], every, i)
+                for i, joint in enumerate(robot.joints)
+            ]
+        elif sensor.name == IMU:
+            first, last = places[IMU, 0], places[IMU, len(sensor.signals) - 1]
+            block = slice(first.start, last.stop)
+            rows.append(
+                _Part('orientation', 'the orientation of the IMU', numbers(first), block, -1)
+            )
+            for i, signal in enumerate(sensor.signals):
+                rows += [
+                    _Part(
+                        KINDS[signal.name], f'{axis} of the {KINDS[signal.name]}', [at], block, -1
+                    )
+                    for axis, at in zip(signal.labels, numbers(places[IMU, i]))
+                    if signal.name in KINDS
+                ]
+        elif sensor.kind == CONTACT:
+            place = places[sensor.name, 0]
+            rows.append(
+                _Part('foot_force', f'the force on {sensor.name}', numbers(place), every, -1)
+            )
+    return rows
+
+
+class RepeatCheck:
+    """Names a number that repeats itself.
+
+    Args:
+        robot: The `Robot`.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._parts = _parts(robot)
+        self._members = [np.array(part.numbers) for part in self._parts]
+        self._owner = np.zeros((len(self._parts), self._parts[0].news.stop))
+        for row, numbers in zip(self._owner, self._members):
+            row[numbers] = 1.0
+        self._blocks = sorted({(part.news.start, part.news.stop) for part in self._parts})
+        self._block_of = np.array(
+            [self._blocks.index((part.news.start, part.news.stop)) for part in self._parts]
+        )
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the past."""
+        n = len(self._parts)
+        self._last: np.ndarray | None = None
+        self._lively, self._was, self._held = np.zeros((3, n))
+        self._count = np.zeros(n, int)
+
+    def watch(self, measurement: Measurement, heard: float) -> tuple[str, str] | None:
+        """Return code and words of what repeats itself, or None.
+
+        Args:
+            measurement: The `Measurement`, finite.
+            heard: Time that it stands for, s.
+        """
+        values = measurement.values[: self._owner.shape[1]]
+        if self._last is None:
+            self._last = values.copy()
+            return None
+        other = values != self._last
+        self._last[:] = values
+        changed = self._owner @ other > 0.0
+        news = np.array([other[start:stop].any() for start, stop in self._blocks])[self._block_of]
+        self._lively += MEMORY * news * (changed - self._lively)
+        self._was = np.where(changed, self._lively, self._was)
+        self._count = np.where(changed, 0, self._count + news)
+        self._held = np.where(changed, 0.0, self._held + heard)
+        found = np.flatnonzero((self._count >= NEWS) & (self._was > LIVELY))
+        for i in found.tolist():
+            part, joint = self._parts[i], self._parts[i].joint
+            told = values[self._members[i]]
+            if joint >= 0 and abs(told[1]) * self._held[i] < MOVED:
+                continue  # it has come to rest
+            if part.code == 'foot_force' and not told.any():
+                continue  # in the air
+            words = ', '.join(f'{value:.3g}' for value in told)
+            return part.code, (
+                f'{part.what} repeats itself: {words} for {self._held[i]:.3f} s of samples, while '
+                'others change'
+            )
+        return None
