@@ -7,11 +7,14 @@ import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
 
 from walking_control.exceptions import RobotFileError
 from walking_control.loading import load_robot
 from walking_control.models.yaml_text import LONGEST
 from walking_control.ros.nodes import controller_node, guard, topics
+from walking_control.ros.nodes.limits import Excess, limited
 
 
 @pytest.fixture
@@ -114,8 +117,27 @@ def test_a_long_message_is_dropped_unread(bench, monkeypatch):
     monkeypatch.setattr(guard, 'deserialize_message', pytest.fail)
     for each in node.subscriptions:
         if each.topic_name not in (topics.CLOCK, '/parameter_events'):
-            each.callback(bytes(controller_node.DESCRIPTION + 1))
+            long = controller_node.DESCRIPTION + 1
+            each.callback(Excess(long) if issubclass(each.msg_type, String) else bytes(long))
     assert node.fault is None
+
+
+@pytest.mark.parametrize(
+    'kind, few, many',
+    [
+        (String, String(data='x' * 9), String(data='x' * 10)),
+        (GetParameters.Request, *(GetParameters.Request(names=['x'] * n) for n in (9, 10))),
+        (
+            SetParameters.Request,
+            *(SetParameters.Request(parameters=[ParameterMessage()] * n) for n in (9, 10)),
+        ),
+    ],
+)
+def test_too_much_does_not_become_objects(kind, few, many):
+    """A thousand parameters would be ten milliseconds in which nothing else runs."""
+    small = limited(kind, 9)
+    assert deserialize_message(serialize_message(few), small) == few
+    assert deserialize_message(serialize_message(many), small) == Excess(10)
 
 
 def test_a_robot_file_of_megabytes_is_refused(tmp_path):

@@ -21,18 +21,37 @@ import traceback
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    GetParameterTypes,
+    ListParameters,
+    SetParameters,
+    SetParametersAtomically,
+)
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from walking_control.ros.nodes.limits import Excess, limited, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
 PIECE, PAUSE = 0.0003, 0.002  # s of work on a request, and between two pieces of it
+# service -> what there may be too much of in a request
+FIELDS = {
+    SetParameters: 'parameters',
+    SetParametersAtomically: 'parameters',
+    GetParameters: 'names',
+    GetParameterTypes: 'names',
+    DescribeParameters: 'names',
+    ListParameters: 'prefixes',
+}
 LAST_TYPE = max(kind.value for kind in Parameter.Type)
 
 
@@ -78,6 +97,17 @@ class GuardedNode(Node):
         def drop(why: str) -> None:
             self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
 
+        def hear_text(message: Any) -> None:
+            if isinstance(message, Excess):
+                drop(f'a message of {message.count} bytes; limit {largest}')
+            else:
+                callback(message)
+
+        if msg_type is String and not raw:  # of a length that anybody chooses
+            return super().create_subscription(
+                limited(String, largest), topic, self._guard(hear_text, topic), *args, **kwargs
+            )
+
         def hear(content: bytes) -> None:
             if len(content) > largest:
                 drop(f'a message of {len(content)} bytes; limit {largest}')
@@ -99,8 +129,12 @@ class GuardedNode(Node):
         """Offer a service, see `rclpy.node.Node`."""
         if srv_type is SetParameters:
             callback = _set_later
+        field, kind = FIELDS.get(srv_type, ''), srv_type
+        if field:  # too many are refused before they are objects
+            most = TOGETHER if srv_type is SetParametersAtomically else MOST
+            kind, field = limited_service(srv_type, most), f'{field} at once; limit {most}'
         service = super().create_service(
-            srv_type, srv_name, self._guard(_judged(callback), srv_name), *args, **kwargs
+            kind, srv_name, self._guard(_judged(callback, field), srv_name), *args, **kwargs
         )
         if srv_type is SetParameters:
             send = service.send_response
@@ -232,26 +266,16 @@ def report(node: Node, error: Exception, name: str) -> str:
     return words
 
 
-def _judged(callback: Callable[..., Any]) -> Callable[..., Any]:
+def _judged(callback: Callable[..., Any], limit: str) -> Callable[..., Any]:
     """Return a callback for requests of any content: those of no use are refused unread."""
 
     def check(request: Any, response: Any) -> Any:
-        words = _excess(request) or next(
-            filter(None, map(_flaw, getattr(request, 'parameters', ()))), ''
-        )
+        if isinstance(request, Excess):
+            return _refuse(request, response, f'{request.count} {limit}')
+        words = next(filter(None, map(_flaw, getattr(request, 'parameters', ()))), '')
         return _refuse(request, response, words) if words else callback(request, response)
 
     return check
-
-
-def _excess(request: Any) -> str:
-    """Return in words how a request asks for too many parameters at once, or nothing."""
-    most = TOGETHER if isinstance(request, SetParametersAtomically.Request) else MOST
-    for field in ('parameters', 'names', 'prefixes'):
-        count = len(getattr(request, field, ()))
-        if count > most:
-            return f'{count} {field} at once; limit {most}'
-    return ''
 
 
 def _flaw(parameter: Any) -> str:
@@ -278,7 +302,8 @@ def _refuse(request: Any, response: Any, words: str) -> Any:
     """Return the response to a request that is refused."""
     response = type(response)()
     if hasattr(response, 'results'):
-        response.results = [SetParametersResult(reason=words) for _ in request.parameters]
+        count = request.count if isinstance(request, Excess) else len(request.parameters)
+        response.results = [SetParametersResult(reason=words)] * count
     elif isinstance(getattr(response, 'result', None), SetParametersResult):
         response.result.reason = words
     elif hasattr(response, 'message'):
