@@ -42,6 +42,8 @@ class Supervisor:
     """
 
     _stamp: float | None
+    _told: float
+    _real: float
     _passed: float | None
     _now: float | None
     _heard: float | None

@@ -99,7 +99,7 @@ class GuardedNode(Node):
 
         def hear_text(message: Any) -> None:
             if isinstance(message, Excess):
-                drop(f'a message of {message.count} bytes; limit {largest}')
+                drop(f'a message of {message.elements} bytes; limit {largest}')
             else:
                 callback(message)
 
@@ -271,7 +271,7 @@ def _judged(callback: Callable[..., Any], limit: str) -> Callable[..., Any]:
 
     def check(request: Any, response: Any) -> Any:
         if isinstance(request, Excess):
-            return _refuse(request, response, f'{request.count} {limit}')
+            return _refuse(request, response, f'{request.elements} {limit}')
         words = next(filter(None, map(_flaw, getattr(request, 'parameters', ()))), '')
         return _refuse(request, response, words) if words else callback(request, response)
 
@@ -302,7 +302,7 @@ def _refuse(request: Any, response: Any, words: str) -> Any:
     """Return the response to a request that is refused."""
     response = type(response)()
     if hasattr(response, 'results'):
-        count = request.count if isinstance(request, Excess) else len(request.parameters)
+        count = request.elements if isinstance(request, Excess) else len(request.parameters)
         response.results = [SetParametersResult(reason=words)] * count
     elif isinstance(getattr(response, 'result', None), SetParametersResult):
         response.result.reason = words

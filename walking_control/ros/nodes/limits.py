@@ -31,10 +31,10 @@ class Excess(NamedTuple):
     """Stands for a message that was not read.
 
     Args:
-        count: Elements of its first field.
+        elements: Of its first field.
     """
 
-    count: int
+    elements: int
 
 
 @cache
@@ -46,7 +46,7 @@ def limited(kind: Any, most: int) -> Any:
         most: Largest number of elements that is read.
     """
     check_for_type_support(kind)
-    metaclass = type(kind)
+    metaclass: Any = type(kind)
     told = metaclass._CONVERT_TO_PY
     convert = _Convert(_pointer(told, _name(told)))
 
@@ -57,13 +57,14 @@ def limited(kind: Any, most: int) -> Any:
     called = _Convert(judge)
     _kept.append(called)
     ours = _capsule(ctypes.cast(called, ctypes.c_void_p), None, None)
-    return type(metaclass)(metaclass.__name__, (metaclass,), {'_CONVERT_TO_PY': ours})(
-        kind.__name__, (kind,), {'__slots__': ()}
-    )
+    meta: Any = type(metaclass)
+    reads = meta(metaclass.__name__, (metaclass,), {'_CONVERT_TO_PY': ours})
+    return reads(kind.__name__, (kind,), {'__slots__': ()})
 
 
 @cache
 def limited_service(kind: Any, most: int) -> Any:
     """Return a service class whose requests are `limited`."""
     check_for_type_support(kind)
-    return type(kind)(kind.__name__, (kind,), {'Request': limited(kind.Request, most)})
+    meta: Any = type(kind)
+    return meta(kind.__name__, (kind,), {'Request': limited(kind.Request, most)})
