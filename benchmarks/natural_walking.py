@@ -5,24 +5,32 @@
     python benchmarks/natural_walking.py --film OUT.gif     # the film of the README
     python benchmarks/natural_walking.py --floors ramp=8 tiles=0.02 [--speeds 0.5 0.8]
         [--noise none|lab|told] [--seeds 5] [--duration 8] [--set NAME=VALUE ...]
+    python benchmarks/natural_walking.py --push 0.15 [--noise ...] [--seeds ...] [--set ...]
 
 Walker3d in MuJoCo. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on), cross=DEGREES
 (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT (m), or
-friction=COULOMB (N m of every joint, and a tenth of it in N m s/rad, known to the law). Noise
+friction=COULOMB (N m of every joint, and a tenth of it in N m s/rad, known to the law, which walks
+on a family searched with it, half a minute). Noise
 `told` is the laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s
 on, the first steps on the floor included: the share on the gait, and the cost at the supply and of
 each motor alone, less height over distance. Each seed is another floor and other errors of the
-sensors.
+sensors. A push (N s/kg, at 0.8 m/s, an eighth of a step after a touchdown) is told by its deviation
+at the end of its step and of the next, mean size over seeds: `--set natural_walking.place_rate=0`
+leaves the part of the step to the clock, `pressure_gain=1` asks for less of the sole, and
+`tank_capacity` makes a tank that is soon empty.
 """
 
 import argparse
 from contextlib import nullcontext
+from functools import cache
 import math
+import tempfile
 from unittest.mock import patch
 
 import numpy as np
 
 from walking_control.cli.verb import setting
+from walking_control.lab.experiments.gait_search import find_gaits, save_gaits
 from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.loading import load_robot
 from walking_control.runs.quantities import each_joint_energy
@@ -33,6 +41,7 @@ from walking_control.simulation.simulate import simulate
 SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
 LAWS = 'natural_walking', 'stepping'
 BEGIN = 3.0  # s
+PUSHED = 6.0  # s: at 0.8 m/s after the 16th touchdown
 DELAY = 0.01  # s
 JOINTS = 'hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll'
 
@@ -76,15 +85,37 @@ def edges(kind, height, seed):
     return words
 
 
+def rubbing(size):
+    """Return values of the robot file for joints that rub by a size, N m."""
+    return [
+        (f'robot.friction.{side}_{joint}.{name}', amount)
+        for side in ('left', 'right')
+        for joint in JOINTS
+        for name, amount in (('coulomb', size), ('viscous', 0.1 * size))
+    ]
+
+
+@cache
+def family_of(size):
+    """Return the file of a family searched for joints that rub by a size, N m."""
+    found = find_gaits(load_robot('walker3d', rubbing(size)), (0.1, 0.4, 0.6, 0.8))
+    return save_gaits(found, tempfile.mkdtemp())
+
+
+def noisy(noise):
+    """Return values of the robot file for sensors: none, lab, or told."""
+    sets = [] if noise == 'none' else noise_overrides('lab')
+    if noise == 'told':
+        sets += [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)]
+    return sets
+
+
 def walk_floor(floor, speed, noise, seed, duration, more):
     """Return the fault or None, share on the gait, cost at the supply and of each motor alone."""
     kind, _, value = floor.partition('=')
     size = float(value or 0.0)
     sets = [('natural_walking.speed', speed), ('sensors.seed', seed), *more]
-    if noise != 'none':
-        sets += noise_overrides('lab')
-    if noise == 'told':
-        sets += [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)]
+    sets += noisy(noise)
     lean, words = 0.0, []
     if kind == 'ramp':
         words = [f'slope_change={-math.radians(size):.6f}@0.6m']
@@ -93,12 +124,8 @@ def walk_floor(floor, speed, noise, seed, duration, more):
     elif kind in ('tiles', 'strips'):
         words = edges(kind, size, seed)
     elif kind == 'friction':
-        sets += [
-            (f'robot.friction.{side}_{joint}.{name}', amount)
-            for side in ('left', 'right')
-            for joint in JOINTS
-            for name, amount in (('coulomb', size), ('viscous', 0.1 * size))
-        ]
+        sets += rubbing(size)
+        sets.append(('natural_walking.gait', str(family_of(size))))
     robot_file = load_robot('walker3d', sets, controller='natural_walking')
     with leaning(lean) if lean else nullcontext():
         run = simulate(robot_file, duration=duration, disturb=words)
@@ -111,6 +138,30 @@ def walk_floor(floor, speed, noise, seed, duration, more):
     costs = [energy / weight - way[2] for energy in (supply, each_joint_energy(run, first, last))]
     on_gait = float(run.telemetry['on_gait'][first:].mean())
     return None, on_gait, *(cost / length for cost in costs)
+
+
+def push(size, direction, noise, seed, more):
+    """Return deviations at the ends of two steps, m, and the price of those before the push."""
+    sets = [('natural_walking.speed', 0.8), ('sensors.seed', seed), *noisy(noise), *more]
+    run = simulate(
+        load_robot('walker3d', sets, controller='natural_walking'),
+        duration=PUSHED + 1.0,
+        disturb=[f'push={size}@16.125:direction={direction}'],
+    )
+    if run.fault is not None:
+        return [math.nan] * 4
+    told = run.telemetry
+    changes = np.flatnonzero(np.diff(told['stance']))
+    feet = np.flatnonzero(np.diff(run.steps))
+    last = int(np.searchsorted(changes, feet[16] - 20))
+    ends = [
+        math.hypot(told['deviation_x'][row], told['deviation_y'][row])
+        for row in changes[last : last + 2] - 5
+    ]
+    first, pushed = changes[last - 5], changes[last - 1]
+    way = np.hypot(*(run.base.position[pushed] - run.base.position[first])[:2])
+    energy = run.electrical_energy[pushed] - run.electrical_energy[first]
+    return [*ends, energy / (98.1 * way), float(told['on_gait'][changes[last] :].mean())]
 
 
 def print_floors(options):
@@ -135,6 +186,22 @@ def print_floors(options):
                     print(f'  {row[0]}', flush=True)
 
 
+def print_pushes(options):
+    """Print a row for each direction."""
+    print('| push | mm at the end of its step | of the next | cost before | then on the gait |')
+    print('|---|---|---|---|---|')
+    for name, direction in (('ahead', 0), ('left', 90), ('back', 180), ('right', 270)):
+        rows = [
+            push(options.push, direction, options.noise, seed, options.set)
+            for seed in range(1, options.seeds + 1)
+        ]
+        mine, following, cost, on_gait = np.mean(rows, axis=0)
+        print(
+            f'| {name} | {1e3 * mine:.0f} | {1e3 * following:.0f} | {cost:.4f} | {on_gait:.2f} |',
+            flush=True,
+        )
+
+
 def main():
     """Print a table; write the film where a path is given."""
     parser = argparse.ArgumentParser(
@@ -143,6 +210,7 @@ def main():
     parser.add_argument('--film', metavar='OUT.gif')
     parser.add_argument('--floors', nargs='*', default=[])
     parser.add_argument('--speeds', nargs='*', type=float, default=[0.5, 0.8])
+    parser.add_argument('--push', type=float, help='N s/kg')
     parser.add_argument('--noise', choices=('none', 'lab', 'told'), default='none')
     parser.add_argument('--seeds', type=int, default=1)
     parser.add_argument('--duration', type=float, default=8.0, help='s')
@@ -154,6 +222,9 @@ def main():
         return
     if options.floors:
         print_floors(options)
+    if options.push:
+        print_pushes(options)
+    if options.floors or options.push:
         return
     print('law              noise  m/s   speed  electrical cost')
     for law in LAWS:

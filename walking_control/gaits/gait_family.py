@@ -36,6 +36,7 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import mirrored_joints
 
 KEY = 'walking_control_gait_family'
+FRICTION = 'friction of joints, N m s/rad and N m'
 SAME = 1e-5  # m/s and rad: of one speed on two slopes
 HOLE = 0.11  # of sqrt(g l): neighbours farther apart leave a hole between them
 FORCES = 16  # degree of the polynomials of pressure point and efforts
@@ -338,6 +339,11 @@ def fingerprint(robot_file: RobotFile) -> dict[str, Any]:
             joint: motor.armature for joint, motor in robot.actuators.items()
         },
         'springs': springs,
+        FRICTION: {
+            joint: [friction.viscous, friction.coulomb]
+            for joint, friction in robot.friction.items()
+            if friction.viscous or friction.coulomb
+        },
         'masses, first moments and inertias of bodies': {
             name: model.inertias[i].toDynamicParameters().tolist()
             for i, name in enumerate(names, start=1)
@@ -350,7 +356,7 @@ def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path
     for key, own in mine.items():
         if key == 'name':  # two files may call one robot by two names
             continue
-        given = theirs.get(key)
+        given = theirs.get(key, {} if key == FRICTION else None)  # older files have none
         pairs = [('', given, own)]
         if isinstance(own, Mapping) and isinstance(given, Mapping):
             pairs = [

@@ -16,12 +16,14 @@ from walking_control.controllers.natural_walking.reference import (
     FOOT,
     FOOT_TURN,
     GaitTable,
+    PLACE,
     RATE,
 )
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.scale import Scale
 from walking_control.runs.route import read_route
 from walking_control.simulation.simulate import simulate
 
@@ -84,13 +86,23 @@ def walk_over(disturb, speed, duration, **more):
     return run, run.telemetry['on_gait'][late].mean(), (energy / 98.1 - up) / length
 
 
-def test_a_ramp_is_walked_on_its_own_gait():
-    """A ramp of 8 degrees ended the gait, and squatting up it cost eight times the level price."""
-    run, on_gait, price = walk_over(['slope_change=-0.1396@0.6m'], 0.5, 8.0)
-    assert on_gait > 0.7 and price < 0.3  # from the level floor onto it, too
-    late = (run.time > 6.0) & (run.telemetry['part'] > 0.05) & (run.telemetry['part'] < 0.9)
+@pytest.mark.parametrize(
+    'slope, speed, most',
+    [
+        pytest.param(-0.1396, 0.5, 0.12),
+        pytest.param(0.1396, 0.8, 0.07, marks=pytest.mark.long),
+    ],
+)
+def test_a_ramp_is_walked_on_its_own_gait(slope, speed, most):
+    """A ramp of 8 degrees would end the gait at its edge, and squatting cost eight times as much.
+
+    `most`: price without the height, which is regained downhill in part.
+    """
+    run, on_gait, price = walk_over([f'slope_change={slope}@0.6m'], speed, 7.0)
+    assert on_gait == 1.0 and price + min(-slope, 0.0) < most
+    late = (run.time > 5.5) & (run.telemetry['part'] > 0.05) & (run.telemetry['part'] < 0.9)
     off = np.hypot(run.telemetry['deviation_x'], run.telemetry['deviation_y'])
-    assert off[late].max() < 0.01 and run.telemetry['on_gait'][late].all()
+    assert off[late].max() < 0.02
 
 
 @pytest.mark.long
@@ -104,7 +116,7 @@ def test_tiles_do_not_end_the_gait():
 
 def test_a_bump_is_smooth_and_ends_with_the_step():
     """A foot would be asked for other speeds than its places have, or land from above."""
-    floor = FeltFloor()
+    floor = FeltFloor(Scale(10.0, 0.8, 9.81))
     floor.touch(0.015)
     assert floor.roughness == pytest.approx(0.01)
     s = np.linspace(0.0, 1.0, 2001)
@@ -122,7 +134,7 @@ def test_the_gait_is_left_for_what_grows():
     values = load_robot('walker3d').values(NaturalWalkingParameters)
 
     def on_gait_after(begin, growth, ahead=True):
-        switch = GaitSwitch()
+        switch = GaitSwitch(0.2857)
         switch.on_gait = True
         for tick in range(40):
             deviation = begin * np.exp(growth * 0.002 * tick) * np.array([ahead, not ahead])
@@ -218,6 +230,35 @@ def test_a_step_on_a_slope_ends_where_the_next_begins(table, rise):
     assert -sole[0, 2] / sole[2, 2] == pytest.approx(max(rise, -0.1405), abs=1e-3)
     assert table.rise == pytest.approx(max(rise, -0.1405), abs=1e-4)
     table.choose(0.8)
+
+
+def test_energy_beyond_the_gait_is_the_deviation(table):
+    """The pressure would regulate something else than (5.27) does: at one place on the curve
+    E - E_gait = m x' w delta, x' the mean of both, and (p - p_gait) = k delta ends it as e^-kwt.
+    """
+    stride, gain, mass = table.choose(0.8), 2.0, 10.0
+    row = table.row(0.4, 0)
+    rate, place = row[RATE], row[PLACE]
+    assert table.part_at(place) == pytest.approx(0.4, abs=1e-3)
+    gait = rate * (row[CAPTURE][0] - place)  # of a pendulum there: xi = x + x' / w
+    assert gait == pytest.approx(stride.speed, rel=0.3)
+    velocity = gait + 0.05
+
+    def energy(x, v):
+        return 0.5 * mass * (v**2 - (rate * x) ** 2)
+
+    deviation = place + velocity / rate - row[CAPTURE][0]
+    more = energy(place, velocity) - energy(place, gait)
+    assert more == pytest.approx(mass * 0.5 * (gait + velocity) * rate * deviation)
+    # both go on from there, the gait's pressure at the foot: at each place they are compared
+    dt, x, v, time, began = 1e-5, place, velocity, 0.0, more
+    while x < place + 0.05:
+        v_gait = np.sqrt(gait**2 + rate**2 * (x**2 - place**2))
+        v += dt * rate**2 * (x - gain * (v - v_gait) / rate)
+        x, time = x + dt * v, time + dt
+    v_gait = np.sqrt(gait**2 + rate**2 * (x**2 - place**2))
+    left = 0.5 * mass * (v**2 - v_gait**2)
+    assert left == pytest.approx(began * np.exp(-gain * rate * time), rel=0.03)
 
 
 def test_hips_with_arms_between_their_axes_are_no_knees():

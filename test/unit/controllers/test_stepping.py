@@ -536,6 +536,7 @@ def test_a_sensor_that_works_is_waited_for():
     assert not landed(behind)
     assert landed(behind, felt=False)
     assert landed(behind._replace(lag=0.01))  # a little: it stands, and does not press yet
+    assert not landed(behind._replace(lag=0.01, velocity=np.array([0.0, 0.0, -0.25])))  # it sinks
     assert landed(behind._replace(remaining=-0.15))
 
 

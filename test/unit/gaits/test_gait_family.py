@@ -128,6 +128,7 @@ def test_speeds_without_a_gait(path, speed):
         ([('name', 'other'), ('xacro_args.mass', 10.5)], 'the robot other has 10.5'),
         ([('right_knee.rotor_inertia', 5e-5)], 'rotor inertias .*right_knee'),
         ([('world.gravity', 1.62)], 'gravity'),
+        ([('robot.friction.left_knee.coulomb', 0.3)], 'friction of joints.* left_knee'),
     ],
 )
 def test_other_robots(path, overrides, reason):

@@ -30,8 +30,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 
-# efforts change so many times faster after a touchdown that was so much too early or late, s
-HURRY, OFF = 4.0, 0.02
+HURRY = 4.0  # so many times faster efforts change after a touchdown that was too early or late
 
 
 class NaturalWalking(WalkingLaw):
@@ -64,7 +63,9 @@ class NaturalWalking(WalkingLaw):
         engine, robot = self.engine, robot_file.robot
         told = robot_file.values(World).slope
         table = GaitTable(family, engine.dynamics, engine.gravity, told)
-        self.tracking, self.switch = GaitTracking(engine, table), GaitSwitch()
+        scale = robot_file.scale
+        self.tracking = GaitTracking(engine, table, scale)
+        self.switch = GaitSwitch(scale.time)
         joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
         self._books = Books(values.tank_capacity, joints)
         self._height, self._last_effort = 0.0, np.zeros(0)
@@ -155,11 +156,12 @@ class NaturalWalking(WalkingLaw):
             return [*standing_tasks(engine), *posture_tasks(engine, self._height)]
         if self.on_gait:
             tracking.measure()
-            rough = tracking.felt.roughness > 0.0
+            rough = tracking.felt.roughness > 0.0 or tracking.surprised
             if not tracking.touching:
                 self.switch.judge(tracking.deviation, engine.plan.elapsed, rough, dt)
             self.switch.go_on(tracking.s, engine.plan.step.remaining, values)
         if self.on_gait:
+            tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)
             return tracking.tasks(dt, values)
         engine.find_fall()
@@ -174,7 +176,7 @@ class NaturalWalking(WalkingLaw):
         impact = impact or self.tracking.touching
         if self.on_gait and impact and len(last):
             most = self.values.effort_rate * dt
-            if abs(self.tracking.off) > OFF:
+            if self.tracking.surprised:
                 most *= HURRY
             np.clip(effort, last - most, last + most, out=effort)
         self._last_effort = effort.copy()

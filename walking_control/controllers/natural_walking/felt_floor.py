@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a walk on a gait feels of the floor: how it leans, and how rough it is.
 
-A gait of the family is chosen by how the floor rises ahead. What the family does not know of the
-floor's normal, a lean across or more than its steepest slope, turns the swing sole and the trunk:
-with the hips parallel to the floor both legs are as long as on the gait.
+A gait of the family is chosen by how the floor rises ahead. On the gait that is what the sole that
+stands says, from its first moments on flat on the floor: footholds tell it a step later. What the
+family does not know of the floor's normal, a lean across or more than its steepest slope, turns the
+swing sole and the trunk: with the hips parallel to the floor both legs are as long as on the gait.
 
 Heights between two footholds that the slope does not explain are roughness. It raises the swing
 foot half-way, and lets the law stay on the gait at larger deviations for some steps.
+
+Lengths are in leg lengths L, times in sqrt(L / g), unless said.
 """
 
 import math
@@ -14,17 +17,25 @@ import math
 import numpy as np
 import pinocchio as pin
 
-SLOPE_TIME = 0.03  # s: how fast the gait follows the slope that a touchdown finds
-EVEN, SMOOTH = 0.005, 0.002  # m: a height that is no roughness; roughness that is forgotten
+from walking_control.controllers.stepping.body import Foot
+from walking_control.models.scale import Scale
+
+SETTLED, TURNING = 0.14, 0.143  # a sole is believed so long after its touchdown, and turning slower
+STEEPEST = 0.3  # rise over run: no floor is steeper
+SLOPE_TIME = 0.105  # how fast the gait follows the slope that the sole finds
+EVEN, SMOOTH = 0.00625, 0.0025  # a height that is no roughness; roughness that is forgotten
 LEAN = 0.03  # rise over run: a floor that leans
 FORGET = 0.8  # part of the roughness that is left a step later
-LIFT, HIGHEST = 1.5, 0.03  # how much higher the foot swings than the floor is rough; at most, m
-OVER, LIFTING = 0.02, 80.0  # m and 1/s: so much higher, and as fast, over an edge that it hit
+LIFT, HIGHEST = 1.5, 0.0375  # how much higher the foot swings than the floor is rough; at most
+OVER, LIFTING = 0.025, 22.8  # so much higher, and as fast, over an edge that it hit
 UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
 
 
 class FeltFloor:
     """The floor under a walk on a gait.
+
+    Args:
+        scale: The robot's size.
 
     Attributes:
         slope: Rise over run along x and y of the floor axes, as the gait follows it, ``(2,)``.
@@ -32,25 +43,40 @@ class FeltFloor:
         roughness: m.
     """
 
-    def __init__(self) -> None:
-        self.slope, self._newest, self._found = np.zeros((3, 2))
+    def __init__(self, scale: Scale) -> None:
+        self._length, self._time = scale.length, scale.time
+        self.slope, self._found = np.zeros((2, 2))
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the floor is level and smooth."""
-        self.slope[:] = self._newest[:] = self._found[:] = 0.0
+        self.slope[:] = self._found[:] = 0.0
         self.bank, self.roughness = np.eye(3), 0.0
         self._over = self._over_rate = self._over_wanted = 0.0
 
-    def follow(self, slope: np.ndarray, on_gait: bool, dt: float) -> None:
-        """Follow the felt slope: on the gait, smoothly, what it was at the last touchdown."""
-        self._newest[:] = slope
+    def follow(
+        self, slope: np.ndarray, foot: Foot, elapsed: float, on_gait: bool, dt: float
+    ) -> None:
+        """Follow the felt slope: on the gait that of the sole that stands, once it has settled.
+
+        Args:
+            slope: As the estimator has it of several footholds, rise over run, ``(2,)``.
+            foot: That stands.
+            elapsed: Since its touchdown, s.
+            on_gait: Whether the gait is walked.
+            dt: Of the tick, s.
+        """
         if on_gait:
-            self.slope += min(1.0, dt / SLOPE_TIME) * (self._found - self.slope)
+            turning = math.hypot(*foot.velocity[3:5]) * self._time
+            if elapsed > SETTLED * self._time and turning < TURNING:
+                normal = foot.rotation[:, 2]
+                lean = -normal[:2] / max(normal[2], STEEPEST)
+                self._found[:] = np.clip(lean, -STEEPEST, STEEPEST)
+            self.slope += min(1.0, dt / (SLOPE_TIME * self._time)) * (self._found - self.slope)
         else:
             self.slope[:] = self._found[:] = slope
-        jump = LIFTING**2 * (self._over_wanted - self._over) - 2.0 * LIFTING * self._over_rate
-        self._over_rate += dt * jump
+        lifting, way = LIFTING / self._time, self._over_wanted - self._over
+        self._over_rate += dt * lifting * (lifting * way - 2.0 * self._over_rate)
         self._over += dt * self._over_rate
 
     def turn(self, ahead: float, across: float) -> None:
@@ -60,9 +86,8 @@ class FeltFloor:
 
     def touch(self, height: float) -> None:
         """Take a touchdown: the height over the slope from foot to foot, m."""
-        self._found[:] = self._newest
-        self.roughness = max(abs(height) - EVEN, FORGET * self.roughness)
-        if self.roughness < SMOOTH:
+        self.roughness = max(abs(height) - EVEN * self._length, FORGET * self.roughness)
+        if self.roughness < SMOOTH * self._length:
             self.roughness = 0.0
         self._over = self._over_rate = self._over_wanted = 0.0
 
@@ -73,11 +98,11 @@ class FeltFloor:
 
     def lift_over(self) -> None:
         """Lift the foot that hit an edge."""
-        self._over_wanted = OVER
+        self._over_wanted = OVER * self._length
 
     def bump(self, s: float) -> np.ndarray:
         """Return how much higher than on the gait the foot swings, and two derivatives in s, m."""
-        height = min(LIFT * self.roughness, HIGHEST) + self._over
+        height = min(LIFT * self.roughness, HIGHEST * self._length) + self._over
         falls = s > 0.5 * (UP[1] + DOWN[0])
         begin, end = DOWN if falls else UP
         span = end - begin

@@ -16,13 +16,17 @@ TO_RISE, TO_ENTER = 2, 4  # calm steps
 # Parts of a step between which it is left: before, its impact still moves the deviation; after,
 # there is no time for another step than the one under way.
 FIRST, LAST = 0.05, 0.75
-FILTER = 0.01  # s: of the deviation's low-pass
-ROUGH_FIRST, ROUGH_FILTER = 0.06, 0.03  # s: on a rough floor it is judged so late, and smoothly
-LATEST = 0.12  # s: how long a late floor is waited for
+# in sqrt(L / g), L the length of a leg
+FILTER = 0.035  # of the deviation's low-pass
+ROUGH_FIRST, ROUGH_FILTER = 0.21, 0.105  # on a rough floor it is judged so late, and smoothly
+LATEST = 0.42  # how long a late floor is waited for
 
 
 class GaitSwitch:
     """Whether the robot walks on its gait.
+
+    Args:
+        time: sqrt(L / g) of the robot, s.
 
     Attributes:
         on_gait: Whether it does; it stands or steps otherwise.
@@ -32,7 +36,8 @@ class GaitSwitch:
         calm: How many steps off the gait were calm, one after another; no more than needed count.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, time: float) -> None:
+        self._time = time
         self.reset()
 
     def reset(self) -> None:
@@ -64,10 +69,11 @@ class GaitSwitch:
         Args:
             deviation: m, ``(2,)``.
             elapsed: Time since the last touchdown, s.
-            rough: Whether the floor is.
+            rough: Whether the floor is, or the last touchdown came at another time.
             dt: Of the tick, s.
         """
-        begins, time = (ROUGH_FIRST, ROUGH_FILTER) if rough else (2.0 * dt, FILTER)
+        begins = ROUGH_FIRST * self._time if rough else 2.0 * dt
+        time = (ROUGH_FILTER if rough else FILTER) * self._time
         self.rough = rough
         if elapsed < begins:
             self.judged, self.rate = deviation.copy(), np.zeros(2)
@@ -107,5 +113,5 @@ class GaitSwitch:
         if self.rough:
             ahead, sideways = self.judged, limit
         pushed = FIRST < part < LAST and math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
-        if pushed or remaining < -LATEST:
+        if pushed or remaining < -LATEST * self._time:
             self.on_gait, self.calm = False, 0

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follow a gait's curve: where on it the robot is, how far off, and the tasks that keep it there.
 
-Along the curve the robot falls, and only the sole's pressure and the next step take what deviates,
-the part s of the step running with the time left, s' = (1 - s) / tau. Across it ten tasks act.
+Along the curve the robot falls. The part s of the step is the place on the curve where the centre
+of mass is as far ahead, so that the deviation there is the energy beyond the gait's,
+
+    E - E_gait = m (x' + x'_gait)/2 w delta,    E = m/2 (x'^2 - w^2 x^2),
+
+which the sole's pressure p = p_gait + k delta takes out as e^-kwt, for (E - E_gait)' = -m w^2 x'
+(p - p_gait); the next step takes the rest. Across it ten tasks act.
 """
 
 import math
@@ -42,14 +47,18 @@ from walking_control.controllers.stepping.tasks import (
     Task,
     TrunkTask,
 )
+from walking_control.models.scale import Scale
 
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a touchdown fade
-FOLLOW = 40.0  # 1/s: how fast the swing foot follows its foothold
+# in sqrt(L / g), L the length of a leg
+FOLLOW = 11.4  # how fast the swing foot follows its foothold
+SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
 STRUCK, TRIPPED = 0.3, 0.8  # parts of the step: before, no foot has met the floor early; it has met
 # an edge until, and is lifted over it
-CLEAR = 0.06  # s: so long it does not land then
-SOON = 0.02  # s before its time a foot that touches is no surprise
-DEEPER = 15.0  # m/s^2: so much faster a foot looks for a late floor
+CLEAR = 0.21  # so long it does not land then
+SOON = 0.07  # so long before its time a foot that touches is no surprise
+DEEPER = 1.5  # g: so much faster a foot looks for a late floor
+BEND = 6.5  # so much faster the stance knee bends meanwhile: a straight leg reaches no lower
 MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
 # gait, a foot may land
 STRAIGHT = 0.999  # share of its length that a leg may get
@@ -61,6 +70,7 @@ class GaitTracking:
     Args:
         engine: The walking engine.
         table: The gaits.
+        scale: The robot's size.
 
     Attributes:
         table: The gaits.
@@ -69,11 +79,14 @@ class GaitTracking:
         felt: What is felt of the floor.
         touching: Whether the foot in the air touches something: the deviation is not found then.
         struck: Whether it met the floor before its time, and waits there to carry.
+        pace: Rate of s over the gait's own.
+        may_inject: Whether the pressure may put energy in.
         off: By how much the last touchdown was too early, s; too late below 0.
     """
 
-    def __init__(self, engine: WalkingEngine, table: GaitTable) -> None:
-        self._engine, self.table, self.felt = engine, table, FeltFloor()
+    def __init__(self, engine: WalkingEngine, table: GaitTable, scale: Scale) -> None:
+        self._engine, self.table, self.felt = engine, table, FeltFloor(scale)
+        self._time, self._deeper = scale.time, DEEPER * scale.gravity
         model, dynamics = engine.dynamics.model, engine.dynamics
         foot = model.frames[dynamics.frames[dynamics.robot.feet[LEFT]]]
         self._ankle = foot.placement.translation.copy()
@@ -89,12 +102,14 @@ class GaitTracking:
 
     def reset(self) -> None:
         """Begin anew."""
-        self.s, self.deviation, self._center = 0.0, np.zeros(2), np.zeros(2)
+        self.s, self.pace = 0.0, 1.0
+        self.deviation, self._center = np.zeros(2), np.zeros(2)
         self._drift = np.zeros(2)  # deviation at the last touchdown that belongs to the command
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
         self._knee_error = self._speed = self.off = self._soonest = 0.0
         self.touching = self.struck = self._tripped = False
+        self.may_inject = True
         self.felt.reset()
 
     def row(self) -> np.ndarray:
@@ -103,10 +118,11 @@ class GaitTracking:
 
     def feel(self, on_gait: bool, dt: float) -> None:
         """Follow the felt floor, with the gait that belongs to it."""
-        floor, felt, table = self._engine.floor, self.felt, self.table
-        felt.follow(floor.tilted[2, :2], on_gait, dt)
+        engine, felt, table = self._engine, self.felt, self.table
+        floor, foot = engine.floor, engine.body.feet[engine.stance]
+        felt.follow(floor.tilted[2, :2], foot, engine.plan.elapsed, on_gait, dt)
         floor.lean(felt.slope)
-        ahead, across = self._engine.heading.from_floor(felt.slope).tolist()
+        ahead, across = engine.heading.from_floor(felt.slope).tolist()
         table.choose(self._speed, ahead)
         felt.turn(ahead - table.rise, across)
 
@@ -118,7 +134,7 @@ class GaitTracking:
 
     def begin_step(self) -> None:
         """Choose the gait of the step that begins, and find the deviation from it."""
-        engine, self.s = self._engine, 0.0
+        engine, self.s, self.pace = self._engine, 0.0, 1.0
         wanted = engine.velocity.planned
         self._speed = float(wanted[0])
         gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
@@ -149,13 +165,22 @@ class GaitTracking:
         fall = engine.find_fall()
         self.touching = engine.touchdown.touches and self.s > STRUCK
         if self.touching and self.s < TRIPPED and not self._tripped:
-            self._tripped, self._soonest = True, elapsed + CLEAR
+            self._tripped, self._soonest = True, elapsed + CLEAR * self._time
             self.felt.lift_over()
-        if self.touching and self.may_land and engine.plan.step.remaining > SOON:
+        if self.touching and self.may_land and self._surprises(engine.plan.step.remaining):
             self.struck = True
         if not self.touching:
             growth = math.exp(row[RATE] * elapsed)
             self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
+
+    def _surprises(self, early: float) -> bool:
+        """Return whether a touchdown so much too early is a surprise, s."""
+        return early > SOON * self._time
+
+    @property
+    def surprised(self) -> bool:
+        """Return whether the last touchdown was much too early or too late."""
+        return self._surprises(abs(self.off))
 
     @property
     def may_land(self) -> bool:
@@ -168,16 +193,40 @@ class GaitTracking:
         if self.struck or plan.step.remaining <= values.early:
             plan.count_down(dt)
         else:
-            self._plan_step(dt, values)
+            rate = 0.0 if self.felt.uneven or self.surprised else values.place_rate
+            self._find_place(rate, dt)
+            self._plan_step(rate > 0.0, dt, values)
         left = max(plan.step.remaining, 0.0)
         self.s += (1.0 - self.s) * min(1.0, dt / (left + dt))
 
-    def _plan_step(self, dt: float, values: NaturalWalkingParameters) -> None:
-        """Plan the step: an undisturbed one is the gait's own, and leads into the next one's."""
+    def _find_place(self, rate: float, dt: float) -> None:
+        """Move s, and its pace in steps of the gait, to the place on the curve.
+
+        That is where on the gait the centre of mass is as far ahead: a critically damped filter of
+        positions alone follows it, for joint rates are noisy, and lag.
+
+        Args:
+            rate: Of the filter, 1/s; 0 leaves s to the clock, as on uneven floors, where a foot
+                that stands elsewhere than on the gait moves the place in all of the step.
+            dt: Of the tick, s.
+        """
+        if rate == 0.0:
+            self.pace = 1.0
+            return
+        ahead = self.table.part_at(float(self._engine.fall.com[0])) - self.s
+        self.s += rate * dt * ahead
+        self.pace += 0.25 * rate**2 * dt * self.table.stride.duration * ahead
+        self.pace = min(max(self.pace, SLOWEST), FASTEST)
+
+    def _plan_step(self, by_place: bool, dt: float, values: NaturalWalkingParameters) -> None:
+        """Plan the step: an undisturbed one is the gait's own, and leads into the next one's.
+
+        Its time is the gait's, or `by_place` that of the way left at this pace.
+        """
         engine, gait, row = self._engine, self.table.stride, self.row()
         mirror = np.array([1.0, SIDE[engine.stance]])
-        left = (1.0 - self.s) * gait.duration
-        if left > values.frozen:
+        left = (1.0 - self.s) * gait.duration / self.pace
+        if left > values.frozen:  # the gait's own foothold where nothing deviates, at any pace
             growth = math.exp(row[RATE] * left)
             self._center = (gait.end * mirror - row[CAPTURE] * growth) / (1.0 - growth)
         velocity = engine.velocity
@@ -185,7 +234,7 @@ class GaitTracking:
         then = self.table.stride_at(float(wanted[0]), self.table.rise)
         aim = _aim_at(wanted, then, (then.end - then.way) * mirror)._replace(
             foothold=gait.way * mirror - self._center,
-            remaining=gait.duration - engine.plan.elapsed,
+            remaining=left if by_place else gait.duration - engine.plan.elapsed,
         )
         limits, width = engine.limits, abs(gait.way[1])
         limits = limits._replace(
@@ -205,9 +254,14 @@ class GaitTracking:
             row = row.copy()
             row[KNEE][0] -= row[KNEE][1] * rate * remaining
             row[KNEE][2] = row[TURN][6:] = 0.0
+            bend = math.copysign(BEND / self._time**2, row[KNEE][0])
+            row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
         self._move_foot(row, rate, dt)
         engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
-        place = engine.on_sole(row[PRESSURE] + self.deviation)
+        press = values.pressure_gain * self.deviation
+        if not self.may_inject:
+            press[0] = max(press[0], 0.0)
+        place = engine.on_sole(row[PRESSURE] + press)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
         swing = swing_task(engine, gains)
         if self.struck:  # what is planned tells the landing; the foot is braked alone
@@ -261,10 +315,19 @@ class GaitTracking:
         place = place + self._foot_error * fade[0]
         speed = speed + self._foot_error * fade[1] * scale
         acceleration = acceleration + self._foot_error * fade[2] * scale**2
+        late = -engine.plan.step.remaining
+        if late > 0.0:  # the floor is late: the foot goes after it, ever faster
+            place[2] += speed[2] * late - 0.5 * self._deeper * late**2
+            speed[2] -= self._deeper * late
+            speed[:2] = 0.0
+            acceleration[:] = 0.0, 0.0, -self._deeper
         mirror = np.array([1.0, SIDE[engine.stance]])
         step = engine.plan.step
         far = step.foothold - self.table.stride.way * mirror
-        jump = FOLLOW**2 * (far - self._shift) - 2.0 * FOLLOW * self._shift_rate
+        if late > 0.0:  # and aside as the fall goes on: ahead the leg has no more reach
+            far[1] += self.deviation[1]
+        follow = FOLLOW / self._time
+        jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
         self._shift_rate += dt * jump
         self._shift += dt * self._shift_rate
         share, first, second = 1.0 - fading(self.s)[0], *(-each for each in fading(self.s)[1:])
@@ -277,11 +340,6 @@ class GaitTracking:
             zip((place, speed, acceleration), self.felt.bump(self.s), strict=True)
         ):
             part[2] += more * rate**order
-        late = -step.remaining
-        if late > 0.0:  # the floor is late: the foot goes after it, ever faster
-            place[2] += speed[2] * late - 0.5 * DEEPER * late**2
-            speed[2] -= DEEPER * late
-            speed[:2] = acceleration[:] = 0.0
         heading = engine.heading
         desired.position[:] = self._within_reach(heading.to_floor(place))
         desired.velocity[:] = heading.to_floor(speed)

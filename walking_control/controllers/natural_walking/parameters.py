@@ -101,6 +101,24 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         live=True,
         scaled=True,
     )
+    place_rate: float = parameter(
+        26.8,
+        '1/s',
+        "How fast the part of the step follows the centre of mass's place on the gait's curve; "
+        '0 leaves it to the clock.',
+        0.0,
+        200.0,
+        live=True,
+        scaled=True,
+    )
+    pressure_gain: float = parameter(
+        2.0,
+        '1',
+        'How far the floor presses from where it does on the gait, in deviations.',
+        0.0,
+        10.0,
+        live=True,
+    )
     sinking_down: float = parameter(
         1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0
     )

@@ -3,8 +3,8 @@
 
 The gaits say joint angles q(s). What the law tracks follows from them with the stance foot on the
 floor at the origin: the turn of the base, the angle of the stance knee (not the height: where a leg
-is straight no force changes it), the pose of the swing foot, where the floor presses, and the
-divergent component xi(s) that all this makes. Each with two derivatives in s, so that
+is straight no force changes it), the pose of the swing foot, where the floor presses, how far ahead
+the centre of mass is, and the divergent component xi(s) that all this makes. With derivatives in s,
 
     x' = x_s s',    x'' = x_ss s'^2.
 
@@ -37,11 +37,11 @@ COARSE, COARSE_SPACING = 41, 0.1  # the same, of other slopes than the one neare
 # lies between is a spline
 # columns: values, first and second derivatives, vectors in floor axes
 TURN, KNEE, FOOT, FOOT_TURN = slice(0, 9), slice(9, 12), slice(12, 21), slice(21, 30)
-PRESSURE, CAPTURE, RATE = slice(30, 32), slice(32, 34), 34
-COLUMNS = 35
+PRESSURE, CAPTURE, RATE, PLACE = slice(30, 32), slice(32, 34), 34, 35
+COLUMNS = 36
 _VECTOR, _TURNING = [1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]
 MIRROR = np.array(
-    [*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3, 1.0, -1.0, 1.0, -1.0, 1.0]
+    [*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0]
 )
 
 
@@ -132,6 +132,10 @@ class GaitTable:
         result: np.ndarray = row if foot == 0 else row * MIRROR
         return result
 
+    def part_at(self, place: float) -> float:
+        """Return the part of the step at which the centre of mass is so far ahead, m."""
+        return float(np.interp(place, self._step[:, PLACE], np.linspace(0.0, 1.0, SAMPLES)))
+
 
 def _work(gait: SpaceGait) -> float:
     """Return the work of the motors in a step, J."""
@@ -185,7 +189,7 @@ def _tabulate(
         row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) / (
             gait.duration * body.mass * com[2] * row[RATE]
         )
-        row[PRESSURE] = gait.pressure(float(here))
+        row[PLACE], row[PRESSURE] = com[0], gait.pressure(float(here))
     column = gait.joints.index(dynamics.joints[knee])
     rows[:, KNEE] = np.stack([each[:, column] for each in angles], axis=1)
     for part in (TURN, FOOT, FOOT_TURN):

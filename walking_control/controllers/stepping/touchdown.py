@@ -90,7 +90,8 @@ class Touchdown:
         The second does not need a sensor of the foot; it counts once the foot shall be down. A
         sensor that has not let go since the foot was lifted is stuck: it says nothing. Nor is one
         believed while the foot goes on as planned: a floor would stop it. A leg may be too slow to
-        come down, too, and is far behind: a sensor that told of the last landing is waited for.
+        come down, too, and is far behind, or still sinks: a sensor that told of the last landing is
+        waited for.
 
         Args:
             contact: What the feet's sensors say, ``(2,)``.
@@ -107,7 +108,8 @@ class Touchdown:
             and self._is_halted(descent)
         )
         self._felt[1 - foot] |= bool(contact[1 - foot])
-        patience = PATIENT * step_time if self._felt[foot] and lag > rest.far else 0.0
+        waits = self._felt[foot] and (lag > rest.far or speed < -rest.creep)
+        patience = PATIENT * step_time if waits else 0.0
         stopped = descent.remaining <= -patience and lag > rest.stopped
         # of one that shall come down and carries the speed may be noise
         falls = carries and descent.planned[2] < -rest.creep and speed < rest.bouncing
