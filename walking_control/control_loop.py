@@ -13,6 +13,7 @@ from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation.stand_in import dispensable, StandIn
 from walking_control.exceptions import ParameterError
 from walking_control.models.drives import Drives
 from walking_control.models.registry import Choice
@@ -47,6 +48,8 @@ class ControlLoop:
         robot = robot_file.robot
         self.robot = robot
         self.estimator = make_estimator(robot_file)
+        self._dispensable = dispensable(robot, robot_file.values(EstimatorParameters))
+        self._stand_in = StandIn(robot) if self._dispensable else None
         self.controller = make_controller(robot_file, controller)
         # the law that brings the robot to a stand when the controller gives nothing
         self.standby = (
@@ -83,7 +86,9 @@ class ControlLoop:
 
     def _supervise(self, latch: Latch | None) -> Supervisor:
         safety, gravity, soles = self._safety
-        return Supervisor(self.robot, safety, latch, self.period, gravity, soles)
+        supervisor = Supervisor(self.robot, safety, latch, self.period, gravity, soles)
+        supervisor.dispensable = self._dispensable
+        return supervisor
 
     def rehearse(self, then: Callable[[], None] = lambda: None) -> None:
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
@@ -160,6 +165,9 @@ class ControlLoop:
             now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command
+        if supervisor.fault is not None and supervisor.led and self._stand_in is not None:
+            support = self.state.support
+            measurement = self._stand_in.replace(measurement, supervisor.lost, self._told, support)
         told = supervisor.check_measurement(measurement, now)
         if supervisor.led:
             plain = self.drives.are_plain

@@ -199,10 +199,17 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
         'come to a stand, how fast and how far',
         apart='of',
     )
-    cause: str = option(
-        'of --stop: code of the fault that stops it (default: emergency_stop)',
-        'CODE',
-        default='emergency_stop',
+    cause: tuple[str, ...] = option(
+        'of --stop: codes of the faults that stop it, or all after which a robot stands (default: '
+        'emergency_stop)',
+        'CODE[,CODE]',
+        words,
+        default=('emergency_stop',),
+    )
+    pushed: float = option(
+        'of --stop: push the base 0.2 s before, N s per kg of robot, in all directions',
+        'P',
+        default=0.0,
     )
     category: int | None = option(
         "of --stop: of the stop, 0, 1 or 2, see doc/safety.md (default: the robot file's)", 'N'
@@ -256,12 +263,36 @@ def _try_stops(options: _Robustness) -> int:
         options.controller,
         options.plant,
         0.5 if options.speed is None else options.speed,
+        options.pushed,
         output.show_share('tried'),
     )
+    result['noise'], result['files'] = options.noise or 'none', []
     if options.out is not None:
+        from walking_control.lab.reports.stop_sheet import write_stop_sheet
+
         result['files'] = [output.write_json(result, options.out / 'stops.json')]
-    output.tell(options, result)
-    return 1 if result['fell'] and result['category'] else 0
+        result['files'] += write_stop_sheet(result, options.out)
+    output.tell(options, result, _print_stops)
+    return int(any(row['category'] and row['stood'] < row['starts'] for row in result['causes']))
+
+
+def _print_stops(result: dict[str, Any]) -> None:
+    output.without(('causes', 'trials', 'files'))(result)
+    head = 'cause', 'category', 'stood', 'of', 'median s', 'worst s', 'worst m'
+    print('{:>20}{:>10}{:>8}{:>6}{:>10}{:>10}{:>10}'.format(*head))
+    for row in result['causes']:
+        rest = (row[name] for name in ('median_time', 'worst_time', 'worst_way'))
+        numbers = ''.join('         -' if value is None else f'{value:>10.2f}' for value in rest)
+        print(
+            f'{row["cause"]:>20}{row["category"]:>10}{row["stood"]:>8}{row["starts"]:>6}{numbers}'
+        )
+    for trial in result['trials']:
+        if not trial['stood']:
+            print(
+                f'{trial["cause"]:>20} at {trial["speed"]:g} m/s, {trial["phase"]:.3g} of a step: '
+                f'{trial["why"]}'
+            )
+    output.print_files(result)
 
 
 def _print_failure(result: dict[str, Any]) -> None:

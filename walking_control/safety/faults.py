@@ -17,7 +17,8 @@ STOPS = {'stand': 2, 'lower': 1}  # reactions that need a law that can stand -> 
 BEST = 'best'  # the category of `FaultKind` where the law can stand, else category 0
 STANDS = 'stands'  # what `Controller.standstill` says of a law that can
 EMERGENCY_STOP, POWER_OFF = 'emergency_stop', 'power_off'
-INTERNAL, COMMAND = 'internal', 'command'
+INTERNAL, COMMAND, OVERRUN = 'internal', 'command', 'tick_overrun'
+IMU = ('gyroscope', 'orientation', 'accelerometer')  # what it says
 LAW_LOST = (COMMAND, INTERNAL)  # of these a standby law brings to a stand
 
 
@@ -33,6 +34,8 @@ class FaultKind:
         category: Category of a stop that this allows, of IEC 60204-1.
         reactions: Reactions of category 0 that can be chosen; without a running clock or joint
             states nothing can be damped or faded.
+        lost: What of the sensors is no longer to be believed; a stop of category 1 or 2 needs a
+            robot that can do without.
         lasting: Whether ``~/clear_fault`` looks whether the cause is still there, and refuses
             then. All other causes latch again by themselves if they last.
     """
@@ -43,6 +46,7 @@ class FaultKind:
     known: str
     category: int = 0
     reactions: tuple[str, ...] = REACTIONS
+    lost: tuple[str, ...] = ()
     lasting: bool = False
 
     @property
@@ -97,19 +101,25 @@ _KINDS = (
         'gyroscope',
         'the base is measured turning faster than it can',
         'damping',
-        'attitude of the base uncertain',
+        'all but the gyroscope: the leg that stands says how the base turns',
+        category=2,
+        lost=('gyroscope',),
     ),
     FaultKind(
         'accelerometer',
         'the specific force is larger, or lasts longer, than in an impact',
         'damping',
-        'attitude of the base uncertain',
+        'all but the accelerometer',
+        category=2,
+        lost=('accelerometer',),
     ),
     FaultKind(
         'foot_force',
         'a foot force is larger than an impact makes it, or pulls',
         'damping',
-        'contacts uncertain',
+        'all but one foot: it carries what the others leave of the weight',
+        category=2,
+        lost=('foot',),
     ),
     FaultKind(
         'signal',
@@ -128,7 +138,9 @@ _KINDS = (
         'orientation',
         'the IMU quaternion has not norm 1',
         'damping',
-        'attitude of the base unknown',
+        'all but the orientation, which the gyroscope carries on',
+        category=2,
+        lost=('orientation',),
     ),
     FaultKind(
         'imu_gravity',
@@ -140,7 +152,9 @@ _KINDS = (
         'imu_frozen',
         'the IMU repeats itself while the joints move',
         'damping',
-        'attitude of the base unknown',
+        'joints and feet: the leg that stands says how the base turns',
+        category=2,
+        lost=IMU,
     ),
     FaultKind(
         'sensor_missing',
@@ -156,8 +170,22 @@ _KINDS = (
         'joints unknown',
         reactions=('zero',),
     ),
-    FaultKind('stale_imu', 'the IMU has stopped', 'damping', 'attitude of the base unknown'),
-    FaultKind('stale_contact', 'a foot sensor has stopped', 'damping', 'contacts uncertain'),
+    FaultKind(
+        'stale_imu',
+        'the IMU has stopped',
+        'damping',
+        'joints and feet: the leg that stands says how the base turns',
+        category=2,
+        lost=IMU,
+    ),
+    FaultKind(
+        'stale_contact',
+        'a foot sensor has stopped',
+        'damping',
+        'all but one foot: it carries what the others leave of the weight',
+        category=2,
+        lost=('foot',),
+    ),
     FaultKind(
         'stale_signal',
         'a signal of the robot file has stopped',
@@ -211,7 +239,7 @@ _KINDS = (
         category=2,
     ),
     FaultKind(
-        'tick_overrun',
+        OVERRUN,
         'ticks take longer than the control period',
         'fade',
         'all, late; for how long is unknown',

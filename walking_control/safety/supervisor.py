@@ -9,7 +9,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import COMMAND, Fault, STANDS
+from walking_control.safety.faults import COMMAND, Fault, KINDS, STANDS
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.lies import LieDetector
@@ -67,6 +67,7 @@ class Supervisor:
         self._fall = FallDetector(robot, values)
         self._stand = StandDetector(values, self._fall.standing_height)
         self.stands = self.standby = False  # whether the law can stand, and one that stands by
+        self.dispensable: frozenset[str] = frozenset()  # what a stop can do without
         self._imu = ImuCheck(robot, values, gravity)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._repeats = RepeatCheck(robot)
@@ -115,11 +116,19 @@ class Supervisor:
                 'clock_stopped',
                 f'stamps advance by less than a tenth of time: {message}',
             )
+        stands = stands and self.dispensable.issuperset(KINDS[code].lost)
         reaction = self._values.reaction(code, stands)
         message = '; '.join(filter(None, (message, self._lateness(NAMED))))
         if self.fault_latch.catch(code, message, stamp, reaction):
             self._faded = list(self._last)
             self._stand.forget()
+
+    @property
+    def lost(self) -> set[str]:
+        """What of the sensors is no longer to be believed."""
+        latch = self.fault_latch
+        codes = () if latch.fault is None else (latch.fault.code, *latch.later)
+        return {what for code in codes for what in KINDS[code].lost}
 
     def lose_law(self, code: str, message: str, stamp: float) -> bool:
         """Latch that the law gives nothing any more; return whether a standby law shall lead.
@@ -185,6 +194,8 @@ class Supervisor:
         elif self._check_clock(stamp, now):
             heard = self._hear(self._age)
             told = self._plausibility.judge(measurement, heard)
+            if self.lost:  # what stands in contradicts nothing
+                return told
             for code, words in (
                 ('accelerometer', self._imu.feel_shove(told, heard)),
                 ('imu_gravity', self._imu.feel_gravity(told, heard)),

@@ -148,9 +148,12 @@ class Injection:
             np.copyto(getattr(told, name), getattr(measurement, name))
         if self._since is None:
             self._since, self._imu = measurement.stamp, [part.copy() for part in told.parts[IMU]]
-        if self.kind == 'imu_frozen':
+            self._foot = told.foot_force[0].copy()
+        if self.kind in ('imu_frozen', 'stale_imu'):
             for part, frozen in zip(told.parts[IMU], self._imu):
                 part[:] = frozen
+        if self.kind == 'stale_contact':
+            told.foot_force[0] = self._foot
         told.stamp = {'clock_stopped': self._since, 'clock_backwards': measurement.stamp - 0.5}.get(
             self.kind, measurement.stamp
         )

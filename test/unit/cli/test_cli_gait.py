@@ -97,6 +97,18 @@ def test_robustness(capsys):
     assert result['nominal_squared_effort'] == 0.0
 
 
+@pytest.mark.long
+def test_stops_are_one_command_and_a_sheet(capsys, tmp_path):
+    """If it failed, nobody could print how a robot ends that is stopped."""
+    words = 'robustness walker3d --stop --starts 1 --cause emergency_stop,stale_imu'
+    status = main([*words.split(), '--category', '2', '--out', str(tmp_path)])
+    text = capsys.readouterr().out
+    assert status == 0 and 'stale_imu' in text and 'worst m' in text
+    for name in ('stops.html', 'stops.csv', 'stops.json'):
+        assert (tmp_path / name).is_file() and name in text
+    assert 'stale_imu' in (tmp_path / 'stops.html').read_text(encoding='utf-8')
+
+
 @pytest.mark.parametrize(
     'arguments, status, reason',
     [
@@ -125,6 +137,7 @@ def test_robustness(capsys):
         (['gait', 'cycle', 'compass', '--set', 'leg_mass=-1'], 2, 'must not be negative'),
         (['gait', 'cycle', 'compass', '--plant', 'mujoco'], 2, 'runs on plant rigid'),
         (['gait', 'cycle', 'compass', '--slope-deg', '-4'], 1, 'starts'),
+        (['robustness', 'walker3d', '--stop', '--cause', 'a_bee'], 2, 'unknown'),
         (['robustness', 'compass', '--disturbance', 'quake'], 2, 'known: step_down'),
         (['robustness', 'compass', '--disturbance', 'push', '--slope-deg', '-4'], 1, 'undisturbed'),
     ],

@@ -24,6 +24,9 @@ class Robot:
         robot = load_robot('walker3d').robot
         self.supervisor = Supervisor(robot, SafetyParameters(**{**SET, **safety}), period=TICK)
         self.supervisor.lead(standstill, standby)
+        self.supervisor.dispensable = frozenset(
+            what for kind in KINDS.values() for what in kind.lost
+        )
         self.latch = self.supervisor.fault_latch
         self.measurement, self.state = Measurement(robot), WalkerState(robot)
         self.measurement.orientation[:] = 0.0, 0.0, 0.0, 1.0
@@ -119,6 +122,14 @@ def test_without_a_law_that_stands_every_fault_reacts_at_once():
     for code, kind in KINDS.items():
         robot = Robot(standstill='steps on the spot')
         assert robot.stop(code) not in LED and kind.react(BEST, False) == kind.reaction
+
+
+@pytest.mark.parametrize('code', [code for code, kind in KINDS.items() if kind.lost])
+def test_a_lost_sensor_needs_others_that_stand_in(code):
+    """If it failed, a robot that cannot do without its IMU would be left to a blind law."""
+    robot = Robot(standby=STANDS)
+    robot.supervisor.dispensable = frozenset()
+    assert robot.stop(code) not in LED and robot.supervisor.lost == set(KINDS[code].lost)
 
 
 def test_a_lost_law_needs_one_that_stands_by():

@@ -6,7 +6,7 @@ to rest on both feet, and stay there. One that stands (category 2) walks on from
 start; the others begin anew, with other noise. Whether it fell is judged by the plant's own state.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 import math
 from typing import Any
@@ -20,9 +20,10 @@ from walking_control.lab.experiments.margins import describe_walks
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
-from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, STOPS
+from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
 from walking_control.safety.machine import LED, State
 from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.disturbance import How
 from walking_control.simulation.injection import Injection, SENSOR_FAULTS
 from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import SensorParameters
@@ -32,34 +33,49 @@ SPEEDS = 5  # shares of the largest one, one after another
 SETTLING = 5  # steps
 LONGEST = 20.0  # s of settling
 HOLD = 1.0  # s for which a robot that has come to a stand stays there
+PUSHED = 0.2  # s from a push to the stop
+GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad from the direction of a push to the next one
+LATE = 10  # ticks in a row whose answer comes a tick late, before an overrun is said
+SILENT = {'stale_imu': 'imu', 'stale_contact': 'contact'}  # sensors that say no more
+TRIED = tuple(
+    code
+    for code, kind in KINDS.items()
+    if kind.category and code in {*SENSOR_FAULTS, *LAW_LOST, EMERGENCY_STOP, OVERRUN}
+)
 
 
 def try_stops(
     robot_file: RobotFile,
-    cause: str = EMERGENCY_STOP,
+    causes: Sequence[str] = (EMERGENCY_STOP,),
     category: int | None = None,
     starts: int = 48,
     controller: Choice = None,
     plant: Choice = None,
     speed: float = 0.5,
+    push: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
-    """Stop a walker at many parts of a step, at five speeds.
+    """Stop a walker at many parts of a step, at five speeds, by one or more causes.
 
     Args:
         robot_file: The `RobotFile`.
-        cause: Code of the fault: one that sensors or the law can provoke, or that is only said.
-        category: Of the stop, 0 to 2; None takes the robot file's.
-        starts: How many stops.
+        causes: Codes of faults that sensors or the law can provoke, or that are only said;
+            ``('all',)``: all after which a stop of category 1 or 2 is the default.
+        category: Of the stops, 0 to 2; None takes the robot file's.
+        starts: How many stops of each cause.
         controller: Name of the controller; None takes the robot file's default.
         plant: Likewise.
         speed: The largest, m/s; the others are shares of it.
+        push: Impulse on the base 0.2 s before the stop, N s per kg of robot; its direction turns
+            from start to start.
         progress: Called with the share of starts, 0 to 1, after each.
 
     Returns:
-        ``starts``, how many ``stood``, the ``fell``: phase of the step, speed and cause of each,
-        ``worst_time`` (s) until the base was at rest and ``worst_way`` (m), what the law's step
-        plan had said (``said_no``, ``said_yes_and_fell``, ``least_margin``, m), and the conditions.
+        The conditions; ``causes``: of each ``cause`` its ``category``, ``starts``, how many
+        ``stood``, ``median_time`` and ``worst_time`` (s) until the base was at rest, ``worst_way``
+        (m), and what the law's step plan had said (``said_no``, ``said_yes_and_fell``);
+        ``trials``: of each start ``cause``, ``phase`` of the step, ``speed``, whether it ``stood``,
+        ``time``, ``way``, ``why`` not, ``stoppable_steps`` and ``stoppable_margin``.
 
     Raises:
         InvalidInput: An unknown cause, a category that the law cannot do, or no robot in space.
@@ -72,48 +88,90 @@ def try_stops(
             limit='robots with base: free alone can stand',
             remedy='try walker3d',
         )
-    if cause not in KINDS:
-        raise InvalidInput(
-            'cause', value=cause, limit='unknown', remedy='known: ' + ', '.join(KINDS)
-        )
     if starts < 1:
         raise InvalidInput('starts', value=starts, limit='must be at least 1')
-    robot_file = _with_category(robot_file, cause, category)
-    fell, times, ways, margins = [], [], [], []
-    loop, trial = ControlLoop(robot_file, controller), None
-    reached = STOPS.get(_reaction(robot_file, loop, cause), 0)
-    for number in range(starts):
-        share = (1 + number % SPEEDS) / SPEEDS
-        phase = (number // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
-        if trial is None or not trial.resume():
-            trial = _Trial(_seeded(robot_file, number), loop, plant)
-        trial.walk_to(phase, share * speed)
-        reason = trial.stop(cause)
-        if reason is None:
-            times.append(trial.time)
-            ways.append(trial.way)
-        else:
-            fell.append({'phase': phase, 'speed': share * speed, 'cause': reason})
-        margins.append((trial.stoppable, reason is None))
-        if progress is not None:
-            progress((number + 1) / starts)
+    causes = TRIED if tuple(causes) == ('all',) else causes
+    rows, trials, total = [], [], starts * len(causes)
+    for number, cause in enumerate(causes):
+        stopped = _Stops(robot_file, cause, category, controller, plant)
+        for start in range(starts):
+            share = (1 + start % SPEEDS) / SPEEDS
+            phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
+            trials.append(stopped.try_one(start, phase, share * speed, push))
+            if progress is not None:
+                progress((number * starts + start + 1) / total)
+        rows.append(_sum_up(cause, stopped.category, trials[-starts:]))
     return {
         **describe_walks(robot_file, controller, plant),
-        'cause': cause,
-        'category': reached,
-        'starts': starts,
-        'stood': len(times),
-        'fell': fell,
-        # what the law's step plan said of it when it was stopped
-        'said_no': sum(said is not None and said.steps < 0 for said, _ in margins),
-        'said_yes_and_fell': sum(
-            said is not None and said.steps >= 0 and not stood for said, stood in margins
-        ),
-        'least_margin': min((said.margin for said, _ in margins if said is not None), default=None),
-        'median_time': float(np.median(times)) if times else None,
-        'worst_time': max(times, default=None),
-        'worst_way': max(ways, default=None),
+        'speed': speed,
+        'push': push,
+        'causes': rows,
+        'trials': trials,
     }
+
+
+def _sum_up(cause: str, category: int, trials: list[dict[str, Any]]) -> dict[str, Any]:
+    stood = [trial for trial in trials if trial['stood']]
+    said = [trial for trial in trials if trial['stoppable_steps'] is not None]
+    return {
+        'cause': cause,
+        'category': category,
+        'starts': len(trials),
+        'stood': len(stood),
+        'median_time': float(np.median([trial['time'] for trial in stood])) if stood else None,
+        'worst_time': max((trial['time'] for trial in stood), default=None),
+        'worst_way': max((trial['way'] for trial in stood), default=None),
+        # what the law's step plan said of it when it was stopped
+        'said_no': sum(trial['stoppable_steps'] < 0 for trial in said),
+        'said_yes_and_fell': sum(
+            trial['stoppable_steps'] >= 0 and not trial['stood'] for trial in said
+        ),
+    }
+
+
+class _Stops:
+    """Stops of one cause, one after another; `category`: of the stop."""
+
+    def __init__(
+        self,
+        robot_file: RobotFile,
+        cause: str,
+        category: int | None,
+        controller: str | None,
+        plant: str | None,
+    ) -> None:
+        if cause not in KINDS:
+            raise InvalidInput(
+                'cause', value=cause, limit='unknown', remedy='all, or of ' + ', '.join(KINDS)
+            )
+        self._file, self._cause = _with_category(robot_file, cause, category), cause
+        self._loop, self._plant = ControlLoop(self._file, controller), plant
+        self._trial: _Trial | None = None
+        supervisor = self._loop.supervisor
+        stands = supervisor.standby if cause in LAW_LOST else supervisor.stands
+        reaction = self._file.values(SafetyParameters).reaction(cause, stands)
+        self.category = STOPS.get(reaction, 0)
+
+    def try_one(self, number: int, phase: float, speed: float, push: float) -> dict[str, Any]:
+        """Return what became of a stop."""
+        trial = self._trial
+        if trial is None or not trial.resume():
+            trial = self._trial = _Trial(_seeded(self._file, number), self._loop, self._plant)
+        trial.walk_to(phase, speed)
+        if push:
+            trial.push(push, GOLDEN * number)
+        why, said = trial.stop(self._cause), trial.stoppable
+        return {
+            'cause': self._cause,
+            'phase': phase,
+            'speed': speed,
+            'stood': why is None,
+            'time': trial.time if why is None else None,
+            'way': trial.way if why is None else None,
+            'why': why,
+            'stoppable_steps': None if said is None else said.steps,
+            'stoppable_margin': None if said is None else said.margin,
+        }
 
 
 def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> RobotFile:
@@ -130,12 +188,6 @@ def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> R
     safety = {**robot_file.sections.get('safety', {}), name: value}
     SafetyParameters.read({name: value})
     return replace(robot_file, sections={**robot_file.sections, 'safety': safety})
-
-
-def _reaction(robot_file: RobotFile, loop: ControlLoop, cause: str) -> str:
-    supervisor = loop.supervisor
-    stands = supervisor.standby if cause in LAW_LOST else supervisor.stands
-    return robot_file.values(SafetyParameters).reaction(cause, stands)
 
 
 def _seeded(robot_file: RobotFile, number: int) -> RobotFile:
@@ -183,6 +235,9 @@ class _Trial:
             return
         measurement.stamp = whole_nanoseconds(measurement.stamp)
         told = self._injection.spoil(measurement)
+        if self._injection.kind in SILENT:
+            age = plant.time - self._stopped
+            loop.supervisor.check_age(SILENT[self._injection.kind], age, measurement.stamp)
         try:
             loop.tick(told)
         except BEYOND_THE_LAW as error:
@@ -191,6 +246,22 @@ class _Trial:
     def _tick(self) -> None:
         self._plant.step(self._loop.command, self._loop.period)
         self._answer()
+
+    def _tick_late(self, ticks: int) -> None:
+        """Let answers reach the robot a tick late."""
+        loop, late = self._loop, Command(self._plant.robot)
+        late.numbers[:], late.lock[:] = loop.command.numbers, loop.command.lock
+        for _ in range(ticks):
+            self._plant.step(late, loop.period)
+            late.numbers[:], late.lock[:] = loop.command.numbers, loop.command.lock
+            self._answer()
+
+    def push(self, size: float, direction: float) -> None:
+        """Push the base, and walk on for as long as somebody takes to press a button."""
+        now = self._plant.time
+        self._plant.disturb('push', size, 0, How(time=now, direction=direction))
+        while self._loop.fault is None and self._plant.time < now + PUSHED - 1e-9:
+            self._tick()
 
     def walk_to(self, phase: float, speed: float) -> None:
         """Walk to a part of a step, once settled."""
@@ -213,6 +284,7 @@ class _Trial:
         """Stop it by a cause; return why it did not stand, or None."""
         plant, loop = self._plant, self._loop
         law, begun = loop.controller, plant.time
+        self._stopped = begun
         place = plant.truth.base.position[:2].copy()
         if isinstance(law, StopJudge):
             self.stoppable = law.stoppable()
@@ -221,6 +293,8 @@ class _Trial:
         elif cause in LAW_LOST:
             vars(law)['update'] = _raise if cause == INTERNAL else _say_nothing
         else:
+            if cause == OVERRUN:
+                self._tick_late(LATE)
             loop.stop(cause, 'robustness --stop', self._measurement)
         try:
             reason = self._watch(begun, place)

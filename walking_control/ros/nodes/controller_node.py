@@ -160,7 +160,8 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self.create_service(Trigger, '~/power_off', self._on_power_off)
         self.create_service(Trigger, '~/start', self._on_start_walking)
         self.create_service(Trigger, '~/stop', self._on_stop_walking)
-        self._pressed: set[int] = set()  # by which ways the emergency stop that is latched came
+        # by which ways the emergency stop that is latched came -> whether it has been released
+        self._pressed: dict[int, bool] = {}
         for way, qos in enumerate(topics.STOP_IN):
             # one of the three fits any publisher; that the others do not is no news
             self.create_subscription(
@@ -371,17 +372,21 @@ class ControllerNode(GuardedNode, LifecycleNode):
     def _on_stop_topic(self, way: int, message: Bool) -> None:
         if message.data:
             self._press(way)
+        elif way in self._pressed:
+            self._pressed[way] = True
 
     def _press(self, way: int) -> None:
         """Stop as the category of the emergency stop says; take the power at the second time.
 
-        Each message may come by several subscriptions: it is a second one only to its own.
+        A button that goes on saying true is pressed once: until it has said false. Each message may
+        come by several subscriptions: it is a second one only to its own.
         """
-        fault = self._latch.fault
+        fault, pressed = self._latch.fault, self._pressed
         if fault is None or EMERGENCY_STOP not in (fault.code, *self._latch.later):
-            self._pressed.clear()
-        again = way in self._pressed or bool(self._pressed) and SERVICE in (way, *self._pressed)
-        self._pressed.add(way)
+            pressed.clear()
+        other = bool(pressed) and (way == SERVICE or SERVICE in pressed and way not in pressed)
+        again = other or pressed.get(way, False)
+        pressed[way] = False
         if again:
             self._stop_now(POWER_OFF, 'emergency stop, for the second time')
         else:
