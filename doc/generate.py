@@ -22,6 +22,7 @@ from walking_control.safety.faults import BEST, KINDS
 from walking_control.safety.machine import (
     Event,
     LATCHED,
+    LED,
     LIFECYCLE_EVENTS,
     NEXT,
     OUTPUTS,
@@ -161,7 +162,9 @@ without a fault it changes nothing. A cause that lasts latches again at the next
 column says "once", the call itself is refused while the cause lasts.
 
 The column "ends" says how the robot ends with a law that can stand (`stepping` and `natural_walking` on
-soles), after an error or NaN of the law with a standby law; with any other it falls, by the reaction shown. [What a fault leaves](#what-a-fault-leaves)
+soles), after an error or NaN of the law with a standby law; with any other it falls, by the reaction shown. It is what
+`safety/faults.py` and the state machine make of the code ("as it was": no torque held it before). That the machine does so is tested
+for every code (`test/unit/safety/test_stops.py`), that a walker then stands for every cause that can be provoked (`test/physics/test_stopped_walks.py`). [What a fault leaves](#what-a-fault-leaves)
 says why. Where a code is given, the reaction is the default; `safety.on_<code>` chooses another for a
 robot ([parameters](parameters.md)): `stand` lets the law bring the robot to a stand and hold it there
 (category 2 of a stop, in the words of IEC 60204-1), `lower` lets it lower the robot then, and takes the
@@ -203,7 +206,7 @@ LEAVES_HEADER = """
 ## What a fault leaves
 
 Default category of the stop after each fault, and why: what is still known. A law that stands needs joints, the attitude
-of the base and the floor. Category 2 is chosen where the robot can stand for as long as somebody needs to come, category 1
+of the base and the floor; on soles, a robot in space does without its IMU for the seconds of a stop ([safety](safety.md#without-a-sensor)). Category 2 is chosen where the robot can stand for as long as somebody needs to come, category 1
 where the power shall go, or where nobody could take it later. `safety.emergency_stop_category` is that of the
 emergency stop; a category that the law cannot do is refused at configure.
 
@@ -321,11 +324,20 @@ def _fault_row(mark):
     row = {keyword.arg: ast.literal_eval(keyword.value) for keyword in mark.keywords}
     code = f'`{row["code"]}`' if row['code'] else ''
     ends = 'falls' if row['last'].startswith('zero') else row.get('ends', 'walks on')
-    ends = KINDS[row['code']].ends if row['code'] else ends
+    if row['code']:
+        ends = _how_it_ends(KINDS[row['code']], row.get('state', 'walking'))
     return (
         f'| {title} | {code} | {row["detected"]} | {row["reaction"]} | {ends} '
         f'| {row["last"]} | {row["clears"]} |'
     )
+
+
+def _how_it_ends(kind, state):
+    """Return how a robot whose law can stand ends after a kind of fault in a state."""
+    reaction = kind.react(BEST if kind.category else kind.reaction, stands=True)
+    if NEXT.get((State[state.upper()], REACTION_EVENTS[reaction])) in LED or state == 'walking':
+        return kind.ends
+    return 'as it was'
 
 
 def _leaves_row(kind):

@@ -13,7 +13,7 @@ from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.estimation.stand_in import dispensable, StandIn
+from walking_control.estimation.stand_in import dispensable, GYROSCOPE, StandIn
 from walking_control.exceptions import ParameterError
 from walking_control.models.drives import Drives
 from walking_control.models.registry import Choice
@@ -49,7 +49,6 @@ class ControlLoop:
         self.robot = robot
         self.estimator = make_estimator(robot_file)
         self._dispensable = dispensable(robot, robot_file.values(EstimatorParameters))
-        self._stand_in = StandIn(robot) if self._dispensable else None
         self.controller = make_controller(robot_file, controller)
         # the law that brings the robot to a stand when the controller gives nothing
         self.standby = (
@@ -58,7 +57,8 @@ class ControlLoop:
         self.law = self.controller  # the one in command
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SafetyParameters)
-        gravity = robot_file.values(World).gravity
+        gravity, slope = robot_file.values(World).gravity, robot_file.values(World).slope
+        self._stand_in = StandIn(robot, slope) if self._dispensable else None
         self._weight = robot_file.scale.mass * gravity  # counts as contact on any robot
         soles = robot_file.values(EstimatorParameters).sole_spin > 0.0
         self._safety = safety, gravity, soles
@@ -166,8 +166,9 @@ class ControlLoop:
         """
         supervisor, command = self.supervisor, self.command
         if supervisor.fault is not None and supervisor.led and self._stand_in is not None:
-            support = self.state.support
-            measurement = self._stand_in.replace(measurement, supervisor.lost, self._told, support)
+            lost = supervisor.lost
+            measurement = self._stand_in.replace(measurement, lost, self._told, self.state)
+            self.estimator.level_by_imu(GYROSCOPE in lost)
         told = supervisor.check_measurement(measurement, now)
         if supervisor.led:
             plain = self.drives.are_plain

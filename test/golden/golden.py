@@ -46,7 +46,8 @@ COMPUTING = (
 )
 NEEDS = {'mujoco': 'mujoco', 'dart': 'dartpy', 'ros': 'rclpy', 'compiled': 'numba'}
 BLOCKS = 16  # parts of a column that are told apart
-MEASURED = {'solve_time'}  # telemetry that is read from a clock
+# telemetry that is read from a clock, or judged of the state without any effect on the walk
+MEASURED = {'solve_time', 'stoppable_steps', 'stoppable_margin'}
 EARLY = (0.25, 0.5, 0.75, 1.0)  # s: when positions are compared between machines
 ULPS = (
     1,

@@ -129,6 +129,7 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
     code='sensor_missing',
     detected='before the first command, in real time; shown as waiting with their rate; a fault '
     'after waiting_timeout',
+    state='waiting',
     reaction='zero',
     last='zero',
     clears='~/clear_fault',
@@ -192,6 +193,7 @@ RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFOR
     'Emergency stop while unconfigured or inactive',
     code='emergency_stop',
     detected='when True is heard, of any quality of service',
+    state='inactive',
     reaction='nothing is sent; activating sends zero',
     last='zero',
     clears='~/clear_fault',

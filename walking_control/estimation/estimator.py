@@ -99,6 +99,7 @@ class Estimator:
         if self._velocities is not None:
             self._velocities.reset()
         self._odometry.reset()
+        self.level_by_imu(False)
         if self._floor is not None:
             self._floor.reset()
         self.trust()
@@ -112,6 +113,14 @@ class Estimator:
         """Believe the sensors of all feet again."""
         if self._balance is not None:
             self._balance.reset()
+
+    def level_by_imu(self, wanted: bool) -> None:
+        """Take how the base leans from the IMU's orientation, whatever the gyroscope added up.
+
+        Args:
+            wanted: Whether; else as usual.
+        """
+        self._odometry.level_by_imu = wanted
 
     def update(self, measurement: Measurement, effort: np.ndarray | None = None) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.

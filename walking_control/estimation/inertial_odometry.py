@@ -111,6 +111,8 @@ class InertialOdometry(LegOdometry):
         elif self._elapsed > 0.0:  # a measurement that comes twice says nothing new
             noise = self._noise if measurement.linear_acceleration.any() else self._blind
             self._predict(self.filter, self.sample, noise, self._gravity, self._elapsed)
+            if self.level_by_imu:
+                self._level(measurement)
         self._last = max(self._last, measurement.stamp)
         self.sample.last_rate[:] = self.sample.rate
         self._generalised = q
@@ -150,6 +152,13 @@ class InertialOdometry(LegOdometry):
         elif self._base is Base.TRANSLATING:
             rotation = np.eye(3)
         self.filter.rotation[:] = rotation
+
+    def _level(self, measurement: Measurement) -> None:
+        """Take how the base leans, not where it looks, from the IMU's own orientation."""
+        rotation = self.filter.rotation.copy()
+        self._begin(measurement)
+        up = pin.Quaternion.FromTwoVectors(self.filter.rotation[2], rotation[2])
+        self.filter.rotation[:] = rotation @ up.toRotationMatrix()
 
     def _write_turn(self, base: BaseState) -> None:
         orientation = pin.Quaternion(self.filter.rotation)

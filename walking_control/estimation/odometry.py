@@ -24,11 +24,13 @@ class LegOdometry:
         covariance: How well the base is known, see `WalkerState`; None where it is not said.
         rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
         floor: The `FloorSlope` that soles feel, or None.
+        level_by_imu: Whether a filter takes how the base leans from the IMU's orientation.
     """
 
     covariance: np.ndarray | None = None
     rate_covariance: np.ndarray | None = None
     floor: FloorSlope | None = None
+    level_by_imu = False
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics

@@ -90,6 +90,7 @@ class Plausibility:
 
     Attributes:
         bridged: Measurements so far of which something was refused.
+        imu_lost: Whether something stands in for the IMU.
         locks_heard: Whether the locks have spoken since the last measurement; they may come later
             than the joints.
     """
@@ -114,7 +115,7 @@ class Plausibility:
         ]
         self._good, self._told = Measurement(robot), Measurement(robot)
         self.bridged = 0  # measurements of which something was refused
-        self.locks_heard = True
+        self.locks_heard, self.imu_lost = True, False
         self.forget()
 
     def forget(self) -> None:
@@ -312,7 +313,8 @@ class Plausibility:
                 told.stamp,
             )
         last.position[:], last.velocity[:] = told.position, told.velocity
-        self._compare_imu(told, last)
+        if not self.imu_lost:
+            self._compare_imu(told, last)
 
     def _compare_imu(self, told: Measurement, last: Measurement) -> None:
         if (told.blocks[IMU][:7] == last.blocks[IMU][:7]).all():  # no news: rarer than the joints

@@ -192,9 +192,10 @@ class Supervisor:
         if not math.isfinite(stamp):
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
-            heard = self._hear(self._age)
+            heard, lost = self._hear(self._age), self.lost
+            self._plausibility.imu_lost = bool(lost)
             told = self._plausibility.judge(measurement, heard)
-            if self.lost:  # what stands in contradicts nothing
+            if lost:  # what stands in contradicts nothing
                 return told
             for code, words in (
                 ('accelerometer', self._imu.feel_shove(told, heard)),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from synthetic_space_walk import synthetic_space_walk
 
-from walking_control.lab.reports.plots.footprints import footprint_outlines
+from walking_control.lab.reports.plots.footprints import footprint_outlines, plot_stoppable
 from walking_control.lab.reports.report import write_report
 from walking_control.runs.route import Route, Segment
 from walking_control.runs.space import judge_route, pushes, yaw
@@ -42,6 +42,20 @@ def test_report_shows_route_and_walk(tmp_path):
             for frame in (pushed, np.asarray(film.convert('RGB')).astype(int))
         ]
     assert red[0] > 100 > red[1], 'the push is drawn while it lasts'
+
+
+def test_a_walk_that_could_not_be_stopped_is_shaded():
+    """If it failed, a report would not show when a robot was beyond help."""
+    run = synthetic_space_walk(rows=401)
+    assert plot_stoppable(run) is None, 'a law that does not say'
+    steps = np.ones(401)
+    steps[100:200] = -1.0
+    run.telemetry |= {'stoppable_steps': steps, 'stoppable_margin': 0.01 * steps}
+    top, _ = plot_stoppable(run).axes
+    (patch,) = top.patches
+    ends = patch.get_window_extent().x0, patch.get_window_extent().x1
+    times = top.transData.inverted().transform([(end, 0.0) for end in ends])[:, 0]
+    assert times == pytest.approx(run.time[[100, 199]], abs=1e-6)
 
 
 def test_pushes_of_every_kind_are_found():

@@ -95,6 +95,8 @@ class WalkingLaw(Controller):
             ('feasible', 'bool'),
             ('floor_slope_x', '1'),
             ('floor_slope_y', '1'),
+            ('stoppable_steps', '1'),
+            ('stoppable_margin', 'm'),
         )
 
     def write_telemetry(self, out: np.ndarray) -> None:
@@ -113,4 +115,5 @@ class WalkingLaw(Controller):
             engine.velocity.value[0],
             engine.program.feasible,
             *engine.floor.tilted[2, :2],
+            *self.stoppable(),
         )

@@ -83,6 +83,11 @@ SPACE_FIGURES = (
         'Every step: ahead and outwards between the feet, and how long it took.',
     ),
     (
+        'stoppable',
+        footprints.plot_stoppable,
+        'Whether the step plan could have brought it to a stand, and with what margin of foothold.',
+    ),
+    (
         'efforts',
         posture.plot_efforts,
         'Commanded efforts as shares of their limits, the smaller of motor and URDF.',

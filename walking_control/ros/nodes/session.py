@@ -373,7 +373,9 @@ class Session:
                 f'{abs(self.loop.command.effort).max():.3g} N m: mock components?',
             )
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
-        steering = self.operation.steering
+        steering, stoppable = self.operation.steering, self._stoppable()
+        if stoppable.get('stoppable in steps', 0) < 0:
+            warnings.append('no step that the law may take brings the robot to a stand')
         self._diagnostics.publish_loop(
             state.name.lower(),
             self._latch.fault,
@@ -386,7 +388,7 @@ class Session:
                 'cmd_vel refused': steering.refused,
                 'cmd_vel clipped': steering.clipped,
                 'later faults': ', '.join(self._latch.later),
-                **self._stoppable(),
+                **stoppable,
             },
             warnings,
         )

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.controller import FootPlan, FootPlanner
+from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
 from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
 from walking_control.ros.nodes.telemetry import level_rotation, ODOM, Output
 
@@ -21,6 +21,7 @@ KEPT = 20  # footprints
 LOOK = 0.05  # s between two looks at the feet: no step is shorter
 THICK = 0.004  # m, of a drawn sole
 POINT = 0.03  # m, drawn size of a point foot
+LARGE = 0.12  # m, drawn size of where a fall ends that no step stops
 ARROW = 0.3  # m, drawn length of the heading
 LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)  # as in the reports
 FLOOR, PLATE = (0.3, 0.6, 0.3, 0.4), 0.4  # the latter m
@@ -32,7 +33,8 @@ class WalkMarkers(Output):
     """Publishes ``~/markers`` in the frame odom.
 
     Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
-    ``capture`` (where the fall would end if no foot moved) and ``heading``.
+    ``capture`` (where the fall would end if no foot moved; large where no step stops it) and
+    ``heading``.
 
     Args:
         law: Its controller.
@@ -94,6 +96,8 @@ class WalkMarkers(Output):
         if plan.foothold is not None:
             self._lay(planned, base + plan.foothold, plan.heading)
         write_axes(capture.pose.position, self._level @ (base + plan.capture))
+        lost = isinstance(self._law, StopJudge) and self._law.stoppable().steps < 0
+        capture.scale.x = capture.scale.y = capture.scale.z = LARGE if lost else POINT
         tip = base + ARROW * np.array([math.cos(plan.heading), math.sin(plan.heading), 0.0])
         for point, place in zip(heading.points, (base, tip), strict=True):
             write_axes(point, self._level @ place)

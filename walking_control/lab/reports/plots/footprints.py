@@ -152,6 +152,33 @@ def plot_step_sizes(run: Run) -> style.Figure | None:
     return figure
 
 
+def plot_stoppable(run: Run) -> style.Figure | None:
+    """Draw whether the walker could have been stopped at each tick; None if its law does not say.
+
+    Args:
+        run: The `Run`.
+    """
+    if 'stoppable_steps' not in run.telemetry:
+        return None
+    steps, margin = (run.telemetry[f'stoppable_{name}'] for name in ('steps', 'margin'))
+    figure, (top, bottom) = style.new_figure(2, width=11.0, height=4.0)
+    top.plot(run.time, np.where(steps < 0, np.nan, steps), drawstyle='steps-post')
+    bottom.plot(run.time, margin)
+    for axis in (top, bottom):
+        for begin, end in zip(*_stretches(steps < 0), strict=True):
+            axis.axvspan(run.time[begin], run.time[end - 1], color=style.MARK, alpha=0.25)
+    style.label(top, 'steps until it would stand; shaded: no step would stop it', 'steps')
+    style.label(bottom, 'how much farther the fall might end', 'margin (m)')
+    bottom.set_xlabel('time (s)')
+    return figure
+
+
+def _stretches(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return first row, and row after the last, of each stretch that is true."""
+    change = np.diff(flags.astype(int), prepend=0, append=0)
+    return np.flatnonzero(change > 0), np.flatnonzero(change < 0)
+
+
 def plot_top_view(run: Run) -> style.Figure | None:
     """Draw the path of the hip, footprints and the line to be followed; None in the plane.
 
