@@ -50,7 +50,7 @@ class ControlLoop:
         self.estimator = make_estimator(robot_file)
         self._dispensable = dispensable(robot, robot_file.values(EstimatorParameters))
         self.controller = make_controller(robot_file, controller)
-        # the law that brings the robot to a stand when the controller gives nothing
+        # the law that brings the robot to a stand when the controller cannot, or gives nothing
         self.standby = (
             make_controller(robot_file, robot_file.standby) if robot_file.standby else None
         )
@@ -235,16 +235,18 @@ class ControlLoop:
         dt = min(stamp - self._last_update, 2.0 * self.period)
         self._last_update = stamp
         command, reference = self.command, self.reference
-        supervisor, law = self.supervisor, self.law
+        supervisor = self.supervisor
         if supervisor.fault is not None:
             reference = self._stop
             reference.lower = supervisor.lowering
-        elif law.standstill is not None and supervisor.must_stand(stamp):
+            if not supervisor.stands:
+                self._hand_over(state)
+        elif self.law.standstill is not None and supervisor.must_stand(stamp):
             reference = STILL
         # unless the law says otherwise
         command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0
         try:
-            law.update(state, reference, dt, command)
+            self.law.update(state, reference, dt, command)
         except Exception as error:
             if not supervisor.lose_law(INTERNAL, f'{type(error).__name__}: {error}', stamp):
                 raise
@@ -264,13 +266,17 @@ class ControlLoop:
 
     def _catch(self, state: WalkerState, dt: float) -> None:
         """Let the standby law answer in place of the one that gave nothing, from this tick on."""
+        self._hand_over(state)
+        self.law.update(state, self._stop, dt, self.command)
+
+    def _hand_over(self, state: WalkerState) -> None:
+        """Let the standby law lead: the one in command cannot stand, or gives nothing."""
         assert self.standby is not None
         self.law = self.standby
         self.supervisor.lead(self.law.standstill, None)
         self.law.take_over(state)
         self.command.clear()
         self._offset[:], self._blending = 0.0, False
-        self.law.update(state, self._stop, dt, self.command)
 
     def resume(self) -> None:
         """Give the lead back to the controller: the robot stands, and nothing is latched."""

@@ -41,6 +41,7 @@ SECTIONS = Registry(
         'curve_tracking': f'{_LAWS}.curve_tracking.parameters:CurveTrackingParameters',
         'foot_placement': f'{_LAWS}.foot_placement.parameters:FootPlacementParameters',
         'hip_pd': f'{_LAWS}.parameters:HipPdParameters',
+        'hip_stop': f'{_LAWS}.parameters:HipStopParameters',
         'hip_switching': f'{_LAWS}.parameters:HipSwitchingParameters',
         'natural_walking': f'{_LAWS}.natural_walking.parameters:NaturalWalkingParameters',
         'none': f'{_LAWS}.parameters:NoControlParameters',

@@ -195,7 +195,7 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
         'of robots in space, m/s (default: 0.5 where the robot file says 0)', 'V'
     )
     stop: bool = option(
-        'stop a robot in space at many parts of a step, at five speeds up to --speed: how many '
+        'stop a robot at many parts of a step, at five speeds up to --speed: how many '
         'come to a stand, how fast and how far',
         apart='of',
     )

@@ -77,6 +77,10 @@ class KneeLocks:
         self._phases = [STANCE] * len(self._locks)
         self.held[:] = False
 
+    def arm(self) -> None:
+        """Arm every lock from here on, in the middle of a swing: a knee that extends is caught."""
+        self._phases = [ARMED] * len(self._locks)
+
     def update(self, state: WalkerState, command: Command) -> None:
         """Fill the locks of a `Command` from a `WalkerState`.
 

@@ -154,6 +154,24 @@ class HipPdParameters(FootParameters, KneeParameters, section='hip_pd'):
             )
 
 
+class HipStopParameters(KneeParameters, section='hip_stop'):
+    """Of the last step of a planar walker."""
+
+    rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
+    hip_stiffness: float = parameter(
+        20.0, 'N m/rad', 'Torque per error of the hip angle.', 0.0, 1e4, live=True, scaled=True
+    )
+    hip_damping: float = parameter(
+        3.0, 'N m s/rad', 'Torque against the rate of the hip.', 0.0, 1e3, live=True, scaled=True
+    )
+    hip_angle: float = parameter(
+        0.8, 'rad', 'How far ahead the last step is thrown.', 0.1, 1.5, live=True
+    )
+    swing_angle: float = parameter(
+        0.3, 'rad', 'The same before the hip is over the stance foot.', 0.1, 1.5, live=True
+    )
+
+
 class TimePdParameters(FootParameters, LossParameters, KneeParameters, section='time_pd'):
     """Of PD control to a gait played back in time."""
 

@@ -19,6 +19,7 @@ CONTROLLERS = Registry(
         'curve_tracking': f'{_ROOM}.curve_tracking.controller:CurveTracking',
         'foot_placement': f'{_ROOM}.foot_placement.controller:FootPlacement',
         'hip_pd': f'{_ROOM}.hip_pd:HipPd',
+        'hip_stop': f'{_ROOM}.hip_stop:HipStop',
         'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
         'natural_walking': f'{_ROOM}.natural_walking.controller:NaturalWalking',
         'none': f'{_ROOM}.none:NoControl',

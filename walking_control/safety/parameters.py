@@ -198,7 +198,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
             ParameterError: Which parameter, and what would do.
         """
         for code in KINDS:
-            able = standby if code in LAW_LOST else stands
+            able = standby if code in LAW_LOST else stands or standby
             if self.chosen(code) in STOPS and not able:
                 name = 'emergency_stop_category' if code == EMERGENCY_STOP else f'on_{code}'
                 raise ParameterError(
@@ -209,7 +209,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
                     else f'controller {law} cannot stand',
                     remedy='name one in the robot file (standby: stepping)'
                     if code in LAW_LOST
-                    else 'choose 0, or a controller that stands'
+                    else 'choose 0, or a controller or standby law that stands'
                     if code == EMERGENCY_STOP
-                    else 'choose best, or a controller that stands',
+                    else 'choose best, or a controller or standby law that stands',
                 )

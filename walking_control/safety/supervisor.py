@@ -108,14 +108,14 @@ class Supervisor:
             code: Of a kind in `KINDS`.
             message: One sentence with value and limit.
             stamp: When, s.
-            stands: Whether there is a law that can stand; None: as the one in command.
+            stands: Whether there is a law that can stand; None: the one in command or on standby.
         """
-        stands = self.stands if stands is None else stands
         if code in BY_TIME and self._told < SLOWEST_CLOCK * self._real:
             code, message = (
                 'clock_stopped',
                 f'stamps advance by less than a tenth of time: {message}',
             )
+        stands = self.stands or self.standby if stands is None else stands
         stands = stands and self.dispensable.issuperset(KINDS[code].lost)
         reaction = self._values.reaction(code, stands)
         message = '; '.join(filter(None, (message, self._lateness(NAMED))))

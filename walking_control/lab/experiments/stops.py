@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a walker that is stopped stands: the work behind `robustness --stop`.
 
-A robot in space walks until it has settled, and is stopped at a part of a step; then it shall come
+A robot walks until it has settled, and is stopped at a part of a step; then it shall come
 to rest on both feet, and stay there. One that stands (category 2) walks on from there to the next
 start; the others begin anew, with other noise. Whether it fell is judged by the plant's own state.
 """
@@ -78,16 +78,10 @@ def try_stops(
         ``time``, ``way``, ``why`` not, ``stoppable_steps`` and ``stoppable_margin``.
 
     Raises:
-        InvalidInput: An unknown cause, a category that the law cannot do, or no robot in space.
+        InvalidInput: An unknown cause, a category that the law cannot do, or no law that can stand.
         NotAchieved: The robot does not walk to where it would be stopped.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
-    if not robot_file.robot.is_free:
-        raise InvalidInput(
-            f'stop of {robot_file.robot.name}',
-            limit='robots with base: free alone can stand',
-            remedy='try walker3d',
-        )
     if starts < 1:
         raise InvalidInput('starts', value=starts, limit='must be at least 1')
     causes = TRIED if tuple(causes) == ('all',) else causes
@@ -148,9 +142,15 @@ class _Stops:
         self._loop, self._plant = ControlLoop(self._file, controller), plant
         self._trial: _Trial | None = None
         supervisor = self._loop.supervisor
-        stands = supervisor.standby if cause in LAW_LOST else supervisor.stands
+        stands = supervisor.standby or cause not in LAW_LOST and supervisor.stands
         reaction = self._file.values(SafetyParameters).reaction(cause, stands)
         self.category = STOPS.get(reaction, 0)
+        if not (supervisor.stands or supervisor.standby):
+            raise InvalidInput(
+                f'stop of {self._file.robot.name} with {self._loop.controller.name}',
+                limit='needs a law that can stand',
+                remedy='choose another controller, or name a standby law',
+            )
 
     def try_one(self, number: int, phase: float, speed: float, push: float) -> dict[str, Any]:
         """Return what became of a stop."""
@@ -221,7 +221,8 @@ class _Trial:
     def resume(self) -> bool:
         """Let a robot that stands, with all that it needs, walk on; return whether it does."""
         latch = self._loop.supervisor.fault_latch
-        if latch.state is not State.STANDING or self._injection.kind:
+        free = self._plant.robot.is_free  # in the plane nothing starts from a stand
+        if latch.state is not State.STANDING or self._injection.kind or not free:
             return False
         latch.clear()
         self._loop.resume()
@@ -267,6 +268,7 @@ class _Trial:
         """Walk to a part of a step, once settled."""
         loop = self._loop
         loop.reference.velocity = np.array([speed, 0.0, 0.0])
+        loop.reference.speed = None if self._plant.robot.is_free else speed
         while loop.fault is None and self._plant.time < self._begun + LONGEST:
             state = loop.state
             gone = state.stamp - state.touchdown
