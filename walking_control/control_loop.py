@@ -64,7 +64,8 @@ class ControlLoop:
         self._safety = safety, gravity, soles
         self.supervisor = self._supervise(latch)
         self._lead_by_controller()
-        safety.require(self.controller.name, self.supervisor.stands, self.supervisor.standby)
+        stands, standby = self.supervisor.stands, self.supervisor.standby
+        safety.require(self.controller.name, stands, standby, self._dispensable)
         self.command = Command(robot)
         self.drives = Drives(robot, self.period)
         self._offset = np.zeros(len(robot.efforts))
@@ -239,7 +240,8 @@ class ControlLoop:
         if supervisor.fault is not None:
             reference = self._stop
             reference.lower = supervisor.lowering
-            if not supervisor.stands:
+            plain = GYROSCOPE in supervisor.lost and supervisor.standby
+            if plain or not supervisor.stands:
                 self._hand_over(state)
         elif self.law.standstill is not None and supervisor.must_stand(stamp):
             reference = STILL

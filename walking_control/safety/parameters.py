@@ -186,18 +186,28 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         instead = own if own in KINDS[code].reactions else ''
         return KINDS[code].react(self.chosen(code), stands, instead)
 
-    def require(self, law: str, stands: bool, standby: bool) -> None:
+    def require(
+        self, law: str, stands: bool, standby: bool, dispensable: frozenset[str] = frozenset()
+    ) -> None:
         """Refuse a stop that was chosen and that the law cannot do.
 
         Args:
             law: Its name.
             stands: Whether it can stand.
             standby: Whether a standby law can.
+            dispensable: What a stop of the robot can do without.
 
         Raises:
             ParameterError: Which parameter, and what would do.
         """
-        for code in KINDS:
+        for code, kind in KINDS.items():
+            if self.chosen(code) in STOPS and not dispensable.issuperset(kind.lost):
+                raise ParameterError(
+                    f'parameter safety.on_{code}',
+                    value=self.chosen(code),
+                    limit=f'{law} cannot stop without {", ".join(kind.lost)} on this robot',
+                    remedy='choose best',
+                )
             able = standby if code in LAW_LOST else stands or standby
             if self.chosen(code) in STOPS and not able:
                 name = 'emergency_stop_category' if code == EMERGENCY_STOP else f'on_{code}'

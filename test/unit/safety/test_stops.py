@@ -143,11 +143,21 @@ def test_a_stop_that_the_law_cannot_do_is_refused_by_name(code):
     """If it failed, a robot would fall where its file promises a stand."""
     name = 'emergency_stop_category' if code == 'emergency_stop' else f'on_{code}'
     value = 2 if code == 'emergency_stop' else 'stand'
-    robot_file = load_robot('dribbel', [(f'safety.{name}', value)])
+    robot_file = load_robot('compass', [(f'safety.{name}', value)])
     with pytest.raises(ParameterError) as caught:
         ControlLoop(robot_file)
     assert name in str(caught.value)
-    assert ('standby' if code in LAW_LOST else 'hip_switching') in str(caught.value)
+    assert ('standby' if code in LAW_LOST else 'none') in str(caught.value)
+
+
+def test_a_stop_without_a_sensor_that_is_needed_is_refused():
+    """If it failed, a file could promise a stand to a walker on points that has lost its IMU."""
+    robot_file = load_robot('dribbel', [('safety.on_stale_imu', 'stand')])
+    with pytest.raises(ParameterError, match='on_stale_imu.*cannot stop without gyroscope'):
+        ControlLoop(robot_file)
+    loop = ControlLoop(load_robot('dribbel', [('standby', 'hip_stop')]))
+    loop.stop('emergency_stop', 'test', Measurement(loop.robot))
+    assert loop.supervisor.standby and not loop.supervisor.stands
 
 
 def test_no_stop_without_joints():
