@@ -40,6 +40,14 @@ def test_a_walker_that_loses_a_sensor_stands(cause):
     assert result['trials'][0]['stood'], result['trials']
 
 
+def test_a_planar_walker_stands_on_both_feet():
+    """If it failed, Dribbel's last step would be a fall."""
+    robot_file = load_robot('dribbel', [('standby', 'hip_stop'), *noise_overrides('lab')])
+    (trial,) = try_stops(robot_file, category=2, starts=1, speed=2.0)['trials']
+    assert trial['stood'], trial
+    assert 0.1 < trial['way'] < 1.0 and trial['time'] < 3.0
+
+
 def test_a_push_before_the_stop_moves_the_robot():
     """If it failed, stops after a push would be stops of a robot that nobody pushed."""
     ways = [
@@ -75,7 +83,7 @@ def test_category_0_falls_and_is_said_so():
 @pytest.mark.parametrize(
     'robot, given, words',
     [
-        ('dribbel', {}, 'base: free'),
+        ('dribbel', {}, 'law that can stand'),
         ('walker3d', {'causes': ['nonsense']}, 'unknown'),
         ('walker3d', {'starts': 0}, 'at least 1'),
         ('walker3d', {'category': 3}, 'emergency_stop_category'),

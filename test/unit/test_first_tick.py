@@ -14,8 +14,8 @@ from walking_control.simulation.registry import make_plant
 
 # written down: to find out compiles half the laws, in every worker before its first test
 LAWS = {
-    'dribbel': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
-    'compass': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
+    'dribbel': ('curve_tracking', 'hip_pd', 'hip_stop', 'hip_switching', 'none', 'time_pd'),
+    'compass': ('curve_tracking', 'hip_pd', 'hip_stop', 'hip_switching', 'none', 'time_pd'),
     'humanoid': ('none', 'stepping', 'static_torque'),
     'walker3d': ('natural_walking', 'none', 'stepping', 'static_torque'),
     'walker3d_point': ('foot_placement', 'none', 'push_off'),

@@ -141,7 +141,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         2,
     )
     stop_time: float = parameter(
-        3.0, 's', 'Longest way to a stand after a fault; then damping.', 0.1, 60.0
+        5.0, 's', 'Longest way to a stand after a fault; then damping.', 0.1, 60.0
     )
     stand_time: float = parameter(
         0.3, 's', 'How long a robot stands still before it counts as stopped.', 0.0, 10.0

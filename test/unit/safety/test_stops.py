@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.faults import BEST, KINDS, LAW_LOST, STANDS
@@ -185,3 +185,50 @@ def test_a_robot_that_cannot_stand_stops_as_it_was_told(reaction):
     )
     assert values.reaction('emergency_stop', False) == reaction
     assert values.reaction('emergency_stop', True) == 'lower'
+
+
+def test_a_stop_of_one_that_stands_ends_at_once():
+    """If it failed, the button would do nothing for a robot that stands already."""
+    robot = Robot()
+    robot.tick(0.2, speed=0.0)
+    assert robot.stop('internal', stands=True) is State.STOPPING
+    robot.tick(0.15, speed=0.0)
+    assert robot.latch.state is State.STANDING
+
+
+def test_a_second_stop_of_the_same_kind_does_not_begin_anew():
+    """If it failed, a cause that is said at every tick would put off the end of a stop for ever."""
+    robot = Robot(emergency_stop_category=2)
+    robot.stop('emergency_stop')
+    for _ in range(7):
+        robot.tick(0.1, speed=0.5)
+        robot.stop('emergency_stop')
+    assert robot.latch.state is State.DAMPING, 'stop_time is over'
+
+
+def test_a_stop_of_one_that_falls_changes_nothing():
+    """If it failed, a robot on the floor would be asked to stand."""
+    robot = Robot()
+    assert robot.stop('fall') is State.DAMPING and robot.stop('emergency_stop') is State.DAMPING
+
+
+def test_a_stop_in_a_pause_waits():
+    """If it failed, a stop would time out while no time passes."""
+    robot = Robot(emergency_stop_category=2)
+    robot.stop('emergency_stop')
+    robot.supervisor.fault_latch.pass_time(0.0)
+    assert robot.latch.state is State.STOPPING and robot.latch.elapsed == 0.0
+
+
+@pytest.mark.parametrize(
+    'robot, standby, words',
+    [
+        ('walker3d', 'hip_stop', 'hip_stop on walker3d'),
+        ('dribbel', 'stepping', 'stepping on dribbel'),
+        ('dribbel', 'a_bee', 'a_bee'),
+    ],
+)
+def test_a_standby_law_that_does_not_fit_is_refused(robot, standby, words):
+    """If it failed, the law that shall help would fail in the tick in which it is needed."""
+    with pytest.raises(InvalidInput, match=words):
+        ControlLoop(load_robot(robot, [('standby', standby)]))
