@@ -165,7 +165,7 @@ def test_an_imu_that_does_not_measure(bench, robot, node, measured, code):
 
 @fault(
     'Frame of an IMU changes',
-    code='orientation',
+    code='imu_gravity',
     detected='at the tick',
     reaction='damping, then zero',
     last='zero after damping_time',
@@ -186,7 +186,7 @@ def test_a_frame_that_changes(bench, robot):
     assert robot.ask(1.0, imu_frame='base') == pytest.approx(EFFORT)
     assert robot.ask(1.01, imu_frame='camera') == 0.0
     assert "is 'camera': was 'base'" in node.loop.fault.message
-    assert node.loop.fault.code == 'orientation'
+    assert node.loop.fault.code == 'imu_gravity'
     assert robot.ask(1.2, imu_frame='base') == 0.0
     clear(bench, robot)
     assert robot.ask(1.21, imu_frame='base') == pytest.approx(EFFORT)

@@ -144,7 +144,7 @@ _KINDS = (
     ),
     FaultKind(
         'imu_gravity',
-        'the IMU feels gravity elsewhere than its orientation says',
+        'the IMU feels gravity elsewhere than its orientation says, or its axes have changed',
         'damping',
         'attitude of the base wrong',
     ),

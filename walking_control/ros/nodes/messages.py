@@ -18,7 +18,7 @@ from walking_control.models.signals import CONTACT, IMU, OWN, Sensor, Signal, ST
 
 # kind of a sensor, or a part of an IMU -> code of the fault when it is not what it was
 CODES = {
-    IMU: 'orientation',
+    IMU: 'imu_gravity',  # in other axes nothing that it says is to be believed
     CONTACT: 'foot_force',
     OWN: 'signal',
     'orientation': 'orientation',
