@@ -66,6 +66,7 @@ class ControlLoop:
         self._lead_by_controller()
         stands, standby = self.supervisor.stands, self.supervisor.standby
         safety.require(self.controller.name, stands, standby, self._dispensable)
+        self._told = Measurement(robot)  # what was believed last
         self.command = Command(robot)
         self.drives = Drives(robot, self.period)
         self._offset = np.zeros(len(robot.efforts))

@@ -31,6 +31,7 @@ def test_a_standby_law_catches_a_law_that_failed(cause):
 SENSORS = sorted({*TRIED} - {'internal', 'command', 'emergency_stop'})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('cause', SENSORS)
 def test_a_walker_that_loses_a_sensor_stands(cause):
     """If it failed, a broken wire would be a fall although the other sensors say enough."""
