@@ -211,7 +211,12 @@ class RotorModel:
         )
 
     def efforts(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """Return efforts on the mechanism's velocities and on rotors, ``(n + m,)``, of both."""
+        """Return efforts on the mechanism's velocities and on rotors, ``(n + m,)``, of both.
+
+        Args:
+            velocity: Of the mechanism, ``(n,)``.
+            acceleration: Likewise, ``(n,)``.
+        """
         # of the whole: by recursion from the bodies, which asks for no order of the joints
         v, a = np.zeros(self.model.nv), np.zeros(self.model.nv)
         v[self._places], a[self._places] = velocity, acceleration

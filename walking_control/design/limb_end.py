@@ -182,17 +182,32 @@ def _symmetric_forward(limb: Limb) -> np.ndarray:
 
 
 def backward_inertia(limb: Limb, shares: np.ndarray) -> np.ndarray:
-    """Return force on the end per acceleration with the base as the mechanism has it, kg."""
+    """Return force on the end per acceleration with the base as the mechanism has it, kg.
+
+    Args:
+        limb: The `Limb`.
+        shares: Diagonal of E: share of the force that passes each gear, ``(m,)``.
+    """
     return np.linalg.inv(limb.jacobian @ np.linalg.solve(limb.inertia(shares), limb.jacobian.T))
 
 
 def effective_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
-    """Return force per acceleration along a direction, the end free to move across it, kg."""
+    """Return force per acceleration along a direction, the end free to move across it, kg.
+
+    Args:
+        inertia: Force per acceleration of the end, kg, ``(k, k)``.
+        direction: Of unit length, ``(k,)``.
+    """
     return float(1.0 / (direction @ np.linalg.solve(inertia, direction)))
 
 
 def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
-    """Return force per acceleration of an end guided along a direction, kg."""
+    """Return force per acceleration of an end guided along a direction, kg.
+
+    Args:
+        inertia: Force per acceleration of the end, kg, ``(k, k)``.
+        direction: Of unit length, ``(k,)``.
+    """
     return float(direction @ inertia @ direction)
 
 
@@ -309,7 +324,13 @@ def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
 
 
 def coupled_error(limb: Limb, shares: np.ndarray, velocity: np.ndarray) -> float | None:
-    """Return the error of the kinetic energy relative to its coupled part; None where that is 0."""
+    """Return the error of the kinetic energy relative to its coupled part; None where that is 0.
+
+    Args:
+        limb: The `Limb`.
+        shares: Diagonal of E: share of the force that passes each gear, ``(m,)``.
+        velocity: Of the joints of the limb, rad/s, ``(m,)``.
+    """
     spin = limb.transmission.to_rotors @ velocity[limb.n_base :]
     flow = (limb.coupling.T @ velocity) * spin
     part = float(((1.0 + shares) * flow).sum())

@@ -219,7 +219,12 @@ def _start(file: RobotFile, dynamics: Dynamics) -> np.ndarray:
 
 
 def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
-    """Return an inertia matrix that resists every motion; InvalidInput: one does not."""
+    """Return an inertia matrix that resists every motion; InvalidInput: one does not.
+
+    Args:
+        inertia: ``(n, n)``.
+        name: Of the robot, for the message.
+    """
     size = np.sqrt(np.clip(np.diag(inertia), 0.0, None))
     if not size.all() or np.linalg.eigvalsh(inertia / np.outer(size, size))[0] < _MASSLESS:
         raise InvalidInput(

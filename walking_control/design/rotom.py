@@ -107,7 +107,12 @@ def transmissibility(
 
 
 def constrained_mobility(inertia: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return acceleration per force while ``rows a = 0``, ``(n, n)``; dependent rows do no harm."""
+    """Return acceleration per force while ``rows a = 0``, ``(n, n)``; dependent rows do no harm.
+
+    Args:
+        inertia: ``(n, n)``.
+        rows: Of the constraints, ``(k, n)``.
+    """
     inverse = np.linalg.inv(inertia)
     if not len(rows):
         return inverse

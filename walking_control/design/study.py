@@ -18,6 +18,10 @@ EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
 def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return a direction of the world along the axes of a limb, of length 1.
 
+    Args:
+        limb: The `Limb`.
+        direction: In the world, ``(3,)``.
+
     Raises:
         InvalidInput: It is zero, or across all of them.
     """
@@ -34,6 +38,10 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
 
 def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:
     """Return how heavy, strong and soft a limb's end is along a direction of the world, ``(3,)``.
+
+    Args:
+        limb: The `Limb`.
+        direction: In the world, ``(3,)``.
 
     Returns:
         dict: ``motors``, ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg),

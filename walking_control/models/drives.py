@@ -12,8 +12,8 @@ none): a time t later it is at q + t v + t^2 a / 2. The drive samples within a p
 q* = q + s v + (T - h) (2 T - h) a / 12 and v* = v + s a the drive so adds nothing on average as
 long as the joint moves as predicted, and resists only what else moves it. At equal rates s is 0:
 the drive makes exactly the effort of the law. A servo of stiffness K and damping D makes an effort
-u on average by a q* that is larger by (u + D v + f) / K, f the dry friction that the robot file
-says of the joint.
+u by q* = q + s v + (u + D v + f) / K, f the dry friction that the robot file says of the joint. Its
+v is as measured: friction made up for at a speed that the law counts on would shake the joint.
 
 Unless the robot file says otherwise the gains are those of a double pole at 1 / (2 T) for the least
 inertia I that a joint can have: damping I / T, stiffness I / (4 T^2). What a sampled drive bears:
@@ -160,12 +160,12 @@ class Drives:
             )
         np.clip(command.stiffness, 0.0, self.largest[0], out=command.stiffness)
         np.clip(command.damping, 0.0, self.largest[1], out=command.damping)
-        ahead = q + self._ahead * v + self._bent * command.acceleration
-        silent, mean = self._stiff & ~given, v + self._ahead * command.acceleration
+        ahead, mean = q + self._ahead * v, v + self._ahead * command.acceleration
+        silent = self._stiff & ~given
         for field, values in (
             (command.stiffness, self.stiffness),
             (command.damping, self.damping),
-            (command.position, ahead),
+            (command.position, ahead + self._bent * command.acceleration),
             (command.velocity, mean),
         ):
             field[silent] = values[silent]
@@ -175,7 +175,7 @@ class Drives:
         self.expected[:n] = effort
         self.expected[:n][given] = torque[given] - excess[given]
         self.expected[n:] = command.effort[n:]
-        self._pull(command, ahead, mean)
+        self._pull(command, ahead, v)
 
     def rest(self, command: Command, position: np.ndarray, velocity: np.ndarray) -> None:
         """Let servos make the efforts of a command without gains, where measurements allow.

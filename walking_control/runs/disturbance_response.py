@@ -64,6 +64,10 @@ def observe_energies(
     `values` are those of curve tracking's parameters to measure by; None takes those of the run if
     curve tracking ran, else the defaults.
 
+    Args:
+        run: The `Run`.
+        values: Of curve tracking, for the field; None takes the usual ones.
+
     Returns:
         name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy
         along and across the desired field, their sum, the energy wanted there, distance to the
@@ -126,6 +130,10 @@ def _along(
 
 def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
     """Return the measures of a disturbed walk of a planar robot, ready for JSON.
+
+    Args:
+        run: The `Run`.
+        energies: What `observe_energies` gives; None: without.
 
     Returns:
         Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of

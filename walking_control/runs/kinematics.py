@@ -37,6 +37,10 @@ class Bone:
 def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
     """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``.
 
+    Args:
+        dynamics: `Dynamics` of the robot.
+        q: Generalised coordinates, ``(T, nq)``.
+
     Returns:
         ``(T, n_feet, 3)``, m.
     """
@@ -140,7 +144,12 @@ def _distance_to_segment(place: np.ndarray, end: np.ndarray) -> float:
 
 
 def sole_corners(urdf: str, foot: str) -> np.ndarray:
-    """Return the lower face of a link's first collision box (else its origin), m, ``(n, 3)``."""
+    """Return the lower face of a link's first collision box (else its origin), m, ``(n, 3)``.
+
+    Args:
+        urdf: Text of the URDF.
+        foot: Name of the link.
+    """
     for collision in parse(urdf).iterfind(f"link[@name='{foot}']/collision"):
         box, origin = collision.find('geometry/box'), collision.find('origin')
         if box is None:
@@ -185,6 +194,10 @@ def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def tilt(points: np.ndarray, slope: float) -> np.ndarray:
     """Turn floor-frame points (x, z) so that gravity points down; slope in rad, downhill positive.
+
+    Args:
+        points: m, ``(..., 2)``.
+        slope: rad, downhill positive.
 
     Returns:
         Horizontal and vertical coordinates, m, same shape.

@@ -160,6 +160,10 @@ def summarize(run: Run) -> Summary:
 def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     """Measure every completed step.
 
+    Args:
+        run: The `Run`.
+        dynamics: `Dynamics` of its robot.
+
     Returns:
         name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
         ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
@@ -270,6 +274,10 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
 
     A rigid plant lets the feet of straight legs pass through the floor near the stance foot; a soft
     floor gives way under any foot.
+
+    Args:
+        run: The `Run`.
+        dynamics: `Dynamics` of its robot.
 
     Returns:
         ``foot_depth``, the deepest any foot was in the floor, m; ``foot_depth_ahead``, how far it

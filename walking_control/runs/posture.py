@@ -89,12 +89,22 @@ def effort_shares(run: Run) -> np.ndarray:
 
 
 def loaded_feet(run: Run, weight: float) -> np.ndarray:
-    """Return which feet carry at least 5 % of the weight, ``(T, n_feet)``."""
+    """Return which feet carry at least 5 % of the weight, ``(T, n_feet)``.
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
+    """
     return run.foot_force[:, :, 2] >= LOADED * weight
 
 
 def friction_ratios(run: Run, weight: float) -> np.ndarray:
-    """Return tangential over normal force of every loaded foot, else NaN, ``(T, n_feet)``."""
+    """Return tangential over normal force of every loaded foot, else NaN, ``(T, n_feet)``.
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
+    """
     along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
     loaded = loaded_feet(run, weight)
     return np.where(loaded, along / np.where(loaded, run.foot_force[:, :, 2], 1.0), np.nan)
@@ -102,6 +112,10 @@ def friction_ratios(run: Run, weight: float) -> np.ndarray:
 
 def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the extremes of contact of all feet of a robot of this weight, m g in N.
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
 
     Returns:
         The smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of any

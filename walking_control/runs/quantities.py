@@ -48,7 +48,13 @@ def steady_rows(run: Run) -> tuple[int, int] | None:
 
 
 def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
-    """Return the first and last row of the most whole strides between two times, s, or None."""
+    """Return the first and last row of the most whole strides between two times, s, or None.
+
+    Args:
+        run: The `Run`.
+        begin: s.
+        end: s.
+    """
     rows = touchdowns(run)[1:]
     rows = rows[(run.time[rows] >= begin) & (run.time[rows] <= end)]
     steps = (len(rows) - 1) // 2 * 2
@@ -66,7 +72,13 @@ def disturbed_row(run: Run) -> int | None:
 
 
 def row_of(run: Run, step: int, how: Any) -> int | None:
-    """Return the first row a part of a step after a touchdown, or after a time or place."""
+    """Return the first row a part of a step after a touchdown, or after a time or place.
+
+    Args:
+        run: The `Run`.
+        step: The touchdown, counted from 1.
+        how: Phase, time or place: `How` of a disturbance.
+    """
     rows = touchdowns(run)
     if how.time is not None:
         begun = run.time >= how.time - 1e-9
@@ -81,7 +93,13 @@ def row_of(run: Run, step: int, how: Any) -> int | None:
 
 
 def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
-    """Return rows some steps before the first disturbance to some after, else the last ones."""
+    """Return rows some steps before the first disturbance to some after, else the last ones.
+
+    Args:
+        run: The `Run`.
+        before: Steps before the disturbance.
+        after: Steps after it.
+    """
     begins, row = touchdowns(run), disturbed_row(run)
     at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
     cut = 0 <= at + after < len(begins) and not (run.broke_off and row is None)
@@ -145,13 +163,26 @@ def squared_effort_per_step(run: Run) -> float | None:
 
 
 def squared_effort(run: Run, first: int, last: int) -> float:
-    """Return the integral of the squared efforts between two rows, N^2m^2 s."""
+    """Return the integral of the squared efforts between two rows, N^2m^2 s.
+
+    Args:
+        run: The `Run`.
+        first: Row where the window begins.
+        last: Row where it ends.
+    """
     squares = (run.effort[first:last] ** 2).sum(axis=1)
     return float(squares @ np.diff(run.time[first : last + 1]))
 
 
 def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | None:
-    """Return electrical energy per weight and distance between two rows, None without motors."""
+    """Return electrical energy per weight and distance between two rows, None without motors.
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
+        first: Row where the window begins.
+        last: Row where it ends.
+    """
     actuators = run.robot.actuators
     if not actuators or len(motors(run.robot)) < len(actuators) or last < first:
         return None
@@ -160,7 +191,15 @@ def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | N
 
 
 def per_distance(energy: float, weight: float, run: Run, first: int, last: int) -> float | None:
-    """Return an energy per weight and distance between two rows, None without a step ahead."""
+    """Return an energy per weight and distance between two rows, None without a step ahead.
+
+    Args:
+        energy: J.
+        weight: m g, N.
+        run: The `Run`.
+        first: Row where the window begins.
+        last: Row where it ends.
+    """
     if last <= first or run.steps[last] == run.steps[first]:
         return None
     distance = run.base.position[last, 0] - run.base.position[first, 0]
@@ -168,7 +207,13 @@ def per_distance(energy: float, weight: float, run: Run, first: int, last: int) 
 
 
 def each_joint_energy(run: Run, first: int, last: int) -> float:
-    """Return what motors draw between two rows, J, if what one brakes drives no other."""
+    """Return what motors draw between two rows, J, if what one brakes drives no other.
+
+    Args:
+        run: The `Run`.
+        first: Row where the window begins.
+        last: Row where it ends.
+    """
     drawn = np.diff(run.work[first : last + 1], axis=0)
     for i, _, motor in motors(run.robot):
         drawn[:, i] += (
@@ -269,7 +314,12 @@ _SIGNS = {'step_down': 1.0, 'step_up': -1.0}
 
 
 def floor_tilt(run: Run, step: int) -> float:
-    """Return by how much the floor under a step leans more than the first, downhill positive."""
+    """Return by how much the floor under a step leans more than the first, downhill positive.
+
+    Args:
+        run: The `Run`.
+        step: Counted from 0.
+    """
     return float(
         sum(
             size for kind, size, at, *_ in run.disturbances if kind == 'slope_change' and at <= step

@@ -244,7 +244,12 @@ class Recorder:
         self._rows += 1
 
     def finish(self, fault: Fault | None = None, fall_reason: str | None = None) -> Run:
-        """Return the `Run`; the robot may have fallen after a fault of another kind."""
+        """Return the `Run`; the robot may have fallen after a fault of another kind.
+
+        Args:
+            fault: That ended it; None without one.
+            fall_reason: Why the robot fell; None if it did not, or as the fault says.
+        """
         blocks = [
             *self._blocks,
             {name: array[: self._rows] for name, array in self._arrays.items()},

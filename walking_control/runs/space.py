@@ -87,7 +87,13 @@ def heading_error(run: Run) -> np.ndarray:
 
 
 def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
-    """Return the mean velocity between rows: along `heading`, to the left (m/s), turn (rad/s)."""
+    """Return the mean velocity between rows: along `heading`, to the left (m/s), turn (rad/s).
+
+    Args:
+        run: The `Run`.
+        first: Row where the window begins.
+        last: Row where it ends.
+    """
     place, looks = run.base.position[first : last + 1], yaw(run)[[first, last]]
     along = heading(run)[first : last + 1]
     duration, middle = run.time[last] - run.time[first], 0.5 * (along[1:] + along[:-1])
@@ -225,6 +231,11 @@ def electrical_cost(run: Run, first: int, last: int) -> float | None:
     """Return energy drawn at the supply between rows / (m g distance).
 
     None where a motor is not modelled, or the walk is on the spot.
+
+    Args:
+        run: The `Run`.
+        first: Row where the window begins.
+        last: Row where it ends.
     """
     duration = run.time[last] - run.time[first]
     way = math.hypot(*mean_velocity(run, first, last)[:2]) * duration

@@ -78,7 +78,12 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
 
 
 def write_run_table(run: Run, path: Path | str) -> None:
-    """Write the table of a run as CSV, numbers with nine significant digits."""
+    """Write the table of a run as CSV, numbers with nine significant digits.
+
+    Args:
+        run: The `Run`.
+        path: Of the file.
+    """
     columns = run_columns(run)
     with open(path, 'w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file)
@@ -88,7 +93,12 @@ def write_run_table(run: Run, path: Path | str) -> None:
 
 
 def joint_unit(robot: Robot, joint: str) -> str:
-    """Return the unit of a joint's position."""
+    """Return the unit of a joint's position.
+
+    Args:
+        robot: The `Robot`.
+        joint: Its name.
+    """
     return 'm' if robot.limits[joint].kind == 'prismatic' else 'rad'
 
 
@@ -123,7 +133,12 @@ def effort_headers(robot: Robot) -> list[str]:
 
 
 def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
-    """Return what gives columns ``(T, n)`` of a table or report's folder by their headers."""
+    """Return what gives columns ``(T, n)`` of a table or report's folder by their headers.
+
+    Args:
+        path: Of the table, or of the folder of a report.
+        robot: The `Robot` it is of.
+    """
     path = path / TABLE if path.is_dir() else path
     columns = _columns(path)
 
@@ -145,6 +160,10 @@ def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
 
 def read_recording(path: Path, robot: Robot) -> Recording:
     """Return the `Recording` in a table of `run_columns`, or in the folder of a report with one.
+
+    Args:
+        path: Of the table, or of the folder of a report.
+        robot: The `Robot` it is of.
 
     Raises:
         InvalidInput: It cannot be read, holds what is no number, or is of another robot.

@@ -156,6 +156,11 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
 def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:
     """Return d theta / d argument of a xacro argument that theta depends on linearly.
 
+    Args:
+        robot_file: The `RobotFile`.
+        name: Of the xacro argument.
+        theta: Parameters of the equations now.
+
     Raises:
         InvalidInput: It is not linear: the argument is no mass.
     """

@@ -50,12 +50,22 @@ class Shape:
 
 
 def free_coordinates(n: int, held: Collection[int]) -> list[int]:
-    """Return the indices that are not held."""
+    """Return the indices that are not held.
+
+    Args:
+        n: Number of coordinates.
+        held: Indices of those that locks hold.
+    """
     return [i for i in range(n) if i not in held]
 
 
 def unknowns(shape: Shape, n: int) -> int:
-    """Return the number of unknowns."""
+    """Return the number of unknowns.
+
+    Args:
+        shape: `Shape` of the program.
+        n: Number of coordinates.
+    """
     return sum((shape.degree + 1) * (n - len(held)) + 1 for held in shape.held) + shape.adapted
 
 

@@ -90,7 +90,12 @@ class Continuation:
         return strides[1:]
 
     def orbit(self, z: np.ndarray, along: np.ndarray) -> Orbit:
-        """Return the `Orbit` of a zero of F, its tangent towards `along`."""
+        """Return the `Orbit` of a zero of F, its tangent towards `along`.
+
+        Args:
+            z: State and parameter, ``(n + 1,)``.
+            along: The tangent before, ``(n + 1,)``.
+        """
         columns, into = [], math.copysign(INTO, 0.5 - z[-1])
         for step in np.diag([*[self.difference] * (len(z) - 1), into]):
             low, high = z if step[-1] else z - step, z + step
@@ -100,7 +105,13 @@ class Continuation:
         return Orbit(z, self.walk(z), slope, tangent if tangent @ along >= 0.0 else -tangent)
 
     def solve(self, z: np.ndarray, slope: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return the zero of F near z in the plane across a row; NotAchieved: none is found."""
+        """Return the zero of F near z in the plane across a row; NotAchieved: none is found.
+
+        Args:
+            z: First guess, ``(n + 1,)``.
+            slope: Derivative of F there, ``(n, n + 1)``.
+            row: Normal of the plane, ``(n + 1,)``.
+        """
         matrix, step = np.vstack((slope - np.eye(*slope.shape), row)), np.zeros(len(z))
         most = np.inf
         for i in range(ROUNDS):  # Broyden's method
@@ -117,7 +128,12 @@ class Continuation:
         raise NotAchieved('cycle', limit='no convergence')
 
     def advance(self, here: Orbit, size: float) -> Orbit:
-        """Return the next `Orbit`, a distance ahead or at the end of the range."""
+        """Return the next `Orbit`, a distance ahead or at the end of the range.
+
+        Args:
+            here: The `Orbit` to go on from.
+            size: Distance, in the unit of z.
+        """
         z, row = here.z + size * here.tangent, here.tangent
         if not 0.0 <= z[-1] <= 1.0:
             row = np.eye(len(z))[-1]

@@ -139,7 +139,13 @@ def pack(gait: Gait, degree: int, adapted: np.ndarray) -> np.ndarray:
 
 
 def unpack(x: np.ndarray, shape: Shape, n: int) -> tuple[Gait, np.ndarray]:
-    """Return the `Gait` and the adapted parameters that unknowns stand for."""
+    """Return the `Gait` and the adapted parameters that unknowns stand for.
+
+    Args:
+        x: The unknowns.
+        shape: `Shape` of the program.
+        n: Number of coordinates.
+    """
     phases, place = [], 0
     for held in shape.held:
         free = [i for i in range(n) if i not in held]

@@ -216,6 +216,10 @@ Rows = tuple[tuple[tuple[float, ...], ...], ...]
 def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
     """Refuse a task that has no sensible answer.
 
+    Args:
+        robot_file: The `RobotFile`.
+        values: `SearchParameters`.
+
     Raises:
         InvalidInput: Level floor without a speed; fewer nodes than the degree needs; bad weights.
     """
@@ -250,7 +254,12 @@ def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
 
 
 def leg_length(equations: StepEquations, theta: np.ndarray) -> float:
-    """Return the height of the centre of mass at zero angles, m: the scale of a step."""
+    """Return the height of the centre of mass at zero angles, m: the scale of a step.
+
+    Args:
+        equations: `StepEquations` of the robot.
+        theta: Their parameters.
+    """
     zero, gravity = np.zeros(equations.n), np.linalg.norm(theta[:3])
     level = theta.copy()
     level[:3] = 0.0, 0.0, -gravity
@@ -324,6 +333,10 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
 
 def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
     """Return the combinations of generalised forces no motor and no lock gives, by phase.
+
+    Args:
+        robot: The `Robot`.
+        held: Coordinates that locks hold, by phase.
 
     Returns:
         Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.

@@ -129,7 +129,12 @@ def polish(
 
 
 def judge(stride: StrideFunction, x: np.ndarray) -> Cycle | None:
-    """Return the `Cycle` through a fixed point, or None where the stride function ends."""
+    """Return the `Cycle` through a fixed point, or None where the stride function ends.
+
+    Args:
+        stride: From a state to the next.
+        x: The fixed point, ``(n,)``.
+    """
     here, jacobian = stride(x), linearise(stride, x)
     if here is None or jacobian is None:
         return None

@@ -282,7 +282,12 @@ class SpaceSearch:
         return [(knee, float(posture[knee])) for knee in knees]
 
     def guess(self, values: SpaceSearchParameters, speed: float) -> Gait:
-        """Return a first guess: base and foot on smooth paths, joints by inverse kinematics."""
+        """Return a first guess: base and foot on smooth paths, joints by inverse kinematics.
+
+        Args:
+            values: `SpaceSearchParameters`.
+            speed: m/s.
+        """
         from walking_control.search.space_guess import follow_poses
 
         period = values.gait_time or 1.4 * self.scale.time

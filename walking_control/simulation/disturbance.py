@@ -215,7 +215,12 @@ class Touchdowns:
         self.count, self.last, self.period = 0, 0.0, 0.0
 
     def follow(self, time: float, normal_force: Sequence[float]) -> None:
-        """Take note of the normal force on each foot at a time."""
+        """Take note of the normal force on each foot at a time.
+
+        Args:
+            time: s.
+            normal_force: On each foot, N, ``(n_feet,)``.
+        """
         for foot, force in enumerate(normal_force):
             if force < self._least:
                 continue
@@ -224,7 +229,12 @@ class Touchdowns:
             self._left[foot] = time
 
     def count_to(self, time: float, count: int) -> None:
-        """Take note of how many the engine has counted at a time."""
+        """Take note of how many the engine has counted at a time.
+
+        Args:
+            time: s.
+            count: Touchdowns so far.
+        """
         while self.count < count:
             self._note(time)
 
@@ -257,7 +267,12 @@ class Push(NamedTuple):
     time: float = 0.0
 
     def is_due(self, time: float, touchdowns: Touchdowns) -> bool:
-        """Return whether it begins now."""
+        """Return whether it begins now.
+
+        Args:
+            time: s.
+            touchdowns: The `Touchdowns` of the run.
+        """
         if self.touchdown == 0:
             return time >= self.time - EARLY
         if touchdowns.count != self.touchdown:  # a later one without it: the step was short
@@ -327,7 +342,12 @@ class Pushes:
 
 
 def along_floor(size: float, direction: float) -> np.ndarray:
-    """Return a vector along the floor, ``(3,)``; direction in rad from x towards y."""
+    """Return a vector along the floor, ``(3,)``; direction in rad from x towards y.
+
+    Args:
+        size: Of the vector.
+        direction: rad from x towards y.
+    """
     return size * np.array([math.cos(direction), math.sin(direction), 0.0])
 
 

@@ -216,6 +216,10 @@ class Engine(ABC):
 
         An engine without `Feature.FORCES` that offers `Feature.LINKS` is pushed at the centre of
         mass of other links, too, whose numbers are those of `link_index`.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
         """
 
     @abstractmethod
@@ -258,13 +262,29 @@ class Engine(ABC):
         return int(model.getBodyId(link)) if known else -1
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""
+        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         raise NotImplementedError
 
     def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: rad.
+        """
         raise NotImplementedError
 
     def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on.
+
+        Args:
+            place: Ahead of the start, m.
+            drop: m.
+            tilt: rad, downhill positive.
+        """
         raise NotImplementedError

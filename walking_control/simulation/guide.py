@@ -33,7 +33,12 @@ class Asked(Protocol):
     """Who is asked: a `Steering`, or a node that stands for one."""
 
     def command(self, velocity: tuple[float, float, float], now: float | None) -> object:
-        """Take a velocity."""
+        """Take a velocity.
+
+        Args:
+            velocity: Ahead and to the left, m/s, and of turning, rad/s.
+            now: s; None: that of the stamp.
+        """
 
     def stop(self, now: float | None) -> object:
         """Come to a stand."""

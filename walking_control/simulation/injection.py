@@ -113,7 +113,12 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
 
 
 def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, float]:
-    """Return a quaternion xyzw turned about the world's y axis by an angle in rad."""
+    """Return a quaternion xyzw turned about the world's y axis by an angle in rad.
+
+    Args:
+        orientation: Quaternion xyzw, ``(4,)``.
+        angle: rad.
+    """
     s, c = math.sin(0.5 * angle), math.cos(0.5 * angle)
     x, y, z, w = orientation
     return c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y

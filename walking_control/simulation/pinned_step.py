@@ -46,7 +46,13 @@ class _Pinned:
             )
 
     def torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Return the forces on the minimal coordinates a motion takes."""
+        """Return the forces on the minimal coordinates a motion takes.
+
+        Args:
+            q: Minimal coordinates, rad, ``(n,)``.
+            v: Their rates, rad/s, ``(n,)``.
+            a: And accelerations, rad/s^2, ``(n,)``.
+        """
         dynamics, base = self.dynamics, self._base
         full_q, full_v = dynamics.base_from_coordinates(self.stance, q, v)
         M, A = dynamics.mass_matrix(full_q), dynamics.foot_jacobian(full_q, self.stance).T
@@ -59,7 +65,13 @@ class _Pinned:
     def accelerate(
         self, q: np.ndarray, v: np.ndarray, effort: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return acceleration and force of the floor under efforts on the coordinates."""
+        """Return acceleration and force of the floor under efforts on the coordinates.
+
+        Args:
+            q: Coordinates of base and joints, ``(nv,)``.
+            v: Their rates, ``(nv,)``.
+            effort: On the minimal coordinates, N m, ``(n,)``.
+        """
         dynamics = self.dynamics
         M, A = dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.stance).T
         force = self.gather.T @ effort - self._bias(q, v)
@@ -78,7 +90,12 @@ class _Pinned:
         return self.dynamics.foot_position(self.swing)[2]
 
     def land(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates and rates of the new support just after touchdown."""
+        """Return coordinates and rates of the new support just after touchdown.
+
+        Args:
+            q: Coordinates of base and joints, ``(nv,)``.
+            v: Their rates, ``(nv,)``.
+        """
         dynamics, robot = self.dynamics, self.dynamics.robot
         A = dynamics.foot_jacobian(q, self.swing).T
         v = project_velocity(dynamics.mass_matrix(q), A, v)

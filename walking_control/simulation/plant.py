@@ -163,6 +163,10 @@ class Plant:
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, once it has arrived.
 
+        Args:
+            command: The `Command`.
+            duration: s, a whole multiple of `resolution`.
+
         Raises:
             InvalidInput: The duration is no multiple of `resolution`.
             NotAchieved: The physics cannot go on.

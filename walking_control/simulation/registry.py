@@ -72,6 +72,11 @@ def make_fast_plant(
     """Return what `make_plant` does, compiled where that is possible: for many long walks.
 
     The same to rounding; the first use of a robot's structure compiles for some time.
+
+    Args:
+        robot_file: The `RobotFile`.
+        name: Of the plant, ``module:Class`` or class; None takes the file's own.
+        robot: The `Robot` that is really there; None: that of the file.
     """
     from walking_control.simulation.rigid.compiled import compile_engine
     from walking_control.simulation.rigid.engine import RigidEngine

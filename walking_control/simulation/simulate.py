@@ -79,7 +79,13 @@ class Walk:
         progress: Callable[[float], None] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> None:
-        """Walk on for a number of ticks; see `run_plant`."""
+        """Walk on for a number of ticks; see `run_plant`.
+
+        Args:
+            ticks: How many.
+            progress: Called with the simulated time now and then.
+            until: Called before every tick; ends the walk when it returns True.
+        """
         for tick in range(ticks):
             if (
                 self.loop.fault is not None

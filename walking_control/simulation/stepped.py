@@ -87,14 +87,30 @@ class SteppedEngine(Engine):
         return None if self.robot.is_free else self._levels.steps
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""
+        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         self._levels.plan(size, step)
 
     def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: rad.
+        """
         self._levels.plan(0.0, step, size)
 
     def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on.
+
+        Args:
+            place: Ahead of the start, m.
+            drop: m.
+            tilt: rad, downhill positive.
+        """
         self._changes.append(Change(place, drop, tilt))
         self._prepare()

@@ -132,7 +132,13 @@ class Levels:
         self.reset(0)
 
     def plan(self, drop: float, step: int, lean: float = 0.0) -> None:
-        """Lower the floor by a drop, m, and let it lean more, rad, from a touchdown on."""
+        """Lower the floor by a drop, m, and let it lean more, rad, from a touchdown on.
+
+        Args:
+            drop: m.
+            step: The touchdown, counted from 1.
+            lean: rad, downhill positive.
+        """
         self._drops[step] += drop
         self._leans[step:] += lean
         self.planned = True
@@ -197,5 +203,10 @@ class Levels:
         )
 
     def height(self, foot: int, x: float) -> float:
-        """Return the height of a foot's plane at a place, m."""
+        """Return the height of a foot's plane at a place, m.
+
+        Args:
+            foot: Its index.
+            x: Ahead of the start, m.
+        """
         return float(self.heights[foot] - self.slopes[foot] * x)

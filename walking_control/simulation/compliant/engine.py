@@ -189,11 +189,22 @@ class CompliantEngine(PlanarEngine):
         self._move(0.0)
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m."""
+        """Plan a floor that is lower from a touchdown on, m.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         self.floor.levels[step:] += -size
 
     def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that leans more by tilt, rad, from a place on."""
+        """Plan a floor that leans more by tilt, rad, from a place on.
+
+        Args:
+            place: Ahead of the start, m.
+            drop: m.
+            tilt: rad, downhill positive.
+        """
         self._changes.append(Change(place, drop, tilt))
         self.floor.places[:], self.floor.heights[:] = self._places()
 
@@ -201,6 +212,12 @@ class CompliantEngine(PlanarEngine):
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
         """Integrate for a time h; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
 
         Raises:
             NotAchieved: The integration diverges.
@@ -278,7 +295,12 @@ class CompliantEngine(PlanarEngine):
         }
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push a link at once by an impulse in the floor frame, N s, ``(3,)``."""
+        """Push a link at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         n, state, work = self.model.n, self.state, self._work
         parts = self._support.layout.split(
             self._support.terms(0, state.y[2 : n + 2], state.y[n + 4 : 2 * n + 4])

@@ -132,7 +132,14 @@ class SpaceEngine(Engine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Go on by a step; see `Engine.advance`."""
+        """Go on by a step; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
+        """
         self._move(effort, h, forces)
         if not np.isfinite(self._v).all():
             raise NotAchieved(
@@ -356,15 +363,31 @@ class SpaceEngine(Engine):
         return points, turns
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m."""
+        """Plan a floor that is lower from a touchdown on, m.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         self._levels.plan(size, step)
 
     def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: rad.
+        """
         self._levels.plan(0.0, step, size)
 
     def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that leans more by tilt, rad, from a place on."""
+        """Plan a floor that leans more by tilt, rad, from a place on.
+
+        Args:
+            place: Ahead of the start, m.
+            drop: m.
+            tilt: rad, downhill positive.
+        """
         self._changes.append(Change(place, drop, tilt))
         self._profile = profile_of(self._changes)
 
@@ -411,7 +434,12 @@ class SpaceEngine(Engine):
         )
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         model, data = self._pin
         generalised = np.zeros(model.nv)
         generalised[:3] = pin.Quaternion(self._q[3:7]).matrix().T @ impulse

@@ -159,7 +159,14 @@ class DartEngine(SteppedEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Make a timestep; see `Engine.advance`."""
+        """Make a timestep; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
+        """
         links, force = self._links, np.zeros(self._links.getNumDofs())
         self._arm(armed)
         force[self._motor_dof] = effort
@@ -270,7 +277,12 @@ class DartEngine(SteppedEngine):
         return (body.getWorldTransform().matrix()[:3, :3] for body in self._feet)
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         links = self._links
         generalised = np.zeros(links.getNumDofs())
         for dof, axis in zip(self._root_dof, self.robot.base.axes):

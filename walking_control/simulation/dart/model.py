@@ -80,6 +80,10 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
 def build_skeleton(dart: Any, robot: Robot) -> Any:
     """Return DART's skeleton of a robot, its joints free but for stops, springs and friction.
 
+    Args:
+        dart: The module of DART.
+        robot: The `Robot`.
+
     Raises:
         UrdfError: DART cannot build it.
     """
@@ -172,7 +176,12 @@ class Floors:
         return body
 
     def lower(self, heights: np.ndarray, slopes: np.ndarray) -> None:
-        """Bring the floor of each foot to a height at x = 0, m, and a fall ahead."""
+        """Bring the floor of each foot to a height at x = 0, m, and a fall ahead.
+
+        Args:
+            heights: At x = 0, m, ``(n_feet,)``.
+            slopes: Fall ahead, 1, ``(n_feet,)``.
+        """
         for floor, height, slope in zip(self._own, heights.tolist(), slopes.tolist()):
             floor.getShapeNode(0).setRelativeTransform(
                 _placement(self._dart, _lean(self._pieces[0], slope), height)
@@ -233,6 +242,10 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
 
     Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
     inside is DART's matter, the origin of the link stands for it.
+
+    Args:
+        robot: The `Robot`.
+        foot: Name of the link.
 
     Raises:
         UrdfError: The link has no collision shape.

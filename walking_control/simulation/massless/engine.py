@@ -198,13 +198,24 @@ class PointEngine(EventEngine):
         self._fallen = False
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m."""
+        """Plan a floor that is lower from a touchdown on, m.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         self.model.drops[step] += size
 
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
         """Go on by h; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
 
         Raises:
             NotAchieved: Landings follow each other without end.
@@ -278,5 +289,10 @@ class PointEngine(EventEngine):
             yield np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push the hip at once by an impulse in the floor frame, N s, ``(3,)``."""
+        """Push the hip at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         push_point(self.model, self.state, impulse)

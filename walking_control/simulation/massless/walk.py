@@ -165,7 +165,13 @@ class PointWalker:
         self._walk = compile_where_possible(walk_point)
 
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
-        """Stand on a foot just after touchdown."""
+        """Stand on a foot just after touchdown.
+
+        Args:
+            support: Index of the stance foot.
+            q: Minimal coordinates, rad, ``(n,)``.
+            v: Their rates, rad/s, ``(n,)``.
+        """
         foot = self.robot.feet[support]
         start_point(
             self.model,
@@ -178,7 +184,12 @@ class PointWalker:
         self.data.memory[:] = self._memory
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the hip, at once; see `PointPlant.push`."""
+        """Add an impulse in N s along the floor to the hip, at once; see `PointPlant.push`.
+
+        Args:
+            impulse: N s.
+            direction: rad from x towards y.
+        """
         push_point(
             self.model,
             self.state,
@@ -186,7 +197,12 @@ class PointWalker:
         )
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
-        """Walk on; see `walk_point`."""
+        """Walk on; see `walk_point`.
+
+        Args:
+            duration: s.
+            stop_at_step: Whether to return just after the next touchdown.
+        """
         return self._walk(
             self._advance,
             self._law,

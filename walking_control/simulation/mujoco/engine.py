@@ -246,7 +246,14 @@ class MujocoEngine(SteppedEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Make a timestep; one that becomes unstable ends the walk: MuJoCo then begins anew."""
+        """Make a timestep; one that becomes unstable ends the walk: MuJoCo then begins anew.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
+        """
         data = self.data
         self._arm(armed)
         data.qfrc_applied[self._motor_dof] = effort
@@ -357,7 +364,12 @@ class MujocoEngine(SteppedEngine):
         return (self.data.xmat[body].reshape(3, 3) for body in self._foot_body)
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         generalised = np.zeros((1, self.model.nv))
         for i, axis in enumerate(self.robot.base.axes):
             generalised[0, self._dof[i]] = impulse[axis]

@@ -117,7 +117,12 @@ class Walker:
         return as_record(data) if self.is_compiled else (data, data)
 
     def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
-        """Take another law, or other values of it, on the same robot and floor."""
+        """Take another law, or other values of it, on the same robot and floor.
+
+        Args:
+            robot_file: The `RobotFile` with its values.
+            controller: Its name; None takes the file's own.
+        """
         self._take_law(*make_law(self.robot, make_controller(robot_file, controller)))
 
     def _take_law(self, law: ArrayLaw, data: LawData) -> None:
@@ -129,15 +134,31 @@ class Walker:
         self._arguments = motion, self._terms, tick, law.knowledge, *self._records, record
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
-        """Walk on; see `walk.walk`."""
+        """Walk on; see `walk.walk`.
+
+        Args:
+            duration: s.
+            stop_at_step: Whether to return just after the next touchdown.
+        """
         return int(self._ready(walk)(*self._arguments, duration, stop_at_step))
 
     def stride_many(self, count: int, longest: float = 3.0) -> int:
-        """Make strides in a row; see `walk.stride_many`."""
+        """Make strides in a row; see `walk.stride_many`.
+
+        Args:
+            count: How many.
+            longest: Longest time of one, s.
+        """
         return int(self._ready(stride_many)(*self._arguments, count, longest))
 
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
-        """Stand on a foot just after touchdown, every lock in its stance phase."""
+        """Stand on a foot just after touchdown, every lock in its stance phase.
+
+        Args:
+            support: Index of the stance foot.
+            q: Minimal coordinates, rad, ``(n,)``.
+            v: Their rates, rad/s, ``(n,)``.
+        """
         set_start(self.model, self.state, support, q, v)
         self.data.phases[:] = STANCE
         self.data.memory[:] = self._memory
@@ -176,7 +197,13 @@ class Walker:
 def make_walker(
     robot_file: RobotFile, controller: str | None = None, steps: Sequence[FloorChange] = ()
 ) -> Walker:
-    """Return a compiled walker (or `PointWalker`), or a plain one without CasADi or numba."""
+    """Return a compiled walker (or `PointWalker`), or a plain one without CasADi or numba.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the law; None takes the file's own.
+        steps: Changes of the floor.
+    """
     if robot_file.robot.base is Base.TRANSLATING:
         from walking_control.simulation.massless.walk import PointWalker
 

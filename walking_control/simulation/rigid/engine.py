@@ -243,15 +243,31 @@ class RigidEngine(PlanarEngine):
             begin_uneven(self.model, self._profile)
 
     def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m."""
+        """Plan a floor that is lower from a touchdown on, m.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: m.
+        """
         self.model.drops[step] += size
 
     def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
+
+        Args:
+            step: The touchdown, counted from 1.
+            size: rad.
+        """
         self.model.tilts[step:] += size
 
     def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on.
+
+        Args:
+            place: Ahead of the start, m.
+            drop: m.
+            tilt: rad, downhill positive.
+        """
         self._changes.append(Change(place, drop, tilt))
         self._profile = profile_of(self._changes)
 
@@ -259,6 +275,12 @@ class RigidEngine(PlanarEngine):
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
         """Integrate from event to event; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
 
         Raises:
             NotAchieved: The integration diverges.
@@ -327,7 +349,12 @@ class RigidEngine(PlanarEngine):
         )
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
-        """Push a link at once by an impulse in the floor frame, N s; closed contacts hold."""
+        """Push a link at once by an impulse in the floor frame, N s; closed contacts hold.
+
+        Args:
+            impulse: N s, ``(3,)``.
+            link: Index of the link's frame; -1: the base.
+        """
         push(
             self.terms,
             self.model,

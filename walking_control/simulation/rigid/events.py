@@ -90,7 +90,14 @@ def height_above_floor(
 def height_above_last(
     model: RigidModel, state: RigidState, x: float, z: float
 ) -> tuple[float, float]:
-    """Return height over the floor of the last foothold, behind the present one; its tangent."""
+    """Return height over the floor of the last foothold, behind the present one; its tangent.
+
+    Args:
+        model: `RigidModel`.
+        state: `RigidState`.
+        x: Place ahead of the reference foot, m.
+        z: Height over it, m.
+    """
     memo, last = state.memo, max(state.mode[STEPS] - 1, 0)
     tilt = math.tan(model.tilts[min(last, model.tilts.shape[0] - 1)])
     return z - memo[BEHIND_Z] + tilt * (x - memo[BEHIND_X]), tilt

@@ -115,6 +115,12 @@ def factorise(M: np.ndarray, L: np.ndarray, start: int, size: int) -> None:
     """Factorise ``M[start:, start:]`` as unit lower factor, pivots, transposed factor.
 
     L holds the factor below its diagonal, the inverse pivots on it, factor times pivot above.
+
+    Args:
+        M: Symmetric, ``(n, n)``.
+        L: Filled, ``(n, n)``.
+        start: First row that counts.
+        size: Number of all rows.
     """
     for i in range(start, size):
         for j in range(start, i):
@@ -131,7 +137,15 @@ def factorise(M: np.ndarray, L: np.ndarray, start: int, size: int) -> None:
 
 @array_function
 def forward(L: np.ndarray, right: np.ndarray, out: np.ndarray, start: int, size: int) -> None:
-    """Solve for the rows from start on with the unit lower factor."""
+    """Solve for the rows from start on with the unit lower factor.
+
+    Args:
+        L: From `factorise`.
+        right: ``(n,)``.
+        out: Filled, ``(n,)``.
+        start: First row that counts.
+        size: Number of all rows.
+    """
     for i in range(start, size):
         total = right[i]
         for k in range(start, i):
@@ -141,7 +155,14 @@ def forward(L: np.ndarray, right: np.ndarray, out: np.ndarray, start: int, size:
 
 @array_function
 def backward(L: np.ndarray, x: np.ndarray, start: int, size: int) -> None:
-    """Divide by the pivots and solve with the transposed factor, in place."""
+    """Divide by the pivots and solve with the transposed factor, in place.
+
+    Args:
+        L: From `factorise`.
+        x: Changed in place, ``(n,)``.
+        start: First row that counts.
+        size: Number of all rows.
+    """
     for i in range(size - 1, start - 1, -1):
         total = x[i] * L[i, i]
         for k in range(i + 1, size):
@@ -151,7 +172,13 @@ def backward(L: np.ndarray, x: np.ndarray, start: int, size: int) -> None:
 
 @array_function
 def solve_multipliers(G: np.ndarray, right: np.ndarray, k: int) -> None:
-    """Solve ``G x = right`` in place for symmetric positive semi-definite G; G is destroyed."""
+    """Solve ``G x = right`` in place for symmetric positive semi-definite G; G is destroyed.
+
+    Args:
+        G: ``(k, k)``; destroyed.
+        right: Changed in place, ``(k,)``.
+        k: Number of rows.
+    """
     for i in range(k):
         own = G[i, i]
         for j in range(i):
@@ -222,7 +249,14 @@ def apply_friction(model: RigidModel, y: np.ndarray, mode: np.ndarray, work: Wor
 
 @array_function
 def along_motor(model: RigidModel, mode: np.ndarray, rates: np.ndarray, motor: int) -> float:
-    """Return the rate of a motor's joint given rates of the support coordinates."""
+    """Return the rate of a motor's joint given rates of the support coordinates.
+
+    Args:
+        model: `RigidModel`.
+        mode: Discrete state.
+        rates: Of the support coordinates, ``(n + 2,)``.
+        motor: Its index.
+    """
     total = 0.0
     for j in range(model.relabel.shape[1]):
         total += model.inputs[mode[SUPPORT], j, motor] * rates[2 + j]
@@ -396,7 +430,14 @@ def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_dri
 
 @array_function
 def joint_rate(model: RigidModel, mode: np.ndarray, rates: np.ndarray, joint: int) -> float:
-    """Return the rate of a joint given the rates of the support coordinates."""
+    """Return the rate of a joint given the rates of the support coordinates.
+
+    Args:
+        model: `RigidModel`.
+        mode: Discrete state.
+        rates: Of the support coordinates, ``(n + 2,)``.
+        joint: Its index.
+    """
     total = 0.0
     for j in range(model.relabel.shape[1]):
         total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]

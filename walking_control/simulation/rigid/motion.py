@@ -119,7 +119,15 @@ def error_of(model: RigidModel, work: Workspace, h: float) -> float:
 
 @array_function
 def dips(g0: float, slope0: float, g1: float, slope1: float, h: float) -> bool:
-    """Return whether a signal that ends positive was negative in between (cubic Hermite)."""
+    """Return whether a signal that ends positive was negative in between (cubic Hermite).
+
+    Args:
+        g0: Value at the start.
+        slope0: Rate there, 1/s.
+        g1: Value at the end.
+        slope1: Rate there, 1/s.
+        h: Length of the step, s.
+    """
     if not (g0 > -ZERO and g1 > 0.0 and slope0 < 0.0 and slope1 > 0.0):
         return False
     for i in range(1, PARTS):
@@ -130,7 +138,16 @@ def dips(g0: float, slope0: float, g1: float, slope1: float, h: float) -> bool:
 
 @array_function
 def between(g0: float, slope0: float, g1: float, slope1: float, h: float, s: float) -> float:
-    """Return a value at a share s of a step by its values and rates at both ends (Hermite)."""
+    """Return a value at a share s of a step by its values and rates at both ends (Hermite).
+
+    Args:
+        g0: Value at the start.
+        slope0: Rate there, 1/s.
+        g1: Value at the end.
+        slope1: Rate there, 1/s.
+        h: Length of the step, s.
+        s: Share of the step, 0 to 1.
+    """
     u = 1.0 - s
     return (
         u * u * (1.0 + 2.0 * s) * g0
@@ -286,14 +303,26 @@ def is_located(work: Workspace, target: int) -> bool:
 
 @array_function
 def shorten(memo: np.ndarray, h: float, error: float) -> None:
-    """Choose a shorter step after one that missed the tolerance."""
+    """Choose a shorter step after one that missed the tolerance.
+
+    Args:
+        memo: Of the `RigidState`, with the length of the next step.
+        h: Of the step that missed, s.
+        error: Over the tolerance.
+    """
     factor = 0.9 * error**-0.125 if math.isfinite(error) else 0.2
     memo[STEP_SIZE] = h * max(0.2, factor)
 
 
 @array_function
 def lengthen(memo: np.ndarray, h: float, error: float) -> None:
-    """Choose the next step after one within the tolerance."""
+    """Choose the next step after one within the tolerance.
+
+    Args:
+        memo: Of the `RigidState`, with the length of the next step.
+        h: Of the step that met it, s.
+        error: Over the tolerance.
+    """
     longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error**-0.125))
     # a step cut short by the end of the tick says nothing against the longer one before it
     memo[STEP_SIZE] = max(memo[STEP_SIZE], longer) if h < memo[STEP_SIZE] else longer

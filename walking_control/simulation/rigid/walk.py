@@ -134,7 +134,14 @@ def control(
 
 @array_function
 def actuated_work(model: RigidModel, effort: np.ndarray, support: int, q: np.ndarray) -> float:
-    """Return the work held efforts would do from zero angles to q on a foot, J."""
+    """Return the work held efforts would do from zero angles to q on a foot, J.
+
+    Args:
+        model: `RigidModel`.
+        effort: Held, N m, ``(k,)``.
+        support: Index of the stance foot.
+        q: Minimal coordinates, rad, ``(n,)``.
+    """
     total = 0.0
     for i in range(effort.shape[0]):
         for j in range(q.shape[0]):
