@@ -12,8 +12,8 @@ none): a time t later it is at q + t v + t^2 a / 2. The drive samples within a p
 q* = q + s v + (T - h) (2 T - h) a / 12 and v* = v + s a the drive so adds nothing on average as
 long as the joint moves as predicted, and resists only what else moves it. At equal rates s is 0:
 the drive makes exactly the effort of the law. A servo of stiffness K and damping D makes an effort
-u by q* = q + s v + (u + D v + f) / K, f the dry friction that the robot file says of the joint. Its
-v is as measured: friction made up for at a speed that the law counts on would shake the joint.
+u by q* = q + s v + (u + D v) / K. The friction of its joint is the law's to make up for, as it is
+with a drive of efforts: made up for twice it would shake the joint.
 
 Unless the robot file says otherwise the gains are those of a double pole at 1 / (2 T) for the least
 inertia I that a joint can have: damping I / T, stiffness I / (4 T^2). What a sampled drive bears:
@@ -30,8 +30,6 @@ from walking_control.models.drive_kinds import FIELDS, KINDS
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command
-
-CREEP = 0.1  # rad/s: slower, dry friction of a servo's joint is made up for in part
 
 
 def fields_of(robot: Robot, simulated: bool = False) -> dict[str, tuple[str, ...]]:
@@ -94,10 +92,6 @@ class Drives:
         self._reach = np.array(
             [[getattr(robot.limits[joint], end) for joint in motors] for end in ('lower', 'upper')]
         ).reshape(2, n)
-        dry = [
-            robot.friction[joint].coulomb if joint in robot.friction else 0.0 for joint in motors
-        ]
-        self._friction = np.array(dry)
         self.expected = np.zeros(len(robot.efforts))
         self._target = np.zeros(n)  # that servos were last told
         self.are_plain = not (self._stiff | self._servo).any()
@@ -196,8 +190,7 @@ class Drives:
         servo = self._servo
         if servo.any():
             effort = command.effort[: len(servo)]
-            lost = self._friction * np.tanh(v / CREEP) + self.damping * v
-            pull = (effort[servo] + lost[servo]) / self.stiffness[servo]
+            pull = (effort[servo] + (self.damping * v)[servo]) / self.stiffness[servo]
             target = ahead.copy()
             target[servo] += pull
             self._target = np.clip(target, *self._reach)

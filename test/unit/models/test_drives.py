@@ -188,3 +188,15 @@ def test_a_motion_the_law_counts_on_meets_no_resistance():
         command.torque(q + t * v + 0.5 * t * t * a, v + t * a)[0] for t in np.arange(10) * 1e-3
     ]
     assert np.mean(along) == pytest.approx(3.0, abs=1e-9)
+
+
+@pytest.mark.long
+def test_position_servos_with_dry_friction_stand():
+    """If it failed, law and drive would both make up for one friction, and the robot would shake."""
+    told = {'drive': 'position', 'stiffness': 300.0, 'damping': 3.0}
+    sets = []
+    for joint in load_robot('walker3d').robot.joints:  # a tenth of the largest effort
+        sets += [(f'robot.actuators.{joint}.{name}', value) for name, value in told.items()]
+        sets += [(f'robot.friction.{joint}.coulomb', 6.0)]
+    run = simulate(load_robot('walker3d', sets), 'stepping', duration=1.5)
+    assert run.fault is None
