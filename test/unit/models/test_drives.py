@@ -192,7 +192,7 @@ def test_a_motion_the_law_counts_on_meets_no_resistance():
 
 @pytest.mark.long
 def test_position_servos_with_dry_friction_stand():
-    """If it failed, law and drive would both make up for one friction, and the robot would shake."""
+    """If it failed, law and drive would both make up for one friction, and shake the robot."""
     told = {'drive': 'position', 'stiffness': 300.0, 'damping': 3.0}
     sets = []
     for joint in load_robot('walker3d').robot.joints:  # a tenth of the largest effort
