@@ -121,6 +121,7 @@ def test_natural_walking_knows_the_soles(tmp_path, biped):
     assert {name: values[name] for name in SHARED} == {name: known[name] for name in SHARED}
     assert known['narrowest'] < values['step_width'] < known['step_width']  # as gaits have it
     assert values['tall'] == pytest.approx(0.97 * 0.8, abs=0.01)  # legs of 0.8 m
+    assert values['place_rate'] == 0.0  # by the clock
     with pytest.raises(IncompatibleController, match='flat soles'):
         simulate(load_robot('walker3d_points', controller='natural_walking'))
 

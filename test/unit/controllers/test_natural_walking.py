@@ -21,6 +21,7 @@ from walking_control.controllers.natural_walking.reference import (
 )
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.scale import Scale
@@ -259,6 +260,14 @@ def test_energy_beyond_the_gait_is_the_deviation(table):
     v_gait = np.sqrt(gait**2 + rate**2 * (x**2 - place**2))
     left = 0.5 * mass * (v**2 - v_gait**2)
     assert left == pytest.approx(began * np.exp(-gain * rate * time), rel=0.03)
+
+
+def test_lengths_times_and_speeds_grow_with_the_robot():
+    """A base that sinks at 1 m/s is slow on Atlas, and falls on a robot of 30 cm."""
+    own = set(NaturalWalkingParameters.rows) - set(SteppingParameters.rows)
+    for name in own:
+        row = NaturalWalkingParameters.rows[name]
+        assert row.scaled or row.unit not in ('m', 's', 'm/s', 'N m/s', 'J'), name
 
 
 def test_hips_with_arms_between_their_axes_are_no_knees():

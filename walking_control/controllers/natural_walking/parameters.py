@@ -120,9 +120,9 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         live=True,
     )
     sinking_down: float = parameter(
-        1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0
+        1.12, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0, scaled=True
     )
-    rising: float = parameter(0.08, 'm/s', 'How fast it rises again.', 0.001, 10.0)
+    rising: float = parameter(0.09, 'm/s', 'How fast it rises again.', 0.001, 10.0, scaled=True)
     gait_trunk_stiffness: float = parameter(
         300.0,
         '1/s^2',

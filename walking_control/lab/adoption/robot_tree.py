@@ -217,7 +217,9 @@ def sections_of(
     if stepping.get('sole_width', 0.0) > 0.0:  # it walks on soles alone
         shared = {name: stepping[name] for name in SHARED}
         wide = _short(GAIT_WIDTH * stepping['narrowest'])
-        sections['natural_walking'] = {**shared, 'step_width': wide, 'tall': _short(tall)}
+        # by its place on the curve a step of G1 costs 4 to 29 % more than by the clock
+        by_clock = {'tall': _short(tall), 'place_rate': 0.0}
+        sections['natural_walking'] = {**shared, 'step_width': wide, **by_clock}
     return sections
 
 
