@@ -45,9 +45,10 @@ STEADY = 0.7  # of a difference's energy is in its mean: an offset
 BIAS = 3.0  # m/s^2: the floor does not slip away so fast for so long
 CARRIED, FELT = 0.7, 0.4  # of the weight under the feet, of gravity in the IMU, over `FEEL` looks
 FEEL = 4
-REPEATED = 0.04  # s
 ALONG = 0.5  # cosine between the axis of a joint that may be wrong and what is wrong
-FARTHEST, SOON = 6, 2  # looks by which a sensor is late at most, and at least
+FARTHEST, SOON = 6, 2  # looks by which a sensor is late: less than this, and at least
+ALIKE = 0.25  # of the larger energy, of two that may be the same but for a delay
+FASTEST = 12.0  # m/s^2 by which legs that rest cannot accelerate the IMU
 LATE, EXPLAINED_BY_DELAY = 0.1, 0.25  # of the energy: a difference, and what a delay leaves of it
 WINDOW, OFFSET = 20, 4.5  # looks, m/s^2: no robot goes ever faster for so long, but in a fall
 LONGER = 10  # times the patience: a sole that tilts on an edge looks like an IMU that is turned
@@ -147,7 +148,7 @@ class Delay:
         self._names = names
         self._past: deque[tuple[np.ndarray, np.ndarray] | None] = deque(maxlen=FARTHEST + 1)
         self._off = np.zeros((2, FARTHEST + 1))  # energy of the difference: first, second late
-        self._size = 0.0
+        self._sizes = np.zeros(2)  # energy of each
 
     def add(self, kept: float, turns: tuple[np.ndarray, np.ndarray] | None) -> None:
         """Take both at one look, None if they are not known; `kept`: share of what was before."""
@@ -155,7 +156,7 @@ class Delay:
         if turns is None:
             return
         self._off *= kept
-        self._size = kept * self._size + max(float(turn @ turn) for turn in turns)
+        self._sizes = kept * self._sizes + [float(turn @ turn) for turn in turns]
         for shift, before in enumerate(reversed(self._past)):
             if before is None:
                 self._off[:, shift:] += np.sum((turns[0] - turns[1]) ** 2)  # as if not late
@@ -165,11 +166,13 @@ class Delay:
 
     def late(self) -> tuple[str, float] | None:
         """Return which of the two is late, and by how many s; None: neither."""
-        now = self._off[0, 0]
-        if now < LEAST_TURN**2 or now < LATE * self._size or len(self._past) <= FARTHEST:
+        now, (less, more) = self._off[0, 0], sorted(self._sizes)
+        if now < LEAST_TURN**2 or now < LATE * more or len(self._past) <= FARTHEST:
+            return None
+        if less < ALIKE * more:  # a gain, or one that is dead
             return None
         late, shift = np.unravel_index(int(self._off.argmin()), self._off.shape)
-        if shift < SOON or self._off[late, shift] > EXPLAINED_BY_DELAY * now:
+        if not SOON <= shift < FARTHEST or self._off[late, shift] > EXPLAINED_BY_DELAY * now:
             return None
         return self._names[int(late)], STEP * int(shift)
 
@@ -211,7 +214,6 @@ class LieDetector:
             for pair in ((GYRO, ORIENTATION), (GYRO, ENCODERS), (ORIENTATION, ENCODERS))
         }
         self._swings = [0] * len(self._feet)  # looks in a row in which who says he carries swings
-        self._repeats: dict[str, tuple[bytes, float]] = {}  # part -> its bytes and for how long
         self._row: tuple[str, int] = '', 0  # what was found, looks in a row
 
     def watch(self, measurement: Measurement, heard: float, silent: bool) -> tuple[str, str] | None:
@@ -222,10 +224,6 @@ class LieDetector:
             heard: Time that it stands for, s.
             silent: Whether a silence came before it.
         """
-        for part in ('orientation', 'angular_velocity', 'linear_acceleration'):
-            said = getattr(measurement, part).tobytes()
-            before, lasted = self._repeats.get(part, (b'', 0.0))
-            self._repeats[part] = said, lasted + heard if said == before else 0.0
         self._turned += heard * measurement.angular_velocity
         self._pushed += heard * measurement.linear_acceleration
         self._span += heard
@@ -323,6 +321,9 @@ class LieDetector:
         said = back @ (WEIGHTS @ np.array([look.force for look in looks])[1:])
         up = self._gravity * back[:, 2]
         rows = [back @ row / span**2 + up for row in curves]
+        stood = [foot for foot in stood if float(np.linalg.norm(rows[foot] - up)) < FASTEST]
+        if not stood:
+            return
         errors = [float(np.linalg.norm(row - said)) for row in rows]
         best = int(np.argmin(errors))
         if self._in_space and best not in stood and last.firm[best]:
@@ -441,15 +442,11 @@ class LieDetector:
 
     def _gyro_or_orientation(self, wrong: list[int], felt: list[int]) -> tuple[str, str]:
         gyro, legs, turn = self._by_orientation, self._by_legs, self._orientation
-        repeats = {part: lasted > REPEATED for part, (_, lasted) in self._repeats.items()}
         lies = turn.off() > legs.off() if self._has_soles else bool(felt)
-        if repeats['orientation'] != repeats['angular_velocity']:
-            lies = repeats['orientation']
         axis = wrong[0]
         if not lies:
             return 'gyroscope', f'the gyroscope lies: {gyro.words(axis, "rad in 0.06 s")}'
-        kind = 'repeats itself' if repeats['orientation'] else 'contradicts gyroscope and legs'
-        return 'orientation', f'the orientation of the IMU lies: it {kind}'
+        return 'orientation', 'the orientation of the IMU lies: it contradicts gyroscope and legs'
 
 
 def _rotation(orientation: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import inspect
 import math
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -600,3 +601,16 @@ def test_the_mean_over_a_stride_does_not_see_the_sway():
         value, rate = mean.add(0.3 * time + sway, dt, stride)
     assert value == pytest.approx(0.3 * (time - 0.5 * stride), abs=2e-3)
     assert rate == pytest.approx(0.3, abs=0.01)
+
+
+@pytest.mark.parametrize('turned', [0.0, math.pi / 2.0, 2.8, math.pi])
+def test_a_zero_pose_that_lies_has_a_leg_all_the_same(turned):
+    """Speeds and times go with the root of a leg's length: of legs that point up it was negative."""
+    robot = load_robot('walker3d').robot
+    root = ElementTree.fromstring(robot.urdf)
+    for joint in root.findall('joint'):
+        if joint.get('name') in ('left_hip_yaw', 'right_hip_yaw'):
+            joint.find('origin').set('rpy', f'0 {turned} 0')
+    robot = replace(robot, urdf=ElementTree.tostring(root, encoding='unicode'))
+    body = Body(Dynamics(robot, 9.81, 0.0), 9.81)
+    assert body.leg_length > 0.2 and thresholds_of(body.size).slow > 0.0
