@@ -605,7 +605,7 @@ def test_the_mean_over_a_stride_does_not_see_the_sway():
 
 @pytest.mark.parametrize('turned', [0.0, math.pi / 2.0, 2.8, math.pi])
 def test_a_zero_pose_that_lies_has_a_leg_all_the_same(turned):
-    """Speeds and times go with the root of a leg's length: of legs that point up it was negative."""
+    """Speeds go with the root of the length of a leg: of one that points up it was negative."""
     robot = load_robot('walker3d').robot
     root = ElementTree.fromstring(robot.urdf)
     for joint in root.findall('joint'):
