@@ -14,7 +14,7 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
         ('dribbel', 'acc x inverted', 'x lies'),
         ('humanoid', 'acc in g', 'in g'),
         ('humanoid', 'first foot inverted', 'left_sole'),
-        ('dribbel', 'first foot frozen', 'repeats itself'),
+        ('dribbel', 'feet frozen', 'repeats itself'),
         ('humanoid', 'gyro y dead', 'y of the gyroscope repeats itself'),
         pytest.param('walker3d', 'acc x offset', 'off along x', marks=pytest.mark.long),
         pytest.param('walker3d', 'orientation late', 'late', marks=pytest.mark.long),

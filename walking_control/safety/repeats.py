@@ -4,7 +4,7 @@
 Noise changes what a live sensor says almost every time. One number that no longer does, while
 others of its sensor go on, is not measured any more. What never was alive is
 not judged: coarse digits, an axis that a planar robot does not have, a sensor that is slower than
-the rest. A joint may come to rest, but not with a velocity; a foot in the air says zero.
+the rest. A joint may come to rest, but not with a velocity; a foot in the air may repeat itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.models.scale import scale_of
 from walking_control.models.signals import CONTACT, IMU, JOINTS, places_of, sensors_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ NEWS = 12  # of a sensor in a row in which a number repeats itself
 LIVELY = 0.9  # of the news before in which it changed
 MEMORY = 0.05  # share of the newest in that
 MOVED = 0.002  # rad or m that a joint which stands still cannot have moved by its own velocity
+LEAST = 0.05  # of the weight, on a foot that is judged
 KINDS = {'angular_velocity': 'gyroscope', 'linear_acceleration': 'accelerometer'}
 
 
@@ -78,9 +80,11 @@ class RepeatCheck:
 
     Args:
         robot: The `Robot`.
+        gravity: m/s^2.
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, gravity: float) -> None:
+        self._least = LEAST * scale_of(robot, gravity).mass * gravity
         self._parts = _parts(robot)
         self._members = [np.array(part.numbers) for part in self._parts]
         self._owner = np.zeros((len(self._parts), self._parts[0].news.stop))
@@ -124,8 +128,8 @@ class RepeatCheck:
             told = values[self._members[i]]
             if joint >= 0 and abs(told[1]) * self._held[i] < MOVED:
                 continue  # it has come to rest
-            if part.code == 'foot_force' and not told.any():
-                continue  # in the air
+            if part.code == 'foot_force' and float(np.linalg.norm(told)) < self._least:
+                continue  # in the air, where a coarse cell always says the same
             words = ', '.join(f'{value:.3g}' for value in told)
             return part.code, (
                 f'{part.what} repeats itself: {words} for {self._held[i]:.3f} s of samples, while '

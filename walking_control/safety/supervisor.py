@@ -70,7 +70,7 @@ class Supervisor:
         self.dispensable: frozenset[str] = frozenset()  # what a stop can do without
         self._imu = ImuCheck(robot, values, gravity)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
-        self._repeats = RepeatCheck(robot)
+        self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()

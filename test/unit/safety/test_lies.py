@@ -21,10 +21,10 @@ def hear(spoil, count=400, noise=1.0):
         count: Measurements.
         noise: Size of all noise.
     """
-    check, rng, told = RepeatCheck(ROBOT), np.random.default_rng(0), Measurement(ROBOT)
+    check, rng, told = RepeatCheck(ROBOT, 9.81), np.random.default_rng(0), Measurement(ROBOT)
     first = None
     for number in range(count):
-        told.values[:] = 1.0 + noise * rng.normal(0.0, 0.1, len(told.values))
+        told.values[:] = 10.0 + noise * rng.normal(0.0, 0.1, len(told.values))
         if number >= count // 2:
             first = told.values.copy() if first is None else first
             spoil(told, first)
@@ -74,8 +74,8 @@ def rest(told, first):
 
 
 def lift(told, first):
-    """A foot in the air, without noise."""
-    told.foot_force[0] = 0.0
+    """A foot in the air, whose cell has an offset and few digits."""
+    told.foot_force[0] = 0.0, 0.0, 2.0
 
 
 def slow(told, first):
