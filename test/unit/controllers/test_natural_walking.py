@@ -10,6 +10,7 @@ import pytest
 from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.felt_floor import FeltFloor
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
+from walking_control.controllers.natural_walking.gait_tracking import pressure_shift
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
@@ -139,7 +140,7 @@ def test_the_gait_is_left_for_what_grows():
         switch.on_gait = True
         for tick in range(40):
             deviation = begin * np.exp(growth * 0.002 * tick) * np.array([ahead, not ahead])
-            switch.judge(deviation, 0.002 * tick, False, 0.002)
+            switch.judge(deviation, 0.002 * tick, False, True, 0.002)
             switch.go_on(0.3, 0.2, values)
         return switch.on_gait
 
@@ -268,6 +269,26 @@ def test_lengths_times_and_speeds_grow_with_the_robot():
     for name in own:
         row = NaturalWalkingParameters.rows[name]
         assert row.scaled or row.unit not in ('m', 's', 'm/s', 'N m/s', 'J'), name
+
+
+def test_an_empty_tank_cuts_what_injects_alone():
+    """A law that pays for more than its gait would go on, or could not brake any more."""
+    behind, ahead = np.array([-0.02, 0.01]), np.array([0.02, 0.01])
+    np.testing.assert_allclose(pressure_shift(behind, 2.0, True), [-0.04, 0.02])
+    np.testing.assert_allclose(pressure_shift(behind, 2.0, False), [0.0, 0.02])
+    np.testing.assert_allclose(pressure_shift(ahead, 2.0, False), [0.04, 0.02])
+
+
+@pytest.mark.long
+def test_a_small_push_is_taken_back_within_its_step():
+    """By a clock a deviation stays, 43 mm of this push, for the next foothold to pay for."""
+    robot_file = load_robot('walker3d', controller='natural_walking', speed=0.8)
+    run = simulate(robot_file, duration=6.4, disturb=['push=0.15@16.125:direction=0'])
+    assert run.fault is None
+    pushed = np.flatnonzero(np.diff(run.steps))[15] + 50
+    end = pushed + np.flatnonzero(np.diff(run.telemetry['stance'][pushed:]))[0]
+    assert 0.01 < run.telemetry['deviation_x'][end - 5] < 0.035
+    assert run.telemetry['on_gait'][pushed:].all()
 
 
 def test_hips_with_arms_between_their_axes_are_no_knees():

@@ -156,10 +156,12 @@ class NaturalWalking(WalkingLaw):
             return [*standing_tasks(engine), *posture_tasks(engine, self._height)]
         if self.on_gait:
             tracking.measure()
-            rough = tracking.felt.roughness > 0.0 or tracking.surprised
+            felt, elapsed = tracking.felt, engine.plan.elapsed
+            rough = felt.roughness > 0.0 or tracking.surprised
             if not tracking.touching:
-                self.switch.judge(tracking.deviation, engine.plan.elapsed, rough, dt)
-            self.switch.go_on(tracking.s, engine.plan.step.remaining, values)
+                self.switch.judge(tracking.deviation, elapsed, rough, felt.settled, dt)
+            part = min(tracking.s, elapsed / tracking.table.stride.duration)
+            self.switch.go_on(part, engine.plan.step.remaining, values)
         if self.on_gait:
             tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)

@@ -41,6 +41,7 @@ class FeltFloor:
         slope: Rise over run along x and y of the floor axes, as the gait follows it, ``(2,)``.
         bank: What of the floor's lean the gait does not know, heading frame, ``(3, 3)``.
         roughness: m.
+        settled: Whether the sole that stands lies still on the floor.
     """
 
     def __init__(self, scale: Scale) -> None:
@@ -51,7 +52,7 @@ class FeltFloor:
     def reset(self) -> None:
         """Forget the past: the floor is level and smooth."""
         self.slope[:] = self._found[:] = 0.0
-        self.bank, self.roughness = np.eye(3), 0.0
+        self.bank, self.roughness, self.settled = np.eye(3), 0.0, True
         self._over = self._over_rate = self._over_wanted = 0.0
 
     def follow(
@@ -66,9 +67,10 @@ class FeltFloor:
             on_gait: Whether the gait is walked.
             dt: Of the tick, s.
         """
+        turning = math.hypot(*foot.velocity[3:5]) * self._time
+        self.settled = elapsed > SETTLED * self._time and turning < TURNING
         if on_gait:
-            turning = math.hypot(*foot.velocity[3:5]) * self._time
-            if elapsed > SETTLED * self._time and turning < TURNING:
+            if self.settled:
                 normal = foot.rotation[:, 2]
                 lean = -normal[:2] / max(normal[2], STEEPEST)
                 self._found[:] = np.clip(lean, -STEEPEST, STEEPEST)

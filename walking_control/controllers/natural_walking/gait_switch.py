@@ -19,6 +19,7 @@ FIRST, LAST = 0.05, 0.75
 # in sqrt(L / g), L the length of a leg
 FILTER = 0.035  # of the deviation's low-pass
 ROUGH_FIRST, ROUGH_FILTER = 0.21, 0.105  # on a rough floor it is judged so late, and smoothly
+WIDER = 1.25  # and so much farther off
 LATEST = 0.42  # how long a late floor is waited for
 
 
@@ -63,16 +64,19 @@ class GaitSwitch:
             calm = math.hypot(*deviation) < values.calm
             self.calm = min(self.calm + more, TO_ENTER) if calm else 0
 
-    def judge(self, deviation: np.ndarray, elapsed: float, rough: bool, dt: float) -> None:
+    def judge(
+        self, deviation: np.ndarray, elapsed: float, rough: bool, settled: bool, dt: float
+    ) -> None:
         """Follow the deviation from the gait, smoothly.
 
         Args:
             deviation: m, ``(2,)``.
             elapsed: Time since the last touchdown, s.
             rough: Whether the floor is, or the last touchdown came at another time.
+            settled: Whether the sole lies still: one that turns moves the deviation.
             dt: Of the tick, s.
         """
-        begins = ROUGH_FIRST * self._time if rough else 2.0 * dt
+        begins = 2.0 * dt if settled and not rough else ROUGH_FIRST * self._time
         time = (ROUGH_FILTER if rough else FILTER) * self._time
         self.rough = rough
         if elapsed < begins:
@@ -104,14 +108,15 @@ class GaitSwitch:
         """Decide within a step: leave the gait where it cannot take the deviation, or go on.
 
         Args:
-            part: Of the step that is over.
+            part: Of the step that is over, by place or by time, what is less.
             remaining: Time until touchdown, s.
             values: The parameters.
         """
         ahead, limit = self.judged + values.look_ahead * self.rate, values.leaving
         sideways = values.leaving_sideways
         if self.rough:
-            ahead, sideways = self.judged, limit
+            ahead, limit = self.judged, WIDER * limit
+            sideways = limit
         pushed = FIRST < part < LAST and math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
         if pushed or remaining < -LATEST * self._time:
             self.on_gait, self.calm = False, 0

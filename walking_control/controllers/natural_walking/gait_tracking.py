@@ -258,10 +258,8 @@ class GaitTracking:
             row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
         self._move_foot(row, rate, dt)
         engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
-        press = values.pressure_gain * self.deviation
-        if not self.may_inject:
-            press[0] = max(press[0], 0.0)
-        place = engine.on_sole(row[PRESSURE] + press)
+        shift = pressure_shift(self.deviation, values.pressure_gain, self.may_inject)
+        place = engine.on_sole(row[PRESSURE] + shift)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
         swing = swing_task(engine, gains)
         if self.struck:  # what is planned tells the landing; the foot is braked alone
@@ -373,6 +371,19 @@ class GaitTracking:
             level @ (spin * rate + self._turn_error * fade[1] * scale),
             level @ (gain * rate**2 + self._turn_error * fade[2] * scale**2),
         )
+
+
+def pressure_shift(deviation: np.ndarray, gain: float, may_inject: bool) -> np.ndarray:
+    """Return how far from where it does on the gait the floor shall press, m, ``(2,)``.
+
+    Args:
+        deviation: From the gait, heading frame, m, ``(2,)``.
+        gain: k, in deviations.
+        may_inject: Whether energy may be put in: pressing farther back than on the gait does, by
+            -m w^2 (p - p_gait) x'.
+    """
+    shift = gain * deviation
+    return shift if may_inject else np.array([max(shift[0], 0.0), shift[1]])
 
 
 def _aim_at(wanted: np.ndarray, gait: Stride, ahead: np.ndarray) -> Aim:

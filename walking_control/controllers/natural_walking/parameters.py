@@ -102,7 +102,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         scaled=True,
     )
     place_rate: float = parameter(
-        26.8,
+        13.4,
         '1/s',
         "How fast the part of the step follows the centre of mass's place on the gait's curve; "
         '0 leaves it to the clock.',
