@@ -247,7 +247,7 @@ def make_estimator(robot_file: RobotFile) -> Estimator:
 def _make_velocities(
     robot: Robot, values: EstimatorParameters, slope: float, gravity: float
 ) -> VelocityFilter | None:
-    if values.velocity == 'measured':
+    if values.velocity == 'measured' or values.velocity == 'auto' and values.velocity_lag == 0.0:
         return None
     if values.velocity == 'filtered':
         return VelocityFilter(robot, values)

@@ -74,8 +74,9 @@ class EstimatorParameters(Parameters, section='estimator'):
         'measured',
         '',
         'Joint velocities: as measured, from positions by a filter, or by a '
-        'filter that knows how a walker on one foot moves.',
-        choices=('measured', 'filtered', 'model'),
+        'filter that knows how a walker on one foot moves; auto: by the latter where measured ones '
+        'lag (velocity_lag).',
+        choices=('measured', 'filtered', 'model', 'auto'),
     )
     velocity_memory: float = parameter(
         0.03,
@@ -136,7 +137,7 @@ class EstimatorParameters(Parameters, section='estimator'):
         0.0,
         's',
         'Time constant of the low-pass that joint velocities have gone through; '
-        'natural_walking makes up for it by the accelerations it plans.',
+        'natural_walking makes up for it by the accelerations it plans, velocity: auto by a model.',
         0.0,
         0.1,
     )

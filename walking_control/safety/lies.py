@@ -296,7 +296,9 @@ class LieDetector:
         for (one, other), delay in self._delays.items():
             delay.add(kept, (told[one], told[other]) if other in told else None)
         up = self._gravity * now.rotation[2]
-        self._felt.append(now.rotation.T @ now.force - up if now.load > FELT else np.zeros(3))
+        # exactly zero says an IMU without an accelerometer
+        feels = now.load > FELT and now.force.any()
+        self._felt.append(now.rotation.T @ now.force - up if feels else np.zeros(3))
         if len(looks) > CURVE:
             self._feel(kept)
         return self._decide()
@@ -417,12 +419,12 @@ class LieDetector:
         """Return in words by how much the IMU feels too much for too long, or ''."""
         if len(self._felt) < WINDOW:
             return ''
-        mean = np.mean(self._felt, axis=0)
-        axis = int(np.abs(mean).argmax())
-        if abs(mean[axis]) < OFFSET:
+        usual = np.median(self._felt, axis=0)  # a push is over before half of that
+        axis = int(np.abs(usual).argmax())
+        if abs(usual[axis]) < OFFSET:
             return ''
         return (
-            f'the accelerometer is off along {AXES[axis]} by {mean[axis]:.2g} m/s^2: for '
+            f'the accelerometer is off along {AXES[axis]} by {usual[axis]:.2g} m/s^2: for '
             f'{WINDOW * STEP:g} s the robot would have gone ever faster'
         )
 

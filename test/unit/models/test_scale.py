@@ -19,7 +19,7 @@ SERVING = {
     'humanoid': ('estimator', 'safety', 'static_torque'),
     'walker3d_point': ('search',),
 }
-OTHERS = ('compliant', 'natural_walking', 'space_search', 'static_torque', 'stepping')
+OTHERS = ('compliant', 'hip_stop', 'natural_walking', 'space_search', 'static_torque', 'stepping')
 # bounds of what sensors can say grow with every robot; no walk that they let pass knows them
 BOUNDS = ('bridge_time', 'base_rate_limit', 'foot_force_limit')
 
