@@ -68,7 +68,7 @@ def walk(given, law, speed, words, seed):
         run = simulate(robot_file, duration=given.duration, disturb=disturb)
     summary = summarize(run)
     if summary.fell or summary.fault:
-        return f'{summary.duration:.1f} s: {summary.fall_reason or summary.fault} | | | |'
+        return f'{summary.duration:.1f} s: {summary.fall_reason or summary.fault_reason} | | | |'
     steady, share = summary.steady, summary.on_gait
     return (
         f'{summary.duration:g} s | {steady.speed:.3f} | {steady.cost_of_transport_positive:.3f} | '
