@@ -419,12 +419,12 @@ class LieDetector:
         """Return in words by how much the IMU feels too much for too long, or ''."""
         if len(self._felt) < WINDOW:
             return ''
-        usual = np.median(self._felt, axis=0)  # a push is over before half of that
-        axis = int(np.abs(usual).argmax())
-        if abs(usual[axis]) < OFFSET:
+        mean = np.mean(self._felt, axis=0)
+        axis = int(np.abs(mean).argmax())
+        if abs(mean[axis]) < OFFSET:
             return ''
         return (
-            f'the accelerometer is off along {AXES[axis]} by {usual[axis]:.2g} m/s^2: for '
+            f'the accelerometer is off along {AXES[axis]} by {mean[axis]:.2g} m/s^2: for '
             f'{WINDOW * STEP:g} s the robot would have gone ever faster'
         )
 

@@ -87,6 +87,8 @@ class RepeatCheck:
         self._least = LEAST * scale_of(robot, gravity).mass * gravity
         self._parts = _parts(robot)
         self._members = [np.array(part.numbers) for part in self._parts]
+        self._feet = {i for i, part in enumerate(self._parts) if part.code == 'foot_force'}
+        self._in_space = robot.is_free
         self._owner = np.zeros((len(self._parts), self._parts[0].news.stop))
         for row, numbers in zip(self._owner, self._members):
             row[numbers] = 1.0
@@ -122,14 +124,17 @@ class RepeatCheck:
         self._was = np.where(changed, self._lively, self._was)
         self._count = np.where(changed, 0, self._count + news)
         self._held = np.where(changed, 0.0, self._held + heard)
-        found = np.flatnonzero((self._count >= NEWS) & (self._was > LIVELY))
-        for i in found.tolist():
+        found = np.flatnonzero((self._count >= NEWS) & (self._was > LIVELY)).tolist()
+        # one foot alone the estimator of a robot in space finds out, and bears
+        borne = self._in_space and not self._feet <= {*found}
+        for i in found:
             part, joint = self._parts[i], self._parts[i].joint
             told = values[self._members[i]]
             if joint >= 0 and abs(told[1]) * self._held[i] < MOVED:
                 continue  # it has come to rest
-            if part.code == 'foot_force' and float(np.linalg.norm(told)) < self._least:
-                continue  # in the air, where a coarse cell always says the same
+            in_air = i in self._feet and float(np.linalg.norm(told)) < self._least
+            if in_air or i in self._feet and borne:
+                continue  # in the air a coarse cell always says the same
             words = ', '.join(f'{value:.3g}' for value in told)
             return part.code, (
                 f'{part.what} repeats itself: {words} for {self._held[i]:.3f} s of samples, while '
