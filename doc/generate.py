@@ -8,7 +8,7 @@ from pathlib import Path
 
 import walking_control
 from walking_control.loading import load_robot, SECTIONS
-from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
 from walking_control.models.resources import robot_names
@@ -61,6 +61,7 @@ def parameters_page():
         GearedMotor: 'robot.actuators.<joint>',
         JointSpring: 'robot.springs.<joint>',
         JointFriction: 'robot.friction.<joint>',
+        MotorThermal: 'robot.thermal.<joint>',
         ServoParameters: 'robot.servos.<joint>',
         PushOffLimit: 'robot.push_off',
         SignalParameters: 'robot.signals.<name>',

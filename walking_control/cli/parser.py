@@ -7,7 +7,7 @@ from walking_control.cli.gait import atlas, cycle, impact, search
 from walking_control.cli.recording import estimate, identify, import_log, plot, replay
 from walking_control.cli.robots import adopt, bring_up, gallery
 from walking_control.cli.running import fault, monitor, ros2_control
-from walking_control.cli.statics import check, statics
+from walking_control.cli.statics import check, endurance, statics
 from walking_control.cli.sweep import reproduce, sweep, tune
 from walking_control.cli.verb import Parser, Verb
 from walking_control.cli.walking import compare, demo, robustness, simulate
@@ -35,6 +35,7 @@ VERBS: tuple[Verb | tuple[str, str, tuple[Verb, ...]], ...] = (
     fault,
     monitor,
     statics,
+    endurance,
     ('design', 'Answer questions before a robot is built.', (transmission, rotom)),
 )
 

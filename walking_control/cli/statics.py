@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs of a robot at rest: statics, check."""
+"""Verbs of what a robot can bear: statics, endurance, check."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.common import Common, make_folder, needing_ros, OR_URDF
-from walking_control.cli.output import print_files, tell, write_json
-from walking_control.cli.verb import argument, not_negative, option, positive, verb
+from walking_control.cli.common import (
+    Common,
+    Following,
+    make_folder,
+    needing_ros,
+    OR_URDF,
+    requested_robot,
+    Sensed,
+    walking_robot,
+)
+from walking_control.cli.output import print_files, save_figures, tell, write_json
+from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.statics import solvers
 
 if TYPE_CHECKING:
     from walking_control.lab.experiments.statics import Posture
     from walking_control.statics.distributor import StaticSolution, StaticTorque
+
+SIMULATED = 12.0  # s of a walk whose heat is taken
 
 
 class _Statics(Common):
@@ -25,7 +36,7 @@ class _Statics(Common):
     right: str | None = option('right sole (default: second foot)', 'FRAME')
     support: str = option(choices=('left', 'right', 'both'), default='both')
     q: Path | None = option('configuration, YAML (default: start posture, or zero)', 'FILE')
-    objective: str = option(choices=('torque', 'force'), default='torque')
+    objective: str = option(choices=('torque', 'force', 'heat'), default='torque')
     friction: float = option(None, 'MU', positive, default=0.7)
     foot_size: Sequence[float] | None = option(
         'length and width of the soles in m; 0 0: points (default: 0.20 0.10)',
@@ -59,6 +70,82 @@ def statics(options: _Statics) -> int:
         print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
         return 1
     return 0
+
+
+class _Endurance(Sensed, Following):
+    duration: float = option('how long, s (default: 3600)', 'S', duration, default=3600.0)
+    ambient: float = option('of the air, C (default: 25)', 'T', default=25.0)
+    begin: float | None = option('of all motors at the start, C (default: that of the air)', 'T')
+    speed: float | None = option("of robots in space, m/s (default: the robot file's)", 'V')
+    recording: Path | None = option(
+        'take the efforts of this run, a folder of simulate --out or its run.csv, '
+        'instead of simulating 12 s',
+        'RUN',
+    )
+
+
+@verb(
+    'walking_control endurance humanoid --duration 3600 --ambient 30',
+    'walking_control endurance walker3d --controller natural_walking --speed 0.8',
+)
+def endurance(options: _Endurance) -> int:
+    """Say how warm the motors get, and when the first is at its limit."""
+    from walking_control.lab.experiments.endurance import (
+        check_air,
+        endure,
+        heat_of_run,
+        heat_of_table,
+    )
+    from walking_control.models.thermal import heating
+    from walking_control.runs.quantities import ending, failure
+    from walking_control.simulation.simulate import simulate
+
+    robot_file = (
+        requested_robot(options) if options.speed is None else walking_robot(options, options.speed)
+    )
+    check_air(options.ambient, options.begin)
+    robot, model = robot_file.robot, heating(robot_file.robot)
+    if options.recording is not None:
+        squared, friction = heat_of_table(options.recording, robot)
+    else:
+        run = simulate(robot_file, options.controller, options.plant, SIMULATED)
+        if (reason := failure(ending(run))) is not None:
+            print(f'error: {robot.name} {reason}', file=sys.stderr)
+            return 1
+        squared, friction = heat_of_run(run)
+    found = endure(model, squared, friction, options.duration, options.ambient, options.begin)
+    curves, law = found.pop('curves'), options.controller or robot_file.controller
+    result = {'robot': robot.name, 'controller': law, **found, 'files': []}
+    if options.out is not None:
+        from walking_control.lab.reports.plots.walk import plot_temperatures
+
+        result['files'] = save_figures(
+            options.out, {'endurance': plot_temperatures(curves, result)}
+        )
+        result['files'].append(write_json(result, options.out / 'endurance.json'))
+    tell(options, result, _print_endurance)
+    return 0
+
+
+def _print_endurance(result: Mapping[str, Any]) -> None:
+    for sentence in result['assumptions']:
+        print(f'assumed: {sentence}')
+    print(f'{"":>28}{"winding":>10}{"housing":>10}{"settles at":>12}{"limit":>8}  limit reached')
+    for joint, row in result['temperatures'].items():
+        when, last = row['time_to_limit'], row['settles_at']
+        print(
+            f'{joint:>28}{row["winding"]:>8.1f} C{row["housing"]:>8.1f} C'
+            f'{"never" if last is None else f"{last:.1f} C":>12}{row["limit"]:>6.0f} C  '
+            + ('never' if when is None else f'after {when / 60.0:.1f} min')
+        )
+    hottest = result['hottest']
+    when = hottest['time_to_limit']
+    print(
+        f'{hottest["joint"]} is the nearest to its limit: {hottest["temperature"]:.1f} C after '
+        f'{result["duration"] / 60.0:.4g} min, '
+        + ('and never reaches it' if when is None else f'reaches it after {when / 60.0:.1f} min')
+    )
+    print_files(result)
 
 
 class _Check(Common):

@@ -216,3 +216,29 @@ class JointFriction(Parameters, section='friction'):
     coulomb: float = parameter(
         0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.', 0.0, 1e4
     )
+
+
+class MotorThermal(Parameters, section='thermal'):
+    """Of a motor that gets warm; 0: guessed from its largest effort.
+
+    Args:
+        winding_resistance: From winding to housing, K/W.
+        housing_resistance: From housing to air, K/W.
+        winding_capacity: J/K.
+        housing_capacity: J/K.
+        limit: Of the winding, C.
+    """
+
+    winding_resistance: float = parameter(
+        0.0, 'K/W', 'Thermal resistance from winding to housing; 0: guessed.', 0.0, 1e3
+    )
+    housing_resistance: float = parameter(
+        0.0, 'K/W', 'Thermal resistance from housing to air; 0: guessed.', 0.0, 1e3
+    )
+    winding_capacity: float = parameter(
+        0.0, 'J/K', 'Heat capacity of the winding; 0: guessed.', 0.0, 1e5
+    )
+    housing_capacity: float = parameter(
+        0.0, 'J/K', 'Heat capacity of all that the winding warms; 0: guessed.', 0.0, 1e6
+    )
+    limit: float = parameter(90.0, 'C', 'Temperature that the winding may reach.', 30.0, 300.0)

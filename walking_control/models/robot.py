@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal
 from walking_control.models.urdf import UrdfJoint
@@ -51,6 +51,7 @@ class Robot:
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
         friction: joint -> `JointFriction`, of joints that have any.
+        thermal: joint -> `MotorThermal`, of motors whose cooling is known.
         servos: joint -> largest speed, rad/s, of joints of massless limbs, which no torque can
             drive: their speed is commanded (see `models.support.dynamics`).
         push_off: Largest speed at which the stance leg pushes off as the other foot lands, m/s, a
@@ -77,6 +78,7 @@ class Robot:
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
     friction: dict[str, JointFriction] = field(repr=False, default_factory=dict)
+    thermal: dict[str, MotorThermal] = field(repr=False, default_factory=dict)
     servos: dict[str, float] = field(repr=False, default_factory=dict)
     push_off: float | None = None
     ground_torque: float | None = None

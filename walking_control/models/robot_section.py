@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from walking_control.exceptions import Findings, RobotFileError
-from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
 from walking_control.models.parameters import parameter, Parameters
@@ -75,6 +75,7 @@ _ROBOT_KEYS = {
     'ground_torque': dict,
     'more_imus': list,
     'signals': dict,
+    'thermal': dict,
 }
 _KIND_WORDS = {
     str: 'a text',
@@ -95,6 +96,7 @@ _OPTIONAL_ROBOT_KEYS = (
     'ground_torque',
     'more_imus',
     'signals',
+    'thermal',
 )
 _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
 _FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
@@ -118,6 +120,7 @@ def optional_names(section: Section) -> list[str]:
         ('actuators', section.get('actuators'), GearedMotor),
         ('springs', section.get('joints'), JointSpring),
         ('friction', section.get('joints'), JointFriction),
+        ('thermal', section.get('actuators'), MotorThermal),
     ):
         for joint in joints if isinstance(joints, (Mapping, list)) else ():
             names += [f'robot.{key}.{joint}.{name}' for name in kind.rows]
@@ -158,6 +161,7 @@ def read_robot(section: Section, path: Path) -> Robot:
         'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
         'springs': attempt(_by_joint, section, 'springs', JointSpring, joints, path),
         'friction': attempt(_friction, section, limits, joints, path),
+        'thermal': attempt(_by_joint, section, 'thermal', MotorThermal, section['actuators'], path),
         'servos': attempt(_servos, section, joints, path),
         'push_off': attempt(_limit, section, PushOffLimit),
         'ground_torque': attempt(_limit, section, GroundTorqueLimit),

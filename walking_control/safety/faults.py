@@ -129,6 +129,13 @@ _KINDS = (
         category=2,
     ),
     FaultKind(
+        'motor_heat',
+        'a motor whose thermal data the robot file tells is at its limit of temperature',
+        'damping',
+        'all; standing asks for less than walking',
+        category=2,
+    ),
+    FaultKind(
         'contradiction',
         'angles change otherwise than their measured rates say',
         'damping',

@@ -32,6 +32,9 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.0,
         1.0,
     )
+    ambient: float = parameter(
+        25.0, 'C', 'Temperature of the air, and of the motors at the start.', -60.0, 120.0
+    )
     joint_limit_margin: float = parameter(
         0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0
     )

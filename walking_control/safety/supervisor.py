@@ -10,6 +10,7 @@ from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import COMMAND, Fault, KINDS, STANDS
+from walking_control.safety.heat import HeatWatch
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.lies import LieDetector
@@ -69,6 +70,7 @@ class Supervisor:
         self.stands = self.standby = False  # whether the law can stand, and one that stands by
         self.dispensable: frozenset[str] = frozenset()  # what a stop can do without
         self._imu = ImuCheck(robot, values, gravity)
+        self._heat = HeatWatch(robot, values.ambient)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
@@ -363,6 +365,8 @@ class Supervisor:
                 warnings.append(words)
             else:
                 self.latch('contact_flicker', words, stamp)
+        if self._heat.warning:
+            warnings.append(self._heat.warning)
         if self._late > 0.5 * values.state_timeout:
             warnings.append(self._lateness(0.0))
         self.warning = '; '.join(warnings) if warnings else ''
@@ -416,6 +420,9 @@ class Supervisor:
                 self.clamped += 1
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
+        words = self._heat.watch(command.effort, dt)
+        if words:
+            self.latch('motor_heat', words, stamp)
         return False
 
     def react(

@@ -12,7 +12,7 @@ least contact force, subject to the base equations, every limit of the contacts 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 import time
 from typing import Any
@@ -23,6 +23,8 @@ from walking_control.exceptions import InvalidInput, MeasurementError, Parameter
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.pose import check_limits
+from walking_control.models.robot import Robot
+from walking_control.models.thermal import heating
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
 from walking_control.statics.diagnosis import Explanation, nearest_point
@@ -58,7 +60,11 @@ class Objective:
 
 
 _REST = np.zeros(3)
-OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
+OBJECTIVES = {
+    'torque': Objective(),
+    'force': Objective(torque=0.0, force=1.0),
+    'heat': Objective(),  # with the weights of the robot's motors
+}
 
 
 @dataclass(slots=True)
@@ -113,7 +119,8 @@ class StaticTorque:
     Args:
         dynamics: The `Dynamics`.
         contacts: Name -> `Contact`; of a sequence each is called by its frame.
-        objective: ``'torque'``, ``'force'`` or an `Objective`.
+        objective: ``'torque'``, ``'force'``, ``'heat'`` (torques weighed by how warm each motor
+            gets of them) or an `Objective`.
         effort_limits: Joint -> limit in N m, in place of the URDF's.
         solver: Name of the quadratic-program solver; None takes the preferred one installed.
 
@@ -136,7 +143,7 @@ class StaticTorque:
     ) -> None:
         self.dynamics = dynamics
         self.contacts = _by_name(contacts)
-        self.objective = _find_objective(objective)
+        self.objective = _find_objective(objective, dynamics.robot)
         self.frames = {
             name: dynamics.frame(contact.frame, contact.offset, contact.rotation)
             for name, contact in self.contacts.items()
@@ -382,13 +389,16 @@ def _check_finite(q: np.ndarray, dynamics: Dynamics) -> None:
         )
 
 
-def _find_objective(objective: str | Objective) -> Objective:
+def _find_objective(objective: str | Objective, robot: Robot) -> Objective:
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
             raise ParameterError(
                 'objective', value=objective, limit='must be one of ' + ', '.join(OBJECTIVES)
             )
+        warms = objective == 'heat'
         objective = OBJECTIVES[objective]
+        if warms:
+            objective = replace(objective, joint_weights=heating(robot).weights())
     for name in ('torque', 'force', 'regularisation'):
         if not getattr(objective, name) >= 0.0:
             raise ParameterError(

@@ -223,3 +223,39 @@ def test_one_frame_for_both_soles(capsys):
     """One sole would carry the robot twice."""
     status, _, error = run(capsys, URDF, '--left', 'left_sole', '--right', 'left_sole')
     assert status == 2 and 'are the same frame' in error and error.count('\n') == 1
+
+
+def test_heat_as_objective_spares_badly_cooled_motors(capsys):
+    """A motor that hardly cools would carry as much as one that does."""
+    _, usual, _ = run(capsys, 'humanoid', '--objective', 'torque')
+    badly = ['--set', 'robot.thermal.left_knee.housing_resistance=500.0']
+    _, cool, _ = run(capsys, 'humanoid', '--objective', 'heat', *badly)
+    knee = 'left_knee'
+    assert abs(cool['joint_torques'][knee]) < abs(usual['joint_torques'][knee]) - 1e-3
+
+
+def test_endurance_of_a_walk_and_of_its_record(capsys, tmp_path):
+    """The verb would lack a key of its contract, or a recorded run be as warm as another walk."""
+    assert main(['endurance', 'dribbel', '--json', '--ambient', '30', '--begin', '40']) == 0
+    walk = json.loads(capsys.readouterr().out)
+    assert set(walk['hottest']) == {'joint', 'temperature', 'time_to_limit'}
+    row = walk['temperatures']['hip']
+    assert 30.0 < row['settles_at'] < 200.0
+    assert main(['simulate', 'dribbel', '--duration', '12', '--out', str(tmp_path / 'run')]) == 0
+    capsys.readouterr()
+    recorded = ['endurance', 'dribbel', '--recording', str(tmp_path / 'run'), '--json']
+    assert main([*recorded, '--out', str(tmp_path / 'out')]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['temperatures']['hip']['settles_at'] - 25.0 == pytest.approx(
+        row['settles_at'] - 30.0, rel=0.3
+    )
+    assert {file.rpartition('/')[2] for file in told['files']} == {
+        'endurance.png',
+        'endurance.json',
+    }
+
+
+def test_endurance_refuses_kelvin(capsys):
+    """A temperature in kelvin would be taken for one in degrees Celsius."""
+    assert main(['endurance', 'dribbel', '--ambient', '298']) == 2
+    assert 'Celsius' in capsys.readouterr().err

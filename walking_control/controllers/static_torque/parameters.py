@@ -15,8 +15,8 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     objective: str = parameter(
         'torque',
         '',
-        'What is made small: joint torques or contact forces.',
-        choices=('torque', 'force'),
+        'What is made small: joint torques, contact forces, or how warm the motors get.',
+        choices=('torque', 'force', 'heat'),
     )
     solver: str = parameter(
         'auto',

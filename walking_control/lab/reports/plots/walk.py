@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of a run, its estimate and a recording; a band of colour marks the time of stance."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -349,4 +350,37 @@ def plot_columns(columns: Any) -> style.Figure:
             ncols=1 + len(labels) // 8,
         )
     axes[-1].set_xlabel('time, s')
+    return figure
+
+
+def plot_temperatures(curves: Mapping[str, np.ndarray], result: Mapping[str, Any]) -> style.Figure:
+    """Return how warm the windings get over time, the warmest named.
+
+    Args:
+        curves: Of `lab.experiments.endurance.endure`.
+        result: The rest of it, with the names of ``robot`` and ``controller``.
+    """
+    figure, (axis,) = style.new_figure(1, height=4.2)
+    minutes, windings = curves['time'] / 60.0, curves['winding']
+    rows = list(result['temperatures'].items())
+    warmest = np.argsort([row['winding'] for _, row in rows])[::-1]
+    for rank, i in enumerate(warmest):
+        named = rank < len(style.COLOURS)
+        axis.plot(
+            minutes,
+            np.minimum(windings[:, i], 2.0 * rows[i][1]['limit']),
+            color=style.COLOURS[rank] if named else style.FAINT,
+            label=in_words(rows[i][0]) if named else None,
+        )
+    for limit in {row['limit'] for _, row in rows}:
+        axis.axhline(limit, color=style.MARK, ls='--', lw=1)
+    axis.set_xlabel('time (min)')
+    axis.set_ylabel('winding (C)')
+    axis.legend(fontsize=8)
+    figure.suptitle(
+        f'{in_words(result["robot"])}, {result["controller"]}: air at {result["ambient"]:g} C',
+        x=0.01,
+        ha='left',
+        fontsize=12,
+    )
     return figure

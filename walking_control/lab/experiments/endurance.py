@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long motors bear what a robot does: temperatures from the mean heat of a run."""
+
+from dataclasses import replace
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, least_squares
+
+from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.models.actuators import MotorThermal
+from walking_control.models.friction import friction_table
+from walking_control.models.robot import Robot
+from walking_control.models.thermal import Heating, HOTTEST
+from walking_control.runs.quantities import steady_rows
+from walking_control.runs.run import Run
+from walking_control.runs.tables import effort_headers, read_table
+
+FOR_GOOD = 1e7  # s, after which nothing changes any more
+_POINTS = 200  # of a curve
+COLDEST, WARMEST = -60.0, 120.0  # C, of air that motors work in
+
+
+def heat_of_run(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean squared efforts, (N m)^2, and mean friction losses, W, of its steady part.
+
+    Those are the whole strides of the second half, or the second half where it does not walk.
+    """
+    first, last = steady_rows(run) or (len(run.time) // 2, len(run.time) - 1)
+    joints = [run.robot.joint_index(joint) for joint in run.robot.actuators]
+    rates = run.v[first:last, [run.robot.base.nv + joint for joint in joints]]
+    return _means(run.robot, run.effort[first:last], rates)
+
+
+def heat_of_table(path: Path, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same of a table of a run, or the folder of a report, as a whole.
+
+    Args:
+        path: Of the table or folder.
+        robot: The `Robot` it is of.
+    """
+    pick = read_table(path, robot)
+    return _means(
+        robot,
+        pick(*effort_headers(robot)),
+        pick(*(f'{joint}_rate [rad/s]' for joint in robot.actuators)),
+    )
+
+
+def _means(robot: Robot, efforts: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    efforts, speeds = efforts[:, : len(robot.actuators)], np.abs(rates)
+    table = friction_table(robot)[[robot.joint_index(joint) for joint in robot.actuators]]
+    lost = table[:, 0] * speeds**2 + table[:, 1] * speeds
+    shares = [1.0 - motor.efficiency for motor in robot.actuators.values()]
+    lost += np.array(shares) * np.abs(efforts * rates)
+    return np.mean(efforts**2, axis=0), np.mean(lost, axis=0)
+
+
+def check_air(air: float, start: float | None) -> None:
+    """Refuse what is no temperature of air, or of a motor at the start, in degrees Celsius.
+
+    Args:
+        air: Temperature of the air.
+        start: Of the motors; None: that of the air.
+
+    Raises:
+        ParameterError: It is below -60 or above 120.
+    """
+    for name, value in (('ambient', air), ('begin', air if start is None else start)):
+        if not COLDEST <= value <= WARMEST:
+            raise ParameterError(
+                name,
+                value=value,
+                limit=f'must be from {COLDEST:g} to {WARMEST:g} C',
+                remedy='temperatures are in degrees Celsius, not in kelvin or Fahrenheit',
+            )
+
+
+def endure(
+    model: Heating,
+    squared: np.ndarray,
+    friction: np.ndarray,
+    duration: float,
+    air: float = 25.0,
+    start: float | None = None,
+) -> dict[str, Any]:
+    """Return how warm motors get that do the same all the time.
+
+    Args:
+        model: The `Heating`.
+        squared: Mean squared efforts, (N m)^2, ``(n,)``.
+        friction: Mean friction losses, W, ``(n,)``.
+        duration: s.
+        air: Its temperature, C.
+        start: Temperature of all motors at the start, C; None: that of the air.
+
+    Returns:
+        ``hottest`` (joint, temperature, time_to_limit: s, None: never), ``temperatures`` (joint ->
+        winding, housing after the duration; settles_at, None: never; limit; time_to_limit),
+        ``curves`` (times ``(k,)``, windings ``(k, n)``), ``assumptions``.
+    """
+    begin = np.full((len(model.joints), 2), air if start is None else start)
+
+    def after(time: float) -> np.ndarray:
+        return model.step(begin, squared, friction, air, time)
+
+    def limit_time(i: int) -> float:
+        """Return when a winding is at its limit, s; infinite: never."""
+        limit = model.limit[i]
+        if begin[i, 0] >= limit or settled[i] < limit:
+            return 0.0 if begin[i, 0] >= limit else math.inf
+        time = brentq(lambda time: after(time)[i, 0] - limit, 0.0, FOR_GOOD, xtol=1e-3)
+        return float(time)
+
+    times = np.linspace(0.0, duration, _POINTS)
+    windings = np.array([after(time)[:, 0] for time in times])
+    final, settled = after(duration), after(FOR_GOOD)[:, 0]
+    limits = [limit_time(i) for i in range(len(model.joints))]
+    # the first at its limit, else the nearest to it
+    first = np.lexsort((model.limit - final[:, 0], limits))[0]
+    rows = {
+        joint: {
+            'winding': float(final[i, 0]),
+            'housing': float(final[i, 1]),
+            'settles_at': float(settled[i]) if settled[i] < HOTTEST else None,
+            'limit': float(model.limit[i]),
+            'time_to_limit': limits[i] if math.isfinite(limits[i]) else None,
+        }
+        for i, joint in enumerate(model.joints)
+    }
+    hottest = model.joints[first]
+    return {
+        'duration': duration,
+        'ambient': air,
+        'hottest': {
+            'joint': hottest,
+            'temperature': rows[hottest]['winding'],
+            'time_to_limit': rows[hottest]['time_to_limit'],
+        },
+        'temperatures': rows,
+        'curves': {'time': times, 'winding': windings},
+        'assumptions': [*model.guesses, f'air at {air:g} C'],
+    }
+
+
+def fit_heating(
+    model: Heating,
+    joint: str,
+    time: np.ndarray,
+    measured: np.ndarray,
+    squared: np.ndarray,
+    air: float,
+) -> dict[str, dict[str, float]]:
+    """Return the thermal data of a motor, fitted to the temperature of its winding.
+
+    Least squares in the logarithms of the four numbers, which so stay above zero. Temperatures do
+    not tell the heat itself: half of it through twice the resistances into half the capacities
+    is the same curve, so `Heating.copper` is taken as known.
+
+    Args:
+        model: The `Heating` to begin with.
+        joint: That the motor drives.
+        time: s, ``(k,)``, growing.
+        measured: Temperature of the winding, C, ``(k,)``.
+        squared: Mean squared effort from each time to the next, (N m)^2, ``(k,)``.
+        air: Its temperature, C.
+
+    Returns:
+        Name of `MotorThermal` -> value, low and high (95 %).
+
+    Raises:
+        InvalidInput: The temperatures say nothing: they do not change, or are no numbers.
+    """
+    change = float(np.ptp(measured))
+    if not np.isfinite([*time, *measured, *squared]).all() or change < 1.0:
+        raise InvalidInput(
+            f'temperature of joint {joint}',
+            value=change,
+            limit='must be finite and change by more than 1 K',
+            remedy='a sensor that is stuck says nothing; warm the motor, and let it cool',
+        )
+    i = model.joints.index(joint)
+    fields = ('inside', 'outside', 'winding', 'housing')
+    fixed = {name: getattr(model, name)[[i]] for name in ('copper', 'limit')}
+
+    def missed(logs: np.ndarray) -> np.ndarray:
+        told = dict(zip(fields, np.exp(logs)[:, None]))
+        one = replace(model, joints=(joint,), **fixed, **told)
+        state, found = np.full((1, 2), measured[0]), [measured[0]]
+        for load, gap in zip(squared[:-1], np.diff(time)):
+            state = one.step(state, np.array([load]), np.zeros(1), air, gap)
+            found.append(state[0, 0])
+        error: np.ndarray = np.array(found) - measured
+        return error
+
+    fit = least_squares(missed, np.log([getattr(model, name)[i] for name in fields]))
+    variance = 2.0 * fit.cost / max(len(time) - len(fields), 1)
+    wide = 1.96 * np.sqrt(variance * np.diag(np.linalg.pinv(fit.jac.T @ fit.jac)))
+    return {
+        name: dict(zip(('low', 'value', 'high'), np.exp([x - width, x, x + width]).tolist()))
+        for name, x, width in zip(MotorThermal.rows, fit.x, wide)
+    }
