@@ -22,6 +22,7 @@ from walking_control.ros.nodes import demo as demo_module
 from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.demo import run_demo
 from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.ros2_control.names import EFFORT_COMMANDS
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import Injection
 from walking_control.simulation.registry import make_plant
@@ -343,7 +344,7 @@ def test_simulator_drops_bad_commands(bench):
 
     node = simulator(bench)
     for data in ([1.0, 2.0], [], [float('nan')]):
-        node._on_driven('effort', [0], Float64MultiArray(data=data))
+        node._on_command('effort', [0], EFFORT_COMMANDS, Float64MultiArray(data=data))
     assert node._command.effort[0] == 0.0
 
 

@@ -32,7 +32,7 @@ from walking_control.ros.nodes.messages import (
     make_marker,
     write_axes,
 )
-from walking_control.ros.nodes.parameters import NodeParameters
+from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import sensor_topics
 
@@ -79,7 +79,7 @@ class CentroidalMonitorNode(GuardedNode):
 
     def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        self._values = NodeParameters(self, CentroidalMonitorParameters).read()
+        self._values = own_parameters(self, CentroidalMonitorParameters).read()
         self._mechanism = load_mechanism(self._values.robot_file, held=False)
         self._direction = unit_direction(self._values.direction)
         robot = self._mechanism.dynamics.robot

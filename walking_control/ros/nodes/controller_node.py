@@ -23,7 +23,7 @@ from walking_control.models.urdf import differences
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.neighbours import Neighbours
-from walking_control.ros.nodes.parameters import frozen_error, NodeParameters, SectionParameters
+from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.nodes.session import Session
@@ -151,7 +151,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._latch = Latch(State.UNCONFIGURED)
         self._neighbours = Neighbours(self)
         self._refuse_illegal_transitions()
-        self._node_parameters = NodeParameters(self, ControllerNodeParameters)
+        self._node_parameters = own_parameters(self, ControllerNodeParameters)
         self._load()
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)

@@ -116,7 +116,3 @@ class DiagnosticsPublisher:
                 **times.figures(),
             },
         )
-
-    def destroy(self) -> None:
-        """Take the publisher away."""
-        self._node.destroy_publisher(self._publisher)

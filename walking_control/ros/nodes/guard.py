@@ -9,9 +9,9 @@ set a few at a time, and what takes long is done in a thread beside the callback
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, ExitStack, suppress
 import difflib
 import functools
 from pathlib import Path
@@ -72,6 +72,29 @@ class GuardedNode(Node):
     # a program of one node, see `runtime.run_node`
     finished = False
     exit_status = 0
+    keeper: ExitStack | None = None  # takes away what is created from now on
+
+    @contextmanager
+    def kept_by(self, keeper: ExitStack | None) -> Iterator[None]:
+        """Let a stack take away, when it closes, what is created in this context."""
+        before, self.keeper = self.keeper, keeper
+        try:
+            yield
+        finally:
+            self.keeper = before
+
+    def _kept(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
+        if self.keeper is not None:
+            self.keeper.callback(destroy, made)
+        return made
+
+    def create_publisher(self, *args: Any, **kwargs: Any) -> Any:
+        """Publish on a topic, see `rclpy.node.Node`."""
+        return self._kept(super().create_publisher(*args, **kwargs), self.destroy_publisher)
+
+    def create_client(self, *args: Any, **kwargs: Any) -> Any:
+        """Call a service, see `rclpy.node.Node`."""
+        return self._kept(super().create_client(*args, **kwargs), self.destroy_client)
 
     def may_end(self) -> bool:
         """Return whether the program may end now; asked again and again once it shall."""
@@ -103,11 +126,6 @@ class GuardedNode(Node):
             else:
                 callback(message)
 
-        if msg_type is String and not raw:  # of a length that anybody chooses
-            return super().create_subscription(
-                limited(String, largest), topic, self._guard(hear_text, topic), *args, **kwargs
-            )
-
         def hear(content: bytes) -> None:
             if len(content) > largest:
                 drop(f'a message of {len(content)} bytes; limit {largest}')
@@ -119,8 +137,15 @@ class GuardedNode(Node):
                 return
             callback(message)
 
-        return super().create_subscription(
-            msg_type, topic, self._guard(hear, topic), *args, raw=True, **kwargs
+        kind: Any = msg_type
+        hears: Callable[[Any], None] = hear
+        if msg_type is String and not raw:  # of a length that anybody chooses
+            kind, hears = limited(String, largest), hear_text
+        else:
+            kwargs['raw'] = True
+        return self._kept(
+            super().create_subscription(kind, topic, self._guard(hears, topic), *args, **kwargs),
+            self.destroy_subscription,
         )
 
     def create_service(
@@ -181,7 +206,7 @@ class GuardedNode(Node):
                     timer.reset()
 
         timer = super().create_timer(timer_period_sec, self._guard(call, 'timer'), *args, **kwargs)
-        return timer
+        return self._kept(timer, self.destroy_timer)
 
     def _guard(self, callback: Callable[..., Any], name: str) -> Callable[..., Any]:
         @functools.wraps(callback)

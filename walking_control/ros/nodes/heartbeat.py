@@ -11,12 +11,12 @@ import math
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import ArrayWriter
 
 FIELDS = ('tick', 'age', 'receivers', 'tripped', 'unasked')
@@ -57,7 +57,7 @@ class WatchdogGuard:
 
     def __init__(
         self,
-        node: Node,
+        node: GuardedNode,
         count: Callable[[], int],
         timeout: float | None,
         on_lost: Callable[[str], None],
@@ -66,15 +66,11 @@ class WatchdogGuard:
         self._count, self._on_lost, self._on_stranger = count, on_lost, on_stranger
         self._timeout = math.inf if timeout is None else timeout
         self.begin()
-        self._parts: tuple[tuple[Any, Any], ...] = ()
         if timeout is not None:
-            subscription = node.create_subscription(
+            node.create_subscription(
                 Float64MultiArray, topics.WATCHDOG, self._on_heartbeat, topics.LATEST
             )
-            timer = node.create_timer(
-                timeout / 4, self._on_watch, clock=Clock(clock_type=ClockType.STEADY_TIME)
-            )
-            self._parts = ((node.destroy_subscription, subscription), (node.destroy_timer, timer))
+            node.steady_timer(timeout / 4, self._on_watch)
 
     def begin(self) -> None:
         """Begin anew: only an answer to what is sent from now on counts."""
@@ -146,11 +142,6 @@ class WatchdogGuard:
         if self.listens and silent > self._timeout:
             self.begin()
             self._on_lost(f'the watchdog has not heard this controller for {silent:.2f} s')
-
-    def destroy(self) -> None:
-        """Stop listening."""
-        for destroy, part in self._parts:
-            destroy(part)
 
 
 class FallbackSwitch:

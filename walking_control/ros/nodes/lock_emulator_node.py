@@ -18,7 +18,7 @@ from walking_control.ros.nodes.messages import (
     JointStateWriter,
     seconds,
 )
-from walking_control.ros.nodes.parameters import NodeParameters
+from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.simulation.lock_emulation import LockEmulator
 
@@ -44,7 +44,7 @@ class LockEmulatorNode(GuardedNode):
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        robot = load_robot(NodeParameters(self, LockEmulatorParameters).read().robot_file).robot
+        robot = load_robot(own_parameters(self, LockEmulatorParameters).read().robot_file).robot
         if not robot.locks:
             raise InvalidInput(f'robot {robot.name}', limit='has no locks to play')
         self._emulator = LockEmulator(robot)

@@ -185,7 +185,6 @@ class Claims:
     def __init__(self, node: Node, topic: str, joints: Iterable[str]) -> None:
         self._ours = topic.split('/')[-2]
         self._wanted = {f'{joint}/{names.EFFORT}' for joint in joints}
-        self._node = node
         self._client: Any = None
         self._asked: Future | None = None
         self.conflict: str | None = None  # in words, or None
@@ -225,8 +224,3 @@ class Claims:
             if claimed and self._ours in state
             else None
         )
-
-    def destroy(self) -> None:
-        """Ask no more."""
-        if self._client is not None:
-            self._node.destroy_client(self._client)

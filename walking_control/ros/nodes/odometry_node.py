@@ -16,7 +16,7 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.heartbeat import WatchClock
-from walking_control.ros.nodes.parameters import NodeParameters
+from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS, sensor_topics, SensorSet
 from walking_control.ros.nodes.telemetry import OdometryPublisher
@@ -70,7 +70,7 @@ class OdometryNode(GuardedNode):
 
     def __init__(self, name: str = 'odometry', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        values = NodeParameters(self, OdometryParameters).read()
+        values = own_parameters(self, OdometryParameters).read()
         robot_file = load_robot(values.robot_file)
         declared = robot_file.values(EstimatorParameters)
         if values.noise != 'none' and not any(getattr(declared, name) for name in DECLARED):
@@ -94,15 +94,14 @@ class OdometryNode(GuardedNode):
         self._latch.handle(Event.CONFIGURE)
         self._watch.begin()
         self.operation.activate(self._watch.now())
-        self._sensors = SensorSet(
+        SensorSet(
             self,
             self.operation,
             self._watch,
             self._on_answered,
             values.combined_state,
             values.combined_force_sign,
-        )
-        self._sensors.subscribe()
+        ).subscribe()
         self.create_subscription(
             Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.SENSOR_IN
         )
@@ -138,10 +137,6 @@ class OdometryNode(GuardedNode):
             {},
             [self.operation.wants(now)] if waiting and fault is None else [],
         )
-
-    def stop(self) -> None:
-        """Stop listening."""
-        self._sensors.unsubscribe()
 
 
 main = program(OdometryNode)

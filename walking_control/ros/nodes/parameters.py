@@ -14,6 +14,7 @@ from walking_control.models.robot_file import RobotFile
 
 FROZEN = 'can only change while the controller is unconfigured'
 REMEDY = 'deactivate and clean up first'
+OWN = 'node'  # section of the parameters of a node itself
 
 
 def frozen_error(node: Node, parameter: Parameter) -> ParameterError | None:
@@ -25,26 +26,6 @@ def frozen_error(node: Node, parameter: Parameter) -> ParameterError | None:
     return ParameterError(
         f'parameter {parameter.name}', value=parameter.value, limit=FROZEN, remedy=REMEDY
     )
-
-
-def freeze(node: Node, name: str, parameter: Parameter, frozen: bool) -> None:
-    """Make a declared parameter read-only for now, or changeable again, unless it is live."""
-    # the descriptor that rclpy keeps: set_descriptor() would never let go of a read-only one
-    node.describe_parameter(name).read_only = frozen and not parameter.live
-
-
-def declare_section(node: Node, values: Any) -> None:
-    """Declare the parameters of a section on a node.
-
-    Args:
-        values: Those that serve as defaults, from the robot file.
-
-    Raises:
-        ParameterError: A value given from outside has the wrong type or is out of range.
-    """
-    for name, row in values.rows.items():
-        _declare(node, f'{values.section}.{name}', row, getattr(values, name))
-    read_section(node, type(values))
 
 
 def _declare(node: Node, name: str, parameter: Parameter, default: Any) -> None:
@@ -86,50 +67,64 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     return descriptor
 
 
-def read_section(node: Node, kind: Any) -> Any:
-    """Return the values of a section, of a class of `Parameters`, from a node's parameters.
-
-    Raises:
-        ParameterError: A value breaks the class's rules.
-    """
-    return kind.read(
-        {name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows}
-    )
-
-
 def _plain(parameter: Parameter) -> Any:
     if parameter.type_ in (RosParameter.Type.DOUBLE_ARRAY, RosParameter.Type.INTEGER_ARRAY):
         return list(parameter.value)
     return parameter.value
 
 
-class NodeParameters:
-    """Parameters of the node itself, declared without a section prefix.
+class Section:
+    """Values of a class of `Parameters` as parameters of a node.
+
+    They are called ``<section>.<name>``, those of the node itself ``<name>``.
 
     Args:
-        kind: Their class of `Parameters`.
+        values: Those that serve as defaults.
+
+    Raises:
+        ParameterError: A value given from outside has the wrong type, is out of range or breaks
+            the class's rules.
     """
 
-    def __init__(self, node: Node, kind: Any) -> None:
-        self._node = node
-        self._kind = kind
-        for name, row in kind.rows.items():
-            _declare(node, name, row, row.default)
+    def __init__(self, node: Node, values: Any) -> None:
+        self._node, self.kind = node, type(values)
+        self._prefix = '' if values.section == OWN else f'{values.section}.'
+        try:
+            for name, row in values.rows.items():
+                _declare(node, self._prefix + name, row, getattr(values, name))
+            self.read()
+        except ParameterError:
+            self.undeclare()
+            raise
+
+    def read(self, **changes: Any) -> Any:
+        """Return the validated values as they are now, some of them changed."""
+        now = {
+            name: _plain(self._node.get_parameter(self._prefix + name)) for name in self.kind.rows
+        }
+        return self.kind.read({**now, **changes})
 
     def freeze(self, frozen: bool) -> None:
         """Make those that are not live read-only for now, or changeable again."""
-        for name, parameter in self._kind.rows.items():
-            freeze(self._node, name, parameter, frozen)
+        for name, row in self.kind.rows.items():
+            # the descriptor that rclpy keeps: set_descriptor() would never let go of it
+            descriptor = self._node.describe_parameter(self._prefix + name)
+            descriptor.read_only = frozen and not row.live
 
-    def read(self) -> Any:
-        """Return the validated values."""
-        return self._kind.read(
-            {name: self._node.get_parameter(name).value for name in self._kind.rows}
-        )
+    def undeclare(self) -> None:
+        """Take the parameters back."""
+        for name in map(self._prefix.__add__, self.kind.rows):
+            if self._node.has_parameter(name):
+                self._node.undeclare_parameter(name)
+
+
+def own_parameters(node: Node, kind: Any) -> Section:
+    """Declare the parameters of the node itself, without a prefix."""
+    return Section(node, kind.read())
 
 
 class SectionParameters:
-    """The sections of a robot file as parameters ``<section>.<name>`` of a node.
+    """The sections of a robot file as parameters of a node.
 
     Args:
         kinds: The class of `Parameters` of each section.
@@ -138,10 +133,10 @@ class SectionParameters:
 
     def __init__(self, node: Node, kinds: Any, robot_file: RobotFile) -> None:
         self._node = node
-        self._kinds = {kind.section: kind for kind in kinds}
+        self._sections: dict[str, Section] = {}
         try:
             for kind in kinds:
-                declare_section(node, robot_file.values(kind))
+                self._sections[kind.section] = Section(node, robot_file.values(kind))
             self._refuse_unknown()
         except ParameterError:
             self.undeclare()
@@ -151,26 +146,24 @@ class SectionParameters:
         """Refuse what was given from outside under a known section but is not in its class."""
         for name in self._node._parameter_overrides:
             section, _, leaf = name.rpartition('.')
-            if section in self._kinds and leaf not in self._kinds[section].rows:
-                self._kinds[section].read({leaf: None})
+            if section in self._sections and leaf not in self._sections[section].kind.rows:
+                self._sections[section].kind.read({leaf: None})
 
     def undeclare(self) -> None:
         """Take the parameters back, to declare those of another robot."""
-        for section, kind in self._kinds.items():
-            for name in kind.rows:
-                if self._node.has_parameter(f'{section}.{name}'):
-                    self._node.undeclare_parameter(f'{section}.{name}')
+        for section in self._sections.values():
+            section.undeclare()
 
     def freeze(self, frozen: bool) -> None:
         """Make those that are not live read-only for now, or changeable again."""
-        for section, kind in self._kinds.items():
-            for name, parameter in kind.rows.items():
-                freeze(self._node, f'{section}.{name}', parameter, frozen)
+        for section in self._sections.values():
+            section.freeze(frozen)
 
     def read_into(self, robot_file: RobotFile) -> None:
         """Put the parameters as they are now into a robot file's sections."""
-        for section, kind in self._kinds.items():
-            robot_file.sections[section] = vars(read_section(self._node, kind))
+        robot_file.sections.update(
+            {name: vars(section.read()) for name, section in self._sections.items()}
+        )
 
     def check_changes(self, parameters: Any) -> dict[str, Any]:
         """Return section -> validated values of a set of changes; all or nothing.
@@ -184,13 +177,8 @@ class SectionParameters:
         changes: dict[str, Any] = {}
         for parameter in parameters:
             section, _, name = parameter.name.rpartition('.')
-            kind = self._kinds.get(section)
-            if kind is not None and name in kind.rows:
+            if section in self._sections and name in self._sections[section].kind.rows:
                 changes.setdefault(section, {})[name] = _plain(parameter)
-        for section, values in changes.items():
-            kind = self._kinds[section]
-            now = {
-                name: _plain(self._node.get_parameter(f'{section}.{name}')) for name in kind.rows
-            }
-            changes[section] = kind.read({**now, **values})
-        return changes
+        return {
+            section: self._sections[section].read(**values) for section, values in changes.items()
+        }

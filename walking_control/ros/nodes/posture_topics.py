@@ -5,9 +5,8 @@ from typing import Any
 
 from geometry_msgs.msg import Point, WrenchStamped
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
@@ -15,6 +14,7 @@ from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError
 from walking_control.models.signals import topic_word
 from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import JointStateReader, make_marker, set_stamp
 from walking_control.ros.nodes.telemetry import Output
 from walking_control.statics.distributor import StaticSolution
@@ -35,7 +35,9 @@ class PostureTopics(Output):
         rate: See `Output`.
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, law: PostureHolder, rate: float) -> None:
+    def __init__(
+        self, node: GuardedNode, loop: ControlLoop, law: PostureHolder, rate: float
+    ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law
         self._wrenches = {}
@@ -47,12 +49,9 @@ class PostureTopics(Output):
                 message,
             )
         self._markers = self._publisher(MarkerArray, '~/markers')
-        self._margins: dict[str, Any] = {}
         self._reader = JointStateReader(loop.robot.joints)
-        self._subscriptions = [
-            node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST),
-            node.create_subscription(String, 'support', self._on_support, topics.LATEST),
-        ]
+        node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST)
+        node.create_subscription(String, 'support', self._on_support, topics.LATEST)
 
     def _on_posture(self, message: JointState) -> None:
         posture = np.zeros(len(self._loop.robot.joints))
@@ -105,12 +104,8 @@ class PostureTopics(Output):
         margins['torque'] = {'free': margins['torque']['free']}
         for contact, values in margins.items():
             for limit, value in values.items():
-                if value is None:  # this contact has no such limit
-                    continue
-                name = f'margin_{contact}_{limit}'
-                if name not in self._margins:
-                    self._margins[name] = self._publisher(Float64, topics.telemetry(name))
-                self._send(self._margins[name], Float64(data=float(value)))
+                if value is not None:  # else this contact has no such limit
+                    self._tell(f'margin_{contact}_{limit}', value)
 
     def _make_markers(self, stamp: float, wrenches: Any) -> MarkerArray:
         markers = []
@@ -144,12 +139,6 @@ class PostureTopics(Output):
                 ]
             markers += made
         return MarkerArray(markers=markers)
-
-    def destroy(self) -> None:
-        """Take publishers and subscriptions away."""
-        super().destroy()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
 
 
 def _fill(message: Any, wrench: np.ndarray | None) -> None:

@@ -11,11 +11,11 @@ import gc
 import os
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from walking_control.models.parameters import parameter, Parameters
+from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher
+from walking_control.ros.nodes.guard import GuardedNode
 
 LIMITS = '@realtime - {} in /etc/security/limits.conf'
 LOCK = 1 | 2 | 4  # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT
@@ -47,7 +47,7 @@ class RealTimeParameters(Parameters):
     )
 
 
-def begin(node: Node, values: Any) -> None:
+def begin(node: GuardedNode, values: Any) -> None:
     """Ask the machine for what a node needs that has to be on time, once, and say what it got.
 
     Nothing happens in a process that is not the node's own.
@@ -67,34 +67,27 @@ def begin(node: Node, values: Any) -> None:
         ('cpu_affinity', values.cpu_affinity, _pin, f'this machine has {os.cpu_count()}'),
         ('lock_memory', values.lock_memory, _lock_memory, LIMITS.format('memlock unlimited')),
     )
-    status, refused = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: real time'), []
+    refused = []
     for name, value, ask, remedy in asked:
-        status.values.append(KeyValue(key=name, value=str(value)))
         if value:
             try:
                 ask(value)
             except (AttributeError, OSError, ValueError) as error:
                 refused.append(f'{name} {value} refused: {error}; {remedy}')
     words = '; '.join(refused) or 'as asked for'
-    level = DiagnosticStatus.WARN if refused else DiagnosticStatus.OK
     if refused:
         node.get_logger().warning(f'{words}; a busy machine makes this node late')
-    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-    had = _least_priority()
+    diagnostics, had = DiagnosticsPublisher(node, 'real time'), _least_priority()
+    figures = {name: value for name, value, _, _ in asked}
 
     def publish() -> None:
         has = _least_priority()
-        status.values[0].value = str(has)
-        status.level, status.message = level, words
-        if has < had:
-            lost = f'priority {had} was given, and is {has} now: somebody took it'
-            status.level = DiagnosticStatus.WARN
-            status.message = '; '.join([*refused, lost])
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = node.get_clock().now().to_msg()
-        publisher.publish(message)
+        lost = [f'priority {had} was given, and is {has} now: somebody took it'] * (has < had)
+        level = DiagnosticStatus.WARN if refused or lost else DiagnosticStatus.OK
+        told = '; '.join([*refused, *lost]) or words
+        diagnostics.publish(level, told, {**figures, 'priority': has})
 
-    node.create_timer(1.0, publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+    node.steady_timer(1.0, publish)
 
 
 def raise_priority(priority: int) -> None:

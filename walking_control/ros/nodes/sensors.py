@@ -136,8 +136,8 @@ def stamp_of(raw: bytes) -> int:
 
 def subscribe(
     node: Node, kind: Any, robot: Robot, force_sign: float, on_raw: Callable[..., None]
-) -> list[Any]:
-    """Listen to a combined state; return the subscriptions.
+) -> None:
+    """Listen to a combined state.
 
     Args:
         kind: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
@@ -154,15 +154,14 @@ def subscribe(
             return message.name, message.position
 
         reader = CombinedReader(robot, read_joint_state, force_sign)
-        return [
-            node.create_subscription(
-                JointState,
-                topics.COMBINED_STATE,
-                lambda raw: on_raw(reader, raw),
-                topics.SENSOR_IN,
-                raw=True,
-            )
-        ]
+        node.create_subscription(
+            JointState,
+            topics.COMBINED_STATE,
+            lambda raw: on_raw(reader, raw),
+            topics.SENSOR_IN,
+            raw=True,
+        )
+        return
     try:
         from control_msgs.msg import Float64Values, Keys
     except ImportError as error:
@@ -174,18 +173,12 @@ def subscribe(
     reader = CombinedReader(
         robot, lambda raw: (None, deserialize_message(raw, Float64Values).values), force_sign
     )
-    return [
-        node.create_subscription(
-            Keys, topics.STATE_NAMES, lambda message: reader.name(message.keys), topics.LATCHED
-        ),
-        node.create_subscription(
-            Float64Values,
-            topics.STATES,
-            lambda raw: on_raw(reader, raw),
-            topics.SENSOR_IN,
-            raw=True,
-        ),
-    ]
+    node.create_subscription(
+        Keys, topics.STATE_NAMES, lambda message: reader.name(message.keys), topics.LATCHED
+    )
+    node.create_subscription(
+        Float64Values, topics.STATES, lambda raw: on_raw(reader, raw), topics.SENSOR_IN, raw=True
+    )
 
 
 class CombinedWriter:
@@ -237,33 +230,22 @@ class SensorSet:
         self._on_answered = on_answered
         self._combined, self._force_sign = combined, force_sign
         self._robot = operation.loop.robot
-        self._subscriptions: list[Any] = []
 
     def subscribe(self) -> None:
         """Begin to listen."""
         if self._combined:
             self._others = [sensor.name for sensor in sensors_of(self._robot)[1:]]
-            self._subscriptions = subscribe(
-                self._node, self._combined, self._robot, self._force_sign, self._on_combined
-            )
+            subscribe(self._node, self._combined, self._robot, self._force_sign, self._on_combined)
             return
         self._locks = np.zeros(len(self._robot.locks))
         parts = {**self._operation.measurement.parts, LOCKS: [self._locks]}
-        self._subscriptions = [
+        for sensor in sensors_of(self._robot):
             self._node.create_subscription(
                 message_type(sensor),
                 sensor.topic,
                 self._callback(sensor.name, reader_of(sensor, parts[sensor.name])),
                 topics.SENSOR_IN,
             )
-            for sensor in sensors_of(self._robot)
-        ]
-
-    def unsubscribe(self) -> None:
-        """Stop listening."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        self._subscriptions = []
 
     # -- messages ------------------------------------------------------------------------------
 

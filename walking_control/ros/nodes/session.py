@@ -2,6 +2,7 @@
 """What configure builds and cleanup takes away: publishers, sensors, timers around an Operation."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 import gc
 import math
 import time
@@ -65,7 +66,16 @@ class Session:
         on_fault: Callable[[], None],
     ) -> None:
         self._node, self._latch, self._on_fault = node, latch, on_fault
-        self._neighbours = neighbours
+        self._neighbours, self._keeper, self._active = neighbours, ExitStack(), ExitStack()
+        with node.kept_by(self._keeper):
+            self._build(robot_file, controller, values)
+        # stamp and values of the sensors, one look ago
+        self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
+        self._reported = self._fault_state()
+        self._rehearse()
+
+    def _build(self, robot_file: RobotFile, controller: str, values: Any) -> None:
+        node, latch = self._node, self._latch
         robot = robot_file.robot
         sensors = sensor_topics(robot)
         one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(values.combined_state)
@@ -103,7 +113,7 @@ class Session:
         self._told: list[VelocityTopic | StairsTopic] = [self._velocity]
         if 'edge_places' in law.rows:
             self._told.append(StairsTopic(node, law.section))
-        neighbours.expect({} if values.combined_state == VALUES else sensors)
+        self._neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(
             node,
@@ -116,11 +126,7 @@ class Session:
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
-        self._timers: list[Any] = []
-        # stamp and values of the sensors, one look ago
-        self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
-        self._reported = self._fault_state()
-        self._rehearse()
+        self._watch_timer: Any = None
 
     def _rehearse(self) -> None:
         """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
@@ -142,30 +148,36 @@ class Session:
         return int(
             min(
                 self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(command_topic(self._driven[-1][0])),
+                self._neighbours.receivers(command_topic(self._driven[-2][0])),
             )
         )
 
     def _create_publishers(self, values: Any) -> None:
-        def publish(topic: str, create: Any = self._neighbours.create_publisher) -> Any:
-            return create(Float64MultiArray, topic, topics.LATEST)
-
         robot = self._robot
         self._waits = False  # whether our messages say so
         # field of a command, which of its numbers, and how they leave; gains before efforts
         self._driven = [
-            (field, pick, ArrayWriter(len(pick)), publish(command_topic(field)))
-            for field, pick in reversed(picks_of(robot).items())
+            (
+                field,
+                pick,
+                ArrayWriter(len(pick)),
+                self._neighbours.create_publisher(
+                    Float64MultiArray, command_topic(field), topics.LATEST
+                ),
+            )
+            for field, pick in (
+                *reversed(picks_of(robot).items()),
+                ('lock', [*range(len(robot.locks))]),
+            )
         ]
-        self._effort_publisher, self._lock = self._driven[-1][-1], ArrayWriter(len(robot.locks))
-        self._lock_publisher = publish(topics.LOCK_COMMANDS)
-        self._publishers = [*(driven[-1] for driven in self._driven), self._lock_publisher]
+        self._effort_publisher = self._driven[-2][-1]
         fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
         self._telemetry = ArrayWriter(len(fields)) if fields else None
         if fields:
             self._said = np.zeros(len(fields))
-            self._telemetry_publisher = publish(topics.TELEMETRY, self._node.create_publisher)
-            self._publishers.append(self._telemetry_publisher)
+            self._telemetry_publisher = self._node.create_publisher(
+                Float64MultiArray, topics.TELEMETRY, topics.LATEST
+            )
 
     def _make_outputs(self, robot_file: RobotFile, values: Any) -> list[Output]:
         """Return what is published beside the commands."""
@@ -213,12 +225,11 @@ class Session:
         self._guard.begin()
         self.clock.begin(self._values.realtime)
         self.operation.activate(self.clock.now())
-        self._sensors.subscribe()
-        for topic in self._told:
-            topic.subscribe()
-        timer = self._node.steady_timer
-        self._watch_timer = timer(self.loop.period, self._on_watch)
-        self._timers = [self._watch_timer, timer(WATCH, self._on_neighbours)]
+        with self._node.kept_by(self._active):
+            for told in (self._sensors, *self._told):
+                told.subscribe()
+            self._watch_timer = self._node.steady_timer(self.loop.period, self._on_watch)
+            self._node.steady_timer(WATCH, self._on_neighbours)
         self._on_fault()
 
     def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
@@ -227,26 +238,14 @@ class Session:
         self.operation.deactivate(event)
         # a process that ends takes along what has not arrived
         self._effort_publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
-        for timer in self._timers:
-            self._node.destroy_timer(timer)
-        self._timers = []
-        self._sensors.unsubscribe()
-        for topic in self._told:
-            topic.unsubscribe()
+        self._active.close()
+        self._watch_timer = None
         self._recorder.end()
 
     def destroy(self) -> None:
         """Take everything away."""
         gc.unfreeze()
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
-        for destroy in (
-            *(output.destroy for output in self._outputs),
-            self._guard.destroy,
-            self._claims.destroy,
-            self._diagnostics.destroy,
-        ):
-            destroy()
+        self._keeper.close()
 
     # -- one tick --------------------------------------------------------------------------------
 
@@ -256,15 +255,14 @@ class Session:
         waits = self._latch.state is State.WAITING
         if waits is not self._waits:
             self._waits = waits
-            for writer in (*(driven[2] for driven in self._driven), self._lock):
+            for _, _, writer, _ in self._driven:
                 writer.label(*[topics.WAITS] * waits)
         if self._telemetry is not None and tick:
             self.loop.controller.write_telemetry(self._said)
             self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
         for field, pick, writer, publisher in self._driven:
-            publisher.publish(writer.write(getattr(command, field)[pick], tick))
-        if self._robot.locks:
-            self._lock_publisher.publish(self._lock.write(command.lock, tick))
+            if pick:
+                publisher.publish(writer.write(getattr(command, field)[pick], tick))
         if self._fault_state() != self._reported:
             self.report()
 
@@ -289,7 +287,7 @@ class Session:
         self._on_fault()
         if self._latch.fault not in (None, before):
             self._recorder.save_fault()
-        if self._timers:
+        if self._watch_timer is not None:
             self._set_watch(self.loop.period)
 
     def stop(self, code: str, message: Any) -> None:

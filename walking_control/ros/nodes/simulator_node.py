@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rosgraph_msgs.msg import Clock as ClockMessage
@@ -28,7 +27,7 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.guard import describe, GuardedNode
 from walking_control.ros.nodes.messages import message_type, set_stamp, writer_of
-from walking_control.ros.nodes.parameters import declare_section, NodeParameters, read_section
+from walking_control.ros.nodes.parameters import own_parameters, SectionParameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
 from walking_control.ros.nodes.velocity import RouteTopics
@@ -155,24 +154,15 @@ class SimulatorNode(GuardedNode):
     fault: Fault | None = None
     # for law faults: of whoever has the controller here
     break_law: Callable[[str], None] | None = None
-    _lock_tick: int | None = None
-    _telemetry_tick: int | None = None
 
     def __init__(self, name: str = 'simulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        node_parameters = NodeParameters(self, SimulatorNodeParameters)
-        self._values = node_parameters.read()
+        self._values = own_parameters(self, SimulatorNodeParameters).read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for kind in (
-            World,
-            EstimatorParameters,
-            SafetyParameters,
-            SensorParameters,
-            PLANTS.find(plant_name).parameters,
-        ):
-            declare_section(self, robot_file.values(kind))
-            robot_file.sections[kind.section] = vars(read_section(self, kind))
+        kinds = World, EstimatorParameters, SafetyParameters, SensorParameters
+        sections = (*kinds, PLANTS.find(plant_name).parameters)
+        SectionParameters(self, sections, robot_file).read_into(robot_file)
         self._build(robot_file, plant_name)
         self._create_topics(robot_file.robot)
         self._asked = self._guide = None
@@ -184,9 +174,7 @@ class SimulatorNode(GuardedNode):
         self.wall_time = 0.0
         self.ticks = self.missed_ticks = 0
         self._created = time.monotonic()
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._waiting = self.create_timer(0.02, self._on_waiting, clock=steady)
-        self._steady = steady
+        self._waiting = self.steady_timer(0.02, self._on_waiting)
 
     def _build(self, robot_file: RobotFile, plant_name: str) -> None:
         controller = CONTROLLERS.find(self._values.controller or robot_file.controller)
@@ -229,50 +217,52 @@ class SimulatorNode(GuardedNode):
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False),
         )
         joints, *others = signals.sensors_of(robot)
-        self._sensors = [*others, joints]  # these complete a set
-        self._writers = {sensor.name: writer_of(sensor) for sensor in self._sensors}
-        self._sensor_publishers = {
-            sensor.name: self.create_publisher(message_type(sensor), sensor.topic, out)
-            for sensor in self._sensors
+        names_told = stand_in.joints if stand_in else None
+        self._writers = {
+            sensor.name: writer_of(sensor, names_told if sensor is joints else None)
+            for sensor in (*others, joints)  # these complete a set
         }
-        if stand_in:
-            self._writers[signals.JOINTS] = writer_of(joints, stand_in.joints)
-        self._combined_publisher = None
+        self._joints = joints
+        # sensor -> its publisher, and its message of a measurement
+        self._senders: dict[str, tuple[Any, Callable[[signals.Measurement], Any]]] = {
+            sensor.name: (
+                self.create_publisher(message_type(sensor), sensor.topic, out),
+                partial(self._write, sensor),
+            )
+            for sensor in (*others, joints)
+        }
         if self._values.combined_state:
-            self._combined = CombinedWriter(robot)
-            self._combined_publisher = self.create_publisher(JointState, topics.COMBINED_STATE, out)
+            one = self.create_publisher(JointState, topics.COMBINED_STATE, out)
+            self._senders = {topics.COMBINED_STATE: (one, CombinedWriter(robot).write)}
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
         # before the commands, so that of two that wait the word about the tick comes first
         self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
+        self._ticks: dict[str, int | None] = {}  # what answers a tick -> the one of its newest
         if len(self._said):
+            self._ticks[topics.TELEMETRY] = None
             self.create_subscription(
                 Float64MultiArray, topics.TELEMETRY, self._on_telemetry, latest
             )
         heard = topics.SENSOR_IN if stand_in else latest  # ros2_control asks for nothing
-        self._ticks: dict[str, int | None] = {}  # topic of a command -> what its newest answers
-        for field, pick in picks_of(robot).items():
-            topic, hear = names.command_topic(field), partial(self._on_driven, field, pick)
+        locks = {'lock': [*range(len(robot.locks))]} if robot.locks else {}
+        for field, pick in {**picks_of(robot), **locks}.items():
+            topic = names.command_topic(field)
             self._ticks[topic] = None
+            hear = partial(self._on_command, field, pick, topic)
             self.create_subscription(Float64MultiArray, topic, hear, heard)
-        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, heard)
 
     # -- start -----------------------------------------------------------------------------------
 
     def _on_waiting(self) -> None:
         """Start once a controller listens and speaks."""
-        publishers = (
-            [*self._sensor_publishers.values()]
-            if self._combined_publisher is None
-            else [self._combined_publisher]
-        )
         unheard = [
             publisher.topic_name
-            for publisher in publishers
+            for publisher, _ in self._senders.values()
             if not publisher.get_subscription_count()
         ]
-        silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
+        silent = [topic for topic in self._ticks if not self.count_publishers(topic)]
         if self._asked is not None and self._asked.missing:
             unheard.append(self._asked.missing)
         if not (unheard or silent):
@@ -301,7 +291,7 @@ class SimulatorNode(GuardedNode):
         self._started = self._waiting_since = self._sent = time.monotonic()
         interval = self.period / self._values.speed if self._values.realtime else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
-        self._timer = self.create_timer(interval, callback, clock=self._steady)
+        self.steady_timer(interval, callback)
         self._measure()
         self._lead()
         self._publish()
@@ -309,52 +299,36 @@ class SimulatorNode(GuardedNode):
 
     # -- commands --------------------------------------------------------------------------------
 
-    def _on_driven(self, field: str, pick: list[int], message: Float64MultiArray) -> None:
+    def _on_command(
+        self, field: str, pick: list[int], topic: str, message: Float64MultiArray
+    ) -> None:
         """Take a field of a command, for which of its numbers."""
-        if self._waits(message):
-            return
-        told, topic = np.empty(len(pick)), names.command_topic(field)
-        if (
-            self._forward(self.stand_in, message, names.COMMANDED[field][0])
-            if self.stand_in
-            else self._accept(message, told, topic)
-        ):
-            self._ticks[topic] = message.layout.data_offset
-            if self.stand_in is None:
-                getattr(self._command, field)[pick] = told
-                self._complete()
-            self._advance()
-
-    def _waits(self, message: Float64MultiArray) -> bool:
-        """Return whether a controller still waits: its zeros do not let go of the robot."""
         dim = message.layout.dim
-        return self._commanded is None and bool(dim) and dim[0].label == topics.WAITS
+        if self._commanded is None and dim and dim[0].label == topics.WAITS:
+            return  # the zeros of a controller that waits do not let go of the robot
+        if self.stand_in is not None:
+            self._commanded = time.monotonic()
+            if not self.stand_in.receive(topic.partition('/')[0], message.data):
+                return
+        else:
+            told = np.empty(len(pick))
+            if not self._accept(message, told, topic):
+                return
+            getattr(self._command, field)[pick] = told > 0.5 if field == 'lock' else told
+        self._ticks[topic] = message.layout.data_offset
+        if self.stand_in is None:
+            self._complete()
+        self._advance()
 
     def _complete(self) -> None:
         """Let servos hold what they were told, once they were told anything."""
         if self._ticks.get(names.command_topic('position')) is not None:
             self.plant.drives.complete(self._command)
 
-    def _on_lock(self, message: Float64MultiArray) -> None:
-        if self._waits(message):
-            return
-        if self.stand_in:
-            if self.plant.robot.locks and self._forward(
-                self.stand_in, message, names.LOCK_CONTROLLER
-            ):
-                self._lock_tick = message.layout.data_offset
-                self._advance()
-            return
-        lock = np.empty(len(self._command.lock))
-        if self._accept(message, lock, topics.LOCK_COMMANDS):
-            self._command.lock[:] = lock > 0.5
-            self._lock_tick = message.layout.data_offset
-            self._advance()
-
     def _on_telemetry(self, message: Float64MultiArray) -> None:
         if len(message.data) == len(self._said):
             self._said[:] = message.data
-            self._telemetry_tick = message.layout.data_offset
+            self._ticks[topics.TELEMETRY] = message.layout.data_offset
             self._advance()
 
     def _on_fault(self, message: String) -> None:
@@ -364,11 +338,6 @@ class SimulatorNode(GuardedNode):
 
     def _write_telemetry(self, out: np.ndarray) -> None:
         out[:] = self._said
-
-    def _forward(self, stand_in: StandIn, message: Any, controller: str) -> bool:
-        """Hand a command to the controller that stands in for ros2_control's."""
-        self._commanded = time.monotonic()
-        return stand_in.receive(controller, message.data)
 
     def _update_stand_in(self, stand_in: StandIn) -> None:
         measurement = self._measurement
@@ -398,26 +367,17 @@ class SimulatorNode(GuardedNode):
         """In lockstep, step when all commands of this tick are there."""
         if self._values.realtime or self._started is None or self.finished:
             return
-        if all(tick == self._tick for _, tick in self._answers()):
+        if all(tick == self._tick for tick in self._ticks.values()):
             self._step()
             while self.plant.lost and not self.finished:  # nobody will answer
                 self._step()
-
-    def _answers(self) -> list[tuple[str, int | None]]:
-        """Return (topic, tick of the newest message) of all that answers a tick."""
-        answers: list[tuple[str, int | None]] = list(self._ticks.items())
-        if self.plant.robot.locks:
-            answers.append((topics.LOCK_COMMANDS, self._lock_tick))
-        if len(self._said):
-            answers.append((topics.TELEMETRY, self._telemetry_tick))
-        return answers
 
     def _on_patience(self) -> None:
         """In lockstep, ask again after a while and give up in the end."""
         waited = time.monotonic() - self._waiting_since
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
-            missing = [topic for topic, tick in self._answers() if tick != self._tick]
+            missing = [topic for topic, tick in self._ticks.items() if tick != self._tick]
             self.finish(
                 'no_command',
                 f'no command for {self._values.lockstep_timeout:g} s from ' + ', '.join(missing),
@@ -496,27 +456,25 @@ class SimulatorNode(GuardedNode):
         self._observer.update(self._measurement, effort)
 
     def _publish(self) -> None:
-        measurement = self._told
         self._time_publisher.publish(self._time)
-        if self._combined_publisher is not None:
-            self._combined_publisher.publish(self._combined.write(measurement))
-            self._sent = time.monotonic()
-            return
-        for sensor in self._sensors:
-            name, parts = sensor.name, measurement.parts[sensor.name]
-            if self.stand_in is not None and sensor.kind == signals.CONTACT:
-                parts = [self.stand_in.multiply(name, self._values.force_sign * parts[0])]
-            if sensor.message == signals.STATE:
-                parts = list(map(sensor.spread, sensor.signals, parts))
-            if name == signals.JOINTS:
-                if self.stand_in is not None:
-                    parts = [self.stand_in.arrange(part) for part in parts]
-                n = len(self._writers[name].message.name)  # the last may be missing
-                parts = [part[:n] for part in parts]
-            message = self._writers[name].write(measurement.stamp, *parts)
+        for name, (publisher, write) in self._senders.items():
+            message = write(self._told)
             if not self._injection.mutes(name):
-                self._sensor_publishers[name].publish(message)
+                publisher.publish(message)
         self._sent = time.monotonic()
+
+    def _write(self, sensor: signals.Sensor, measurement: signals.Measurement) -> Any:
+        """Return the message of a sensor, as the controllers of the stand-in would write it."""
+        name, parts, stand_in = sensor.name, measurement.parts[sensor.name], self.stand_in
+        if stand_in is not None and sensor.kind == signals.CONTACT:
+            parts = [stand_in.multiply(name, self._values.force_sign * parts[0])]
+        if sensor.message == signals.STATE:
+            parts = list(map(sensor.spread, sensor.signals, parts))
+        writer = self._writers[name]
+        if name == signals.JOINTS:
+            n = len(writer.message.name)  # the last may be missing
+            parts = [(stand_in.arrange(part) if stand_in else part)[:n] for part in parts]
+        return writer.write(measurement.stamp, *parts)
 
     # -- faults on purpose -----------------------------------------------------------------------
 
@@ -547,7 +505,7 @@ class SimulatorNode(GuardedNode):
         joints = self._injection.joints
         if self.stand_in is not None:
             joints = self.stand_in.joints[: len(joints)]
-        self._writers[signals.JOINTS] = writer_of(self._sensors[-1], joints)
+        self._writers[signals.JOINTS] = writer_of(self._joints, joints)
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""

@@ -25,20 +25,12 @@ class StairsTopic:
     """
 
     def __init__(self, node: Node, section: str) -> None:
-        self._node, self._section, self._subscription = node, section, None
+        self._node, self._section = node, section
 
     def subscribe(self) -> None:
         """Begin to listen; odom begins now."""
         self._since = self._now()
-        self._subscription = self._node.create_subscription(
-            Path, STAIRS, self._on_stairs, topics.SENSOR_IN
-        )
-
-    def unsubscribe(self) -> None:
-        """Stop listening."""
-        if self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
-            self._subscription = None
+        self._node.create_subscription(Path, STAIRS, self._on_stairs, topics.SENSOR_IN)
 
     def _now(self) -> float:
         return float(self._node.get_clock().now().nanoseconds * 1e-9)

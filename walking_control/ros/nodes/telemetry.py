@@ -7,7 +7,6 @@ from typing import Any
 
 from nav_msgs.msg import Odometry
 import numpy as np
-from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 
@@ -15,6 +14,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import read_telemetry
 from walking_control.models.signals import BaseState
 from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import set_stamp, write_axes
 
 ODOM = 'odom'  # level frame with its origin at the first stance foot
@@ -29,8 +29,9 @@ class Output:
         rate: Messages per second; 0 publishes nothing.
     """
 
-    def __init__(self, node: Node, rate: float) -> None:
-        self._node, self._created = node, list[Any]()
+    def __init__(self, node: GuardedNode, rate: float) -> None:
+        self._node, self._keeper = node, node.keeper
+        self._figures: dict[str, Any] = {}  # name -> its publisher
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._rehearsing = False
         self.begin()
@@ -66,13 +67,14 @@ class Output:
 
     def _publisher(self, kind: Any, topic: str, qos: Any = topics.LATEST) -> Any:
         """Return a publisher that goes with this."""
-        self._created.append(self._node.create_publisher(kind, topic, qos))
-        return self._created[-1]
+        with self._node.kept_by(self._keeper):
+            return self._node.create_publisher(kind, topic, qos)
 
-    def destroy(self) -> None:
-        """Take the publishers away."""
-        for publisher in self._created:
-            self._node.destroy_publisher(publisher)
+    def _tell(self, name: str, value: float) -> None:
+        """Send a figure on a telemetry topic of its own."""
+        if name not in self._figures:
+            self._figures[name] = self._publisher(Float64, topics.telemetry(name))
+        self._send(self._figures[name], Float64(data=float(value)))
 
     def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:
@@ -88,9 +90,8 @@ class Telemetry(Output):
         rate: See `Output`, of each topic.
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, rate: float) -> None:
-        self._loop, self._message = loop, Float64()
-        self._publishers: dict[str, Any] = {}
+    def __init__(self, node: GuardedNode, loop: ControlLoop, rate: float) -> None:
+        self._loop = loop
         super().__init__(node, rate)
 
     def begin(self) -> None:
@@ -102,16 +103,10 @@ class Telemetry(Output):
         self._work.add(stamp)
 
     def _write(self, stamp: float) -> None:
-        for name, value in self._figures():
-            publisher = self._publishers.get(name)
-            if publisher is None:
-                publisher = self._publishers[name] = self._publisher(
-                    Float64, topics.telemetry(name)
-                )
-            self._message.data = float(value)
-            self._send(publisher, self._message)
+        for name, value in self._told():
+            self._tell(name, value)
 
-    def _figures(self) -> Iterator[tuple[str, float]]:
+    def _told(self) -> Iterator[tuple[str, float]]:
         loop = self._loop
         robot, state = loop.robot, loop.state
         yield from zip(robot.coordinates, state.coordinates.tolist())
@@ -178,7 +173,7 @@ class OdometryPublisher(Output):
         rate: See `Output`.
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, slope: float, rate: float) -> None:
+    def __init__(self, node: GuardedNode, loop: ControlLoop, slope: float, rate: float) -> None:
         super().__init__(node, rate)
         self._loop, self._slope = loop, slope
         robot = loop.robot

@@ -34,7 +34,6 @@ class VelocityTopic:
     ) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._stamped, self._hold = stamped, hold
-        self._subscription = None
         self._quiet_until: dict[str, float] = {}  # kind of problem -> steady clock, s
         self.problem: str | None = None
 
@@ -43,15 +42,7 @@ class VelocityTopic:
         kind, callback = (
             (TwistStamped, self._on_stamped) if self._stamped else (Twist, self._on_twist)
         )
-        self._subscription = self._node.create_subscription(
-            kind, topics.CMD_VEL, callback, topics.SENSOR_IN
-        )
-
-    def unsubscribe(self) -> None:
-        """Stop listening."""
-        if self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
-            self._subscription = None
+        self._node.create_subscription(kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
 
     def _on_stamped(self, message: TwistStamped) -> None:
         stamp = seconds(message.header.stamp)

@@ -9,11 +9,11 @@ from typing import Any
 from geometry_msgs.msg import Point
 import numpy as np
 import pinocchio as pin
-from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
+from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
 from walking_control.ros.nodes.telemetry import level_rotation, ODOM, Output
 
@@ -43,7 +43,7 @@ class WalkMarkers(Output):
     """
 
     def __init__(
-        self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float, rate: float
+        self, node: GuardedNode, loop: ControlLoop, law: FootPlanner, slope: float, rate: float
     ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law

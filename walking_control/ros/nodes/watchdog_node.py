@@ -20,7 +20,7 @@ from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.heartbeat import FallbackSwitch, HeartbeatWriter, WatchClock
 from walking_control.ros.nodes.messages import ArrayWriter
-from walking_control.ros.nodes.parameters import NodeParameters
+from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.ros2_control.names import command_topic
 
@@ -73,7 +73,7 @@ class WatchdogNode(GuardedNode):
 
     def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        values = NodeParameters(self, WatchdogParameters).read()
+        values = own_parameters(self, WatchdogParameters).read()
         self._watch_clock = WatchClock(self)
         self._watch_clock.begin()
         self._timeout = values.timeout

@@ -72,8 +72,8 @@ def tick_number_of(stamp: int) -> int:
 
 
 def command_topic(field: str) -> str:
-    """Return the topic on which a field of a `Command` goes."""
-    return f'{COMMANDED[field][0]}/commands'
+    """Return the topic on which a field of a `Command` goes, its locks among them."""
+    return LOCK_COMMANDS if field == 'lock' else f'{COMMANDED[field][0]}/commands'
 
 
 def wrench_broadcaster(foot: str) -> str:
