@@ -357,7 +357,7 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
     if state == 'inactive':
         node.trigger_configure()
     if state == 'stopped':
-        node._on_stop_service(None, Trigger.Response())
+        node._stop_now('emergency_stop', 'emergency stop')
     for service in ('stop', 'start') if state != 'active' else ('stop',):
         client = robot.node.create_client(Trigger, f'walking_controller/{service}')
         assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'

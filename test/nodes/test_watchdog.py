@@ -13,7 +13,7 @@ from rclpy.task import Future
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.heartbeat import HeartbeatWriter, OWN, WatchdogGuard
+from walking_control.ros.nodes.heartbeat import heartbeat_writer, OWN, WatchdogGuard
 from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.ros.ros2_control.names import command_topic
@@ -45,7 +45,7 @@ def guard():
 )
 def test_only_an_answer_to_own_commands_counts(guard, beat, listens):
     """A watchdog that hears another controller, or reaches no robot, guards nothing."""
-    guard._on_heartbeat(HeartbeatWriter().write(*beat))
+    guard._on_heartbeat(heartbeat_writer().write((*beat, 0, 0)[:5], 0))
     assert guard.listens == listens and bool(guard.missing) != listens
 
 
@@ -54,7 +54,7 @@ def test_numbers_of_ticks_come_round(guard):
     guard.begin()
     for tick in (2**32 - 2, 2**32 - 1, 1, 2):
         guard.note(tick)
-    guard._on_heartbeat(HeartbeatWriter().write(1, 0.01, RECEIVERS, 0))
+    guard._on_heartbeat(heartbeat_writer().write((1, 0.01, RECEIVERS, 0, 0), 0))
     assert guard.listens
 
 
@@ -102,14 +102,14 @@ def test_own_reactions_are_nobody_else(guard):
     """Efforts of a reaction answer no tick: clearing its fault would bring the next one."""
     said = []
     guard._on_stranger = said.append
-    guard._on_heartbeat(HeartbeatWriter().write(15, 0.01, RECEIVERS, False, 0))
+    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 0), 0))
     guard.note(0)
-    guard._on_heartbeat(HeartbeatWriter().write(15, 0.01, RECEIVERS, False, 3))
+    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
     assert guard.listens and not said
     guard._own -= 2.0 * OWN
-    guard._on_heartbeat(HeartbeatWriter().write(15, 0.01, RECEIVERS, False, 3))
+    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
     assert not said
-    guard._on_heartbeat(HeartbeatWriter().write(15, 0.01, RECEIVERS, False, 5))
+    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 5), 0))
     assert said == ['the watchdog has heard 2 commands that this controller has not sent']
 
 

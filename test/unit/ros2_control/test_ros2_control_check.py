@@ -80,10 +80,10 @@ def standing(robot='humanoid', rows=50):
             np.array([start[f'{wiring.imu}/orientation.{axis}'] for axis in 'xyzw'])
         )
         record.angular_velocity.append(np.zeros(3))
-        record.acceleration.append(
+        record.linear_acceleration.append(
             np.array([start[f'{wiring.imu}/linear_acceleration.{axis}'] for axis in 'xyz'])
         )
-        record.force.append(
+        record.foot_force.append(
             np.array(
                 [
                     [start[f'{sensor}/force.{axis}'] for axis in 'xyz']
@@ -106,8 +106,8 @@ def moving():
         record.velocity.append(v[row, 3:].copy())
         record.orientation.append(np.array([0.0, math.sin(pitch / 2), 0.0, math.cos(pitch / 2)]))
         record.angular_velocity.append(np.array([0.0, v[row, 2], 0.0]))
-        record.acceleration.append(np.array([0.0, 0.0, G]))
-        record.force.append(np.array([[0.0, 0.0, 90.0], [0.0, 0.0, 0.0]]))
+        record.linear_acceleration.append(np.array([0.0, 0.0, G]))
+        record.foot_force.append(np.array([[0.0, 0.0, 90.0], [0.0, 0.0, 0.0]]))
     return robot_file, record
 
 
@@ -150,7 +150,7 @@ def test_an_imu_whose_link_is_not_told_is_named(axis):
     record.orientation = [
         pin.Quaternion(pin.Quaternion(row).matrix() @ turn).coeffs() for row in record.orientation
     ]
-    record.acceleration = [turn.T @ row for row in record.acceleration]
+    record.linear_acceleration = [turn.T @ row for row in record.linear_acceleration]
     (problem,) = judge_record(robot_file, record)[0]
     assert problem.what == f'imu_link {robot_file.robot.imu_link}'
     assert f'up along {"+y" if axis == "x" else "-x"} of the IMU' in str(problem)
@@ -174,10 +174,10 @@ def joint_of(turn):
 @pytest.mark.parametrize(
     'change, words',
     [
-        (scale('force', -1.0), 'multiplier to -1'),
-        (scale('force', 1.0 / 9.80665), 'kilograms'),
-        (scale('acceleration', -1.0), 'sign is the other one'),
-        (scale('acceleration', 1.0 / G), 'g instead of'),
+        (scale('foot_force', -1.0), 'multiplier to -1'),
+        (scale('foot_force', 1.0 / 9.80665), 'kilograms'),
+        (scale('linear_acceleration', -1.0), 'sign is the other one'),
+        (scale('linear_acceleration', 1.0 / G), 'g instead of'),
         (scale('orientation', 0.5), 'length 1'),
         (scale('position', 57.29578), 'degrees'),
         (swap('left_hip_pitch', 'left_knee'), 'position of joint left_knee'),
@@ -195,7 +195,7 @@ def test_gravity_finds(change, words):
 def test_gravity_finds_an_imu_on_its_side():
     """If it failed, an IMU whose axes are not those of its link would be believed."""
     robot_file, record = standing()
-    for felt in record.acceleration:
+    for felt in record.linear_acceleration:
         felt[:] = felt[[2, 1, 0]]
     assert 'degrees from upward' in str(judge_record(robot_file, record)[0][0])
 
@@ -240,8 +240,8 @@ def swung(late=0.0):
         held.velocity.append(np.zeros(len(posture)))
         held.orientation.append(pin.Quaternion(seen).coeffs())
         held.angular_velocity.append(rate + rng.normal(0.0, 0.02, 3))
-        held.acceleration.append(told[2] * G + rng.normal(0.0, 0.2, 3))
-        held.force.append(np.zeros((2, 3)))
+        held.linear_acceleration.append(told[2] * G + rng.normal(0.0, 0.2, 3))
+        held.foot_force.append(np.zeros((2, 3)))
     return robot_file, held
 
 
@@ -279,10 +279,10 @@ def shift(name, off):
         (0.0, exchange('angular_velocity', 1, 2), "about y is 'told as z'"),
         (0.0, shift('angular_velocity', np.array([0.0, 0.3, 0.0])), "about y is '0.3"),
         (0.0, scale('angular_velocity', 3.0, 1), "about y is '3 times"),
-        (0.0, scale('acceleration', -1.0, 0), "about x is '-1"),
-        (0.0, exchange('acceleration', 0, 1), "acceleration of the IMU about x is 'told as y'"),
-        (0.0, shift('acceleration', np.array([3.0, 0.0, 0.0])), '2.99 beside gravity'),
-        (0.0, scale('acceleration', 1.0 / G), 'g instead of'),
+        (0.0, scale('linear_acceleration', -1.0, 0), "about x is '-1"),
+        (0.0, exchange('linear_acceleration', 0, 1), "acceleration of the IMU about x is 'told as y'"),
+        (0.0, shift('linear_acceleration', np.array([3.0, 0.0, 0.0])), '2.99 beside gravity'),
+        (0.0, scale('linear_acceleration', 1.0 / G), 'g instead of'),
     ],
 )
 def test_swinging_finds(late, change, words):
@@ -299,7 +299,7 @@ def test_what_is_not_judged_is_said():
     robot_file, record = standing()
     _, left_out = judge_record(robot_file, record)
     assert any('no rate is judged' in sentence for sentence in left_out)
-    for force in record.force:
+    for force in record.foot_force:
         force[1] = 0.0
         force[0] *= 0.5
     problems, left_out = judge_record(robot_file, record)

@@ -6,35 +6,29 @@ sends nothing but figures and a marker. What a foot carries counts as contact.
 """
 
 from collections.abc import Callable
+from functools import partial
 import math
 import time
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pinocchio as pin
-from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64
 from visualization_msgs.msg import Marker
 
 from walking_control.design.mechanism import load_mechanism, Mechanism, unit_direction
 from walking_control.design.rotom import Contacts, motion_space, Transmissibility, transmissibility
 from walking_control.design.study import usual_contacts
-from walking_control.exceptions import MeasurementError, WalkingControlError
+from walking_control.exceptions import WalkingControlError
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.pose import unit_quaternion
 from walking_control.models.robot import Robot
+from walking_control.models.signals import IMU, JOINTS, Measurement, sensors_of
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import (
-    ForceReader,
-    JointStateReader,
-    make_marker,
-    write_axes,
-)
+from walking_control.ros.nodes.messages import make_marker, message_type, reader_of, write_axes
 from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
-from walking_control.ros.nodes.sensors import sensor_topics
 
 
 class CentroidalMonitorParameters(Parameters, section='node'):
@@ -85,11 +79,10 @@ class CentroidalMonitorNode(GuardedNode):
         robot = self._mechanism.dynamics.robot
         self._kind = self._values.contact_kind or usual_contacts(self._mechanism)[0].kind
         self._space = motion_space(self._mechanism)
-        self._reader = JointStateReader(robot.joints)
-        self._positions = np.full(len(robot.joints), math.nan)
-        self._heard = -math.inf
+        self._measurement = Measurement(robot)
+        self._measurement.position[:] = math.nan
+        self._heard: dict[str, float] = {}  # sensor -> when
         self._imu: np.ndarray | None = None  # rotation from the IMU's axes to the world's
-        self._forces: dict[str, np.ndarray | None] = {foot: None for foot in robot.feet}
         self._publish_to()
         self._listen_to(robot)
         self.steady_timer(1.0 / self._values.rate, self._on_timer)
@@ -108,62 +101,44 @@ class CentroidalMonitorNode(GuardedNode):
         )
 
     def _listen_to(self, robot: Robot) -> None:
-        callbacks = {
-            'joint_state': self._on_joints,
-            'imu': self._on_imu,
-            **{foot: self._wrench_callback(foot) for foot in robot.feet},
-        }
-        for sensor, (kind, topic) in sensor_topics(robot).items():
-            if sensor in callbacks:
-                self.create_subscription(kind, topic, callbacks[sensor], topics.SENSOR_IN)
+        """Hear the first signal of each sensor: angles, orientation, forces."""
+        for sensor in sensors_of(robot):
+            if sensor.name in (JOINTS, IMU, *robot.feet):
+                first = sensor._replace(signals=sensor.signals[:1])
+                read = reader_of(first, self._measurement.parts[sensor.name][:1])
+                hear = partial(self._hear, sensor.name, read)
+                self.create_subscription(message_type(sensor), sensor.topic, hear, topics.SENSOR_IN)
 
-    # -- messages ------------------------------------------------------------------------------
-
-    def _on_joints(self, message: JointState) -> None:
+    def _hear(self, sensor: str, read: Callable[[Any], bool], message: Any) -> None:
         try:
-            if not self._reader.read(message, self._positions):
+            if not read(message):
                 return
-        except MeasurementError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
-        self._stamp, self._heard = message.header.stamp, time.monotonic()
-
-    def _on_imu(self, message: Imu) -> None:
-        q = message.orientation
-        try:
-            orientation = unit_quaternion((q.x, q.y, q.z, q.w))
+            if sensor == IMU:
+                orientation = unit_quaternion(self._measurement.orientation.tolist())
+                self._imu = pin.Quaternion(np.array(orientation)).matrix()
         except WalkingControlError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        self._imu = pin.Quaternion(np.array(orientation)).matrix()
-
-    def _wrench_callback(self, foot: str) -> Callable[[WrenchStamped], None]:
-        reader, force = ForceReader(), np.zeros(3)
-
-        def on_wrench(message: WrenchStamped) -> None:
-            reader.read(message, force)
-            self._forces[foot] = force
-
-        return on_wrench
+        self._heard[sensor] = time.monotonic()
+        if sensor == JOINTS:
+            self._stamp = message.header.stamp
 
     # -- figures -------------------------------------------------------------------------------
 
     def standing(self) -> tuple[str, ...]:
         """Return the feet that carry something, or have never been heard of."""
         least = self._values.load * self._mechanism.dynamics.weight
+        feet = self._mechanism.dynamics.robot.feet
+        loads = np.linalg.norm(self._measurement.foot_force, axis=1)
         return tuple(
-            foot
-            for foot, force in self._forces.items()
-            if force is None or np.linalg.norm(force) >= least
+            foot for foot, load in zip(feet, loads) if foot not in self._heard or load >= least
         )
 
     def _on_timer(self) -> None:
-        if (
-            time.monotonic() - self._heard > self._values.timeout
-            or not np.isfinite(self._positions).all()
-        ):
+        age = time.monotonic() - self._heard.get(JOINTS, -math.inf)
+        if age > self._values.timeout or not np.isfinite(self._measurement.position).all():
             return
-        mechanism = self._mechanism.at(self._positions)
+        mechanism = self._mechanism.at(self._measurement.position)
         found = transmissibility(mechanism, Contacts(self.standing(), self._kind), self._space)
         # the mechanism's base is upright, so its axes are the base's
         self._index.publish(Float64(data=found.index))
@@ -184,17 +159,12 @@ class CentroidalMonitorNode(GuardedNode):
             axes = axes * np.array([1.0, 1.0, -1.0])
         marker, size = self._marker, 2.0 * self._values.marker_size
         marker.header.stamp = self._stamp
-        write_axes(marker.pose.position, self._in_base(mechanism))
+        dynamics = mechanism.dynamics
+        base = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
+        write_axes(marker.pose.position, mechanism.center_of_mass() - base)
         write_axes(marker.pose.orientation, pin.Quaternion(axes).coeffs())
         write_axes(marker.scale, np.maximum(size * lengths, THIN))
         return marker
-
-    @staticmethod
-    def _in_base(mechanism: Mechanism) -> np.ndarray:
-        """Return the centre of mass in the base's axes, m."""
-        dynamics = mechanism.dynamics
-        place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
-        return np.asarray(mechanism.center_of_mass() - place)
 
 
 main = program(CentroidalMonitorNode)

@@ -155,11 +155,20 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._load()
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
-        self.create_service(Trigger, '~/clear_fault', self._on_clear)
-        self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)
-        self.create_service(Trigger, '~/power_off', self._on_power_off)
-        self.create_service(Trigger, '~/start', self._on_start_walking)
-        self.create_service(Trigger, '~/stop', self._on_stop_walking)
+        for name, press in {
+            'clear_fault': self._clear,
+            'emergency_stop': lambda: self._press(SERVICE),
+            'power_off': lambda: self._stop_now(POWER_OFF, 'power off'),
+            'start': lambda: self._steer(
+                lambda session: 'velocity by ' + session.operation.start_walking()
+            ),
+            'stop': lambda: self._steer(
+                lambda session: (
+                    'slows down, then ' + session.operation.stop_walking(session.clock.now())
+                )
+            ),
+        }.items():
+            self.create_service(Trigger, f'~/{name}', partial(self._on_button, press))
         # by which ways the emergency stop that is latched came -> whether it has been released
         self._pressed: dict[int, bool] = {}
         for way, qos in enumerate(topics.STOP_IN):
@@ -329,34 +338,36 @@ class ControllerNode(GuardedNode, LifecycleNode):
             self._session = None
             self._freeze(False)
 
-    # -- walking ---------------------------------------------------------------------------------
+    # -- buttons ---------------------------------------------------------------------------------
 
-    def _on_start_walking(self, request: Any, response: Any) -> Any:
-        """Obey velocities again after a stop."""
-        return self._steer(
-            response, lambda session: 'velocity by ' + session.operation.start_walking()
-        )
-
-    def _on_stop_walking(self, request: Any, response: Any) -> Any:
-        """Walk to a stand, and stay there whatever cmd_vel says."""
-        return self._steer(
-            response,
-            lambda session: (
-                'slows down, then ' + session.operation.stop_walking(session.clock.now())
-            ),
-        )
-
-    def _steer(self, response: Any, ask: Callable[[Session], str]) -> Any:
+    def _on_button(self, press: Callable[[], str], request: Any, response: Any) -> Any:
         try:
-            if self._session is None:
-                raise InvalidInput(
-                    'controller', limit='is unconfigured', remedy='configure and activate it'
-                )
-            response.message, response.success = ask(self._session), True
+            response.message, response.success = press(), True
         except InvalidInput as error:
-            response.message, response.success = str(error), False
-        self.get_logger().info(response.message)
+            response.message = str(error)
         return response
+
+    def _steer(self, ask: Callable[[Session], str]) -> str:
+        """Obey velocities again after a stop, or walk to a stand whatever cmd_vel says."""
+        if self._session is None:
+            raise InvalidInput(
+                'controller', limit='is unconfigured', remedy='configure and activate it'
+            )
+        words = ask(self._session)
+        self.get_logger().info(words)
+        return words
+
+    def _clear(self) -> str:
+        """Clear a fault unless its cause lasts, or trust again whom a warning names."""
+        session = self._session
+        if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
+            return 'no fault is latched; nothing has changed'
+        if session is None:
+            self._latch.clear()
+            self._report()
+        elif obstacle := self._difference or session.clear():
+            raise InvalidInput('not cleared', limit=obstacle)
+        return 'cleared'
 
     # -- faults ----------------------------------------------------------------------------------
 
@@ -364,18 +375,13 @@ class ControllerNode(GuardedNode, LifecycleNode):
         """Stop the robot: something broke in a callback."""
         self._stop_now('internal', words)
 
-    def _on_stop_service(self, request: Any, response: Any) -> Any:
-        self._press(SERVICE)
-        response.success, response.message = True, 'stopped'
-        return response
-
     def _on_stop_topic(self, way: int, message: Bool) -> None:
         if message.data:
             self._press(way)
         elif way in self._pressed:
             self._pressed[way] = True
 
-    def _press(self, way: int) -> None:
+    def _press(self, way: int) -> str:
         """Stop as the category of the emergency stop says; take the power at the second time.
 
         A button that goes on saying true is pressed once: until it has said false. Each message may
@@ -391,36 +397,15 @@ class ControllerNode(GuardedNode, LifecycleNode):
             self._stop_now(POWER_OFF, 'emergency stop, for the second time')
         else:
             self._stop_now(EMERGENCY_STOP, 'emergency stop')
+        return 'stopped'
 
-    def _on_power_off(self, request: Any, response: Any) -> Any:
-        """Take the power at once, whatever the robot does."""
-        self._stop_now(POWER_OFF, 'power off')
-        response.success, response.message = True, 'power off'
-        return response
-
-    def _stop_now(self, code: str, words: str) -> None:
+    def _stop_now(self, code: str, words: str) -> str:
         if self._session is not None:
             self._session.stop(code, words)
         else:
             self._latch.catch(code, words, 0.0)
             self._report()
-
-    def _on_clear(self, request: Any, response: Any) -> Any:
-        """Clear a fault unless its cause lasts, or trust again whom a warning names."""
-        session = self._session
-        if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
-            response.success, response.message = True, 'no fault is latched; nothing has changed'
-            return response
-        obstacle = self._difference if session is not None else None
-        if obstacle is None:
-            if session is None:
-                self._latch.clear()
-                self._report()
-            else:
-                obstacle = session.clear()
-        response.success = obstacle is None
-        response.message = 'cleared' if obstacle is None else f'not cleared: {obstacle}'
-        return response
+        return words
 
     def _report(self) -> None:
         """Publish the fault, and log it once."""

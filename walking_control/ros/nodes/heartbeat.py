@@ -23,26 +23,17 @@ FIELDS = ('tick', 'age', 'receivers', 'tripped', 'unasked')
 OWN = 0.3  # s for which an effort that answers no tick may be one of our own
 
 
-class HeartbeatWriter:
-    """A heartbeat, filled in place: `FIELDS`, named in its layout."""
+def heartbeat_writer() -> ArrayWriter:
+    """Return what writes a heartbeat: the numbers of `FIELDS`, named in its layout.
 
-    def __init__(self) -> None:
-        self._writer = ArrayWriter(len(FIELDS))
-        self._writer.label(*FIELDS)
-
-    def write(
-        self, tick: int, age: float, receivers: float, tripped: bool, unasked: int = 0
-    ) -> Float64MultiArray:
-        """Return the message.
-
-        Args:
-            tick: Tick number of the newest command that had one, 0 before the first.
-            age: Time since a command was heard, s.
-            receivers: Subscriptions that get the watchdog's zeros, its own among them.
-            tripped: Whether it is sending zeros.
-            unasked: How many commands with an effort that answer no tick it has heard.
-        """
-        return self._writer.write((tick, age, receivers, tripped, unasked), 0)
+    These are the tick number of the newest command that had one (0 before the first), the time
+    since a command was heard (s), the subscriptions that get the watchdog's zeros, its own among
+    them, whether it is sending zeros, and how many commands with an effort that answer no tick it
+    has heard.
+    """
+    writer = ArrayWriter(len(FIELDS))
+    writer.label(*FIELDS)
+    return writer
 
 
 class WatchdogGuard:

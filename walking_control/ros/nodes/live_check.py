@@ -2,6 +2,7 @@
 """Listens to a running robot and judges its sensors, for `walking_control check --live`."""
 
 from collections.abc import Callable
+from functools import partial
 import os
 import resource
 import time
@@ -18,14 +19,14 @@ from std_msgs.msg import Float64MultiArray, String
 from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import JOINTS, Measurement, sensors_of
+from walking_control.models.signals import JOINTS, Measurement, Sensor, sensors_of
 from walking_control.models.urdf import differences
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import message_type, reader_of, seconds
 from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spun
 from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
-from walking_control.ros.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
 from walking_control.ros.ros2_control.names import MANAGER
 
 LEAST_ROWS = 2
@@ -50,25 +51,36 @@ class Listener(GuardedNode):
         self.problem: MeasurementError | None = None
         self._measurement = Measurement(robot)
         self._sensors = sensors_of(robot)
-        self.seen = Seen(priority=_allowed_priority())
+        self.seen = seen = Seen(priority=_allowed_priority())
         self._found = time.monotonic() + DISCOVERY
         for sensor in self._sensors:
             read = reader_of(sensor, self._measurement.parts[sensor.name])
-            self.create_subscription(
-                message_type(sensor),
-                sensor.topic,
-                self._timed(sensor.topic, self._reader(sensor.name, read)),
-                topics.SENSOR_IN,
-            )
-        self.create_subscription(
-            String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED
-        )
-        for kind, topic, hear in (
-            (Clock, topics.CLOCK, self._on_clock),
-            (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
-            (DiagnosticArray, '/diagnostics', self._on_diagnostics),
+            seen.arrivals.setdefault(sensor.topic, [])
+            hear = partial(self._hear, sensor, read)
+            self.create_subscription(message_type(sensor), sensor.topic, hear, topics.SENSOR_IN)
+        now = time.monotonic
+        for kind, topic, note in (
+            (Clock, topics.CLOCK, lambda told: seen.clock.append((now(), seconds(told.clock)))),
+            (
+                Float64MultiArray,
+                topics.EFFORT_COMMANDS,
+                lambda told: seen.commands.append((now(), any(told.data))),
+            ),
+            (
+                DiagnosticArray,
+                '/diagnostics',
+                lambda told: seen.statuses.update(
+                    {each.name: (ord(each.level), each.message) for each in told.status}
+                ),
+            ),
         ):
-            self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
+            self.create_subscription(kind, topic, note, topics.SENSOR_IN)
+        self.create_subscription(
+            String,
+            topics.ROBOT_DESCRIPTION,
+            lambda told: setattr(self, 'description', told.data),
+            topics.LATCHED,
+        )
         self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
             node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
             for node in ASKED
@@ -79,30 +91,7 @@ class Listener(GuardedNode):
         """Topics that have not been heard."""
         return [sensor.topic for sensor in self._sensors if sensor.name not in self.heard]
 
-    def _on_description(self, message: String) -> None:
-        self.description = message.data
-
     # -- what the system does ----------------------------------------------------------------
-
-    def _timed(self, topic: str, read: Any) -> Callable[[Any], None]:
-        rows = self.seen.arrivals.setdefault(topic, [])
-
-        def hear(message: Any) -> None:
-            rows.append((time.monotonic(), seconds(message.header.stamp)))
-            read(message)
-
-        return hear
-
-    def _on_clock(self, message: Any) -> None:
-        self.seen.clock.append((time.monotonic(), seconds(message.clock)))
-
-    def _on_command(self, message: Float64MultiArray) -> None:
-        self.seen.commands.append((time.monotonic(), any(message.data)))
-
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        self.seen.statuses.update(
-            {status.name: (ord(status.level), status.message) for status in message.status}
-        )
 
     def ask(self) -> None:
         """Ask nodes that are there for their parameters; keep what they answered."""
@@ -143,38 +132,27 @@ class Listener(GuardedNode):
                     for node in sorted(deaf)
                 ]
 
-    def _reader(self, name: str, read: Callable[[Any], bool]) -> Callable[[Any], None]:
-        def hear(message: Any) -> None:
-            try:
-                if not read(message):
-                    return
-            except MeasurementError as error:
-                self.problem = error
+    def _hear(self, sensor: Sensor, read: Callable[[Any], bool], message: Any) -> None:
+        stamp = seconds(message.header.stamp)
+        self.seen.arrivals[sensor.topic].append((time.monotonic(), stamp))
+        try:
+            if not read(message):
                 return
-            self.heard.add(name)
-            if name == JOINTS and not self.missing:
-                self._keep(message)
+        except MeasurementError as error:
+            self.problem = error
+            return
+        self.heard.add(sensor.name)
+        if sensor.name == JOINTS and not self.missing:
+            self._keep(stamp)
 
-        return hear
-
-    def _keep(self, message: Any) -> None:
-        measurement = self._measurement
+    def _keep(self, stamp: float) -> None:
+        measurement, record = self._measurement, self.record
         if not np.isfinite(measurement.values).all():
             self.problem = MeasurementError('sensors', limit='tell values that are not finite')
-            return
-        record = self.record
-        if record.time and seconds(message.header.stamp) <= record.time[-1]:
-            return
-        record.time.append(seconds(message.header.stamp))
-        for name, values in (
-            ('position', measurement.position),
-            ('velocity', measurement.velocity),
-            ('orientation', measurement.orientation),
-            ('angular_velocity', measurement.angular_velocity),
-            ('acceleration', measurement.linear_acceleration),
-            ('force', measurement.foot_force),
-        ):
-            getattr(record, name).append(values.copy())
+        elif not record.time or stamp > record.time[-1]:
+            record.time.append(stamp)
+            for name in RECORDED:
+                getattr(record, name).append(getattr(measurement, name).copy())
 
 
 def check_live(

@@ -15,7 +15,7 @@ from walking_control.exceptions import MeasurementError
 from walking_control.models.signals import topic_word
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import JointStateReader, make_marker, set_stamp
+from walking_control.ros.nodes.messages import JointStateReader, make_marker, set_stamp, write_axes
 from walking_control.ros.nodes.telemetry import Output
 from walking_control.statics.distributor import StaticSolution
 
@@ -93,7 +93,9 @@ class PostureTopics(Output):
         wrenches = (solution.wrenches or {}) if solution is not None else {}
         for foot, (publisher, message) in self._wrenches.items():
             set_stamp(message.header.stamp, stamp)
-            _fill(message.wrench, wrenches.get(foot))
+            wrench = wrenches.get(foot, np.zeros(6))
+            write_axes(message.wrench.force, wrench[:3])
+            write_axes(message.wrench.torque, wrench[3:])
             self._send(publisher, message)
         self._send(self._markers, self._make_markers(stamp, wrenches))
         if solution is not None and solution.feasible:
@@ -130,18 +132,11 @@ class PostureTopics(Output):
             if wrench is None or wrench[2] <= 0.0:
                 pressure.action = arrow.action = Marker.DELETE
             else:
-                x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
-                pressure.pose.position.x, pressure.pose.position.y = float(x), float(y)
-                tip = wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
-                arrow.points = [
-                    Point(x=float(x), y=float(y)),
-                    Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2])),
-                ]
+                foot_at = np.array([-wrench[4] / wrench[2], wrench[3] / wrench[2], 0.0])
+                write_axes(pressure.pose.position, foot_at)
+                arrow.points = [Point(), Point()]
+                tip = foot_at + wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
+                for point, place in zip(arrow.points, (foot_at, tip)):
+                    write_axes(point, place)
             markers += made
         return MarkerArray(markers=markers)
-
-
-def _fill(message: Any, wrench: np.ndarray | None) -> None:
-    force, torque = message.force, message.torque
-    values = [0.0] * 6 if wrench is None else wrench.tolist()
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = values

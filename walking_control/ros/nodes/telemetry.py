@@ -7,6 +7,7 @@ from typing import Any
 
 from nav_msgs.msg import Odometry
 import numpy as np
+import pinocchio as pin
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 
@@ -178,7 +179,7 @@ class OdometryPublisher(Output):
         self._loop, self._slope = loop, slope
         robot = loop.robot
         self._level = level_rotation(slope)  # from the floor's axes to those of odom
-        self._turn, self._shift = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)
+        self._turn, self._shift = pin.Quaternion.Identity(), np.zeros(3)
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._odometry = self._publisher(Odometry, 'odom')
         self._message = Odometry()
@@ -206,10 +207,8 @@ class OdometryPublisher(Output):
         """Choose axes of odom in which the base is where it was, up to tilt and height."""
         self._kept, level = None, level_rotation(self._slope)
         now = level_orientation(base, self._slope)
-        angle = heading_of(turn) - heading_of(now)
-        c, s = math.cos(angle), math.sin(angle)
-        self._level = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ level
-        self._turn = np.array([0.0, 0.0, math.sin(0.5 * angle), math.cos(0.5 * angle)])
+        turned = pin.utils.rotate('z', heading_of(turn) - heading_of(now))
+        self._level, self._turn = turned @ level, pin.Quaternion(turned)
         self._shift = place - self._level @ base.position
         self._shift[2] = 0.0
 
@@ -220,7 +219,10 @@ class OdometryPublisher(Output):
         set_stamp(message.header.stamp, self._loop.state.stamp)
         pose, twist = message.pose.pose, message.twist.twist
         write_axes(pose.position, self._level @ base.position + self._shift)
-        write_axes(pose.orientation, turn_about_z(self._turn, level_orientation(base, self._slope)))
+        write_axes(
+            pose.orientation,
+            (self._turn * pin.Quaternion(level_orientation(base, self._slope))).coeffs(),
+        )
         # velocities are expressed in the base frame
         write_axes(twist.linear, base.linear @ base.rotation)
         write_axes(twist.angular, base.angular)
@@ -273,25 +275,17 @@ def level_rotation(slope: float) -> np.ndarray:
     Args:
         slope: Inclination of the floor, rad, downhill positive.
     """
-    c, s = math.cos(slope), math.sin(slope)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return np.asarray(pin.utils.rotate('y', slope))
 
 
 def level_orientation(base: BaseState, slope: float) -> np.ndarray:
     """Return the orientation of a `BaseState` in the level frame, quaternion xyzw."""
-    x, y, z, w = base.orientation.tolist()
-    c, s = math.cos(0.5 * slope), math.sin(0.5 * slope)
-    return np.array([c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y])
+    return np.asarray(
+        (pin.Quaternion(level_rotation(slope)) * pin.Quaternion(base.orientation)).coeffs()
+    )
 
 
 def heading_of(orientation: np.ndarray) -> float:
     """Return the yaw of a quaternion xyzw, rad."""
     x, y, z, w = orientation.tolist()
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
-
-def turn_about_z(turn: np.ndarray, orientation: np.ndarray) -> np.ndarray:
-    """Return a quaternion xyzw turned by another, which turns about z."""
-    _, _, s, c = turn.tolist()
-    x, y, z, w = orientation.tolist()
-    return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])

@@ -47,7 +47,7 @@ class WalkMarkers(Output):
     ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law
-        self._level, self._tilt = level_rotation(slope), 0.5 * slope
+        self._level = level_rotation(slope)
         self._array = self._publisher(MarkerArray, '~/markers')
         self._planned: Marker | None = None  # made once the soles are known
         self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
@@ -120,6 +120,5 @@ class WalkMarkers(Output):
     def _lay(self, marker: Any, place: np.ndarray, yaw: float) -> None:
         """Lay a footprint on the floor: turned about its normal, then with it."""
         write_axes(marker.pose.position, self._level @ place)
-        c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
-        d, t = math.cos(self._tilt), math.sin(self._tilt)
-        write_axes(marker.pose.orientation, np.array([t * s, t * c, d * s, d * c]))
+        turn = pin.Quaternion(self._level @ pin.utils.rotate('z', yaw))
+        write_axes(marker.pose.orientation, turn.coeffs())

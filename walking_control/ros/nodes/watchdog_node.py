@@ -18,7 +18,7 @@ from walking_control.models.parameters import parameter
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher
 from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.heartbeat import FallbackSwitch, HeartbeatWriter, WatchClock
+from walking_control.ros.nodes.heartbeat import FallbackSwitch, heartbeat_writer, WatchClock
 from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
@@ -86,7 +86,7 @@ class WatchdogNode(GuardedNode):
         self.tripped = False
         self.trips = 0
         self._fallback = FallbackSwitch(self, values) if values.fallback_controller else None
-        self._heartbeat = HeartbeatWriter()
+        self._heartbeat = heartbeat_writer()
         # first: who is here may command, too, see Neighbours
         self._heartbeat_publisher = self.create_publisher(
             Float64MultiArray, topics.WATCHDOG, topics.LATEST
@@ -161,15 +161,9 @@ class WatchdogNode(GuardedNode):
         return self._watch_clock.now() - self._heard
 
     def _on_heartbeat(self) -> None:
-        self._heartbeat_publisher.publish(
-            self._heartbeat.write(
-                self._tick,
-                self._age(),
-                self._publisher.get_subscription_count(),
-                self.tripped,
-                self._unasked,
-            )
-        )
+        receivers = self._publisher.get_subscription_count()
+        beat = self._tick, self._age(), receivers, self.tripped, self._unasked
+        self._heartbeat_publisher.publish(self._heartbeat.write(beat, 0))
 
     def _on_diagnostics(self) -> None:
         age, level, words = self._age(), DiagnosticStatus.OK, 'a controller is heard'

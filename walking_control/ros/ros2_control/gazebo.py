@@ -7,12 +7,12 @@ with all they carry), the inertia of rotors, friction of the feet, and for a rob
 joints that keep it there. It is spawned; robot_description stays the robot itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 import math
 import re
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring, indent, SubElement, tostring
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 import pinocchio as pin
@@ -22,7 +22,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
 from walking_control.ros.ros2_control.tags import GAZEBO, tags, with_tags
 from walking_control.ros.ros2_control.wiring import Wiring
-from walking_control.simulation.terrain import lay_profile, Piece
+from walking_control.simulation.terrain import lay_profile
 
 PLUGIN_FILE = 'gz_ros2_control-system'
 PLUGIN_NAME = 'gz_ros2_control::GazeboSimROS2ControlPlugin'
@@ -37,6 +37,7 @@ WORLD = 'walking'
 STEP = 0.001  # s, one update of the controller manager
 MOTE, MOTE_INERTIA = 0.001, 1e-7  # kg, kg m^2: Gazebo drops links below 1e-5 kg
 LOCK_EFFORT = 200.0  # N m, what an emulated lock may take; the joint itself has no motor
+INERTIA = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 RAIL = 1e4  # m, how far a robot in the plane may go
 
 
@@ -68,11 +69,12 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
         for name in ('mu1', 'mu2'):
             SubElement(grip, name).text = repr(wiring.friction)
     for link, name in wiring.imus.items():
-        imu = _sensor(_reference(root, link), name, 'imu')
         # else its orientation counts from that at its start
-        SubElement(
-            SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'), 'localization'
-        ).text = 'ENU'
+        own = (
+            '<imu><orientation_reference_frame><localization>ENU</localization>'
+            '</orientation_reference_frame></imu>'
+        )
+        _add_sensor(_reference(root, link), name, 'imu', own)
     root.append(
         fromstring(
             f'<gazebo><plugin filename="{PLUGIN_FILE}" name="{PLUGIN_NAME}">'
@@ -88,48 +90,50 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
 
 def gazebo_world(wiring: Wiring) -> str:
     """Return the SDF of a world with the robot's floor, friction and gravity, at rest."""
-    sdf = Element('sdf', version='1.9')
-    world = SubElement(sdf, 'world', name=WORLD)
-    physics = SubElement(world, 'physics', name='default', type='dart')
-    for name, value in (('max_step_size', STEP), ('real_time_factor', 1.0)):
-        SubElement(physics, name).text = str(value)
-    for filename, name in SYSTEMS:
-        SubElement(world, 'plugin', filename=filename, name=name)
-    SubElement(world, 'gravity').text = f'0 0 {-wiring.gravity!r}'
-    light = SubElement(world, 'light', type='directional', name='sun')
-    SubElement(light, 'direction').text = '-0.5 0.1 -0.9'
-    floor = SubElement(world, 'model', name='floor')
-    SubElement(floor, 'static').text = 'true'
-    SubElement(floor, 'pose').text = f'0 0 0 0 {wiring.slope!r} 0'
-    link = SubElement(floor, 'link', name='floor')
-    for kind in ('collision', 'visual'):
-        if wiring.floor is not None:
-            _add_boxes(link, kind, lay_profile(wiring.floor))
-            continue
-        part = SubElement(link, kind, name=kind)
-        plane = SubElement(SubElement(part, 'geometry'), 'plane')
-        SubElement(plane, 'normal').text = '0 0 1'
-        SubElement(plane, 'size').text = '100 100'
-    for part in link.findall('collision'):
-        ode = SubElement(SubElement(SubElement(part, 'surface'), 'friction'), 'ode')
-        for name in ('mu', 'mu2'):
-            SubElement(ode, name).text = repr(wiring.friction)
-    return _text(sdf)
+    plugins = ''.join(f'<plugin filename="{file}" name="{name}"/>' for file, name in SYSTEMS)
+    grip = ''.join(f'<{mu}>{wiring.friction!r}</{mu}>' for mu in ('mu', 'mu2'))
+    surface = f'<surface><friction><ode>{grip}</ode></friction></surface>'
+    parts = ''.join(
+        f'<{kind} name="{kind}{number}">{shape}{more}</{kind}>'
+        for kind, more in (('collision', surface), ('visual', ''))
+        for number, shape in _shapes(wiring)
+    )
+    return _text(
+        fromstring(
+            f"""<sdf version="1.9"><world name="{WORLD}">
+            <physics name="default" type="dart">
+              <max_step_size>{STEP}</max_step_size><real_time_factor>1.0</real_time_factor>
+            </physics>
+            {plugins}
+            <gravity>0 0 {-wiring.gravity!r}</gravity>
+            <light type="directional" name="sun"><direction>-0.5 0.1 -0.9</direction></light>
+            <model name="floor">
+              <static>true</static><pose>0 0 0 0 {wiring.slope!r} 0</pose>
+              <link name="floor">{parts}</link>
+            </model>
+            </world></sdf>"""
+        )
+    )
+
+
+def _shapes(wiring: Wiring) -> Iterator[tuple[str, str]]:
+    """Yield the shapes of the floor as SDF, behind what is put to their names."""
+    if wiring.floor is None:
+        yield '', '<geometry><plane><normal>0 0 1</normal><size>100 100</size></plane></geometry>'
+        return
+    for i, piece in enumerate(lay_profile(wiring.floor)):
+        x, _, z = piece.middle
+        size = ' '.join(repr(2.0 * half) for half in piece.size)
+        yield (
+            f'_{i}',
+            f'<pose>{x!r} 0 {z!r} 0 {piece.pitch!r} 0</pose>'
+            f'<geometry><box><size>{size}</size></box></geometry>',
+        )
 
 
 def at_speed(world: str, speed: float) -> str:
     """Return the SDF of a world that runs at a pace of real time."""
     return re.sub(r'(?<=<real_time_factor>)[^<]*', repr(speed), world)
-
-
-def _add_boxes(link: Element, kind: str, pieces: Iterable[Piece]) -> None:
-    """Add the boxes of an uneven floor to its link."""
-    for i, piece in enumerate(pieces):
-        part = SubElement(link, kind, name=f'{kind}_{i}')
-        x, _, z = piece.middle
-        SubElement(part, 'pose').text = f'{x!r} 0 {z!r} 0 {piece.pitch!r} 0'
-        box = SubElement(SubElement(part, 'geometry'), 'box')
-        SubElement(box, 'size').text = ' '.join(repr(2.0 * half) for half in piece.size)
 
 
 def bridge_file() -> list[dict[str, Any]]:
@@ -179,11 +183,9 @@ def _add_foot_sensor(root: Element, foot: str, sensor: str) -> None:
     above = _reference(root, joint.get('name', ''))
     if joint.get('type') == 'fixed':  # else it would be lumped away, and the sensor with it
         SubElement(above, 'preserveFixedJoint').text = 'true'
-    element = _sensor(above, sensor, 'force_torque')
-    forces = SubElement(element, 'force_torque')
     # what the foot does to the leg is what the floor does to the foot
-    SubElement(forces, 'frame').text = 'child'
-    SubElement(forces, 'measure_direction').text = 'child_to_parent'
+    own = '<frame>child</frame><measure_direction>child_to_parent</measure_direction>'
+    _add_sensor(above, sensor, 'force_torque', f'<force_torque>{own}</force_torque>')
 
 
 def _give_mass(link: Element) -> None:
@@ -192,16 +194,10 @@ def _give_mass(link: Element) -> None:
         return
     for old in link.findall('inertial'):
         link.remove(old)
-    inertial = SubElement(link, 'inertial')
-    SubElement(inertial, 'mass', value=repr(MOTE))
-    SubElement(
-        inertial,
-        'inertia',
-        {
-            name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
-            for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-        },
+    turning = ' '.join(
+        f'{name}="{MOTE_INERTIA if name[1] == name[2] else 0.0!r}"' for name in INERTIA
     )
+    link.append(fromstring(f'<inertial><mass value="{MOTE!r}"/><inertia {turning}/></inertial>'))
 
 
 def _add_rotors(root: Element, robot: Robot) -> None:
@@ -227,7 +223,7 @@ def _add_rotors(root: Element, robot: Robot) -> None:
             turn = pin.rpy.rpyToMatrix(*map(float, origin.get('rpy', '0 0 0').split()))
             axis = turn.T @ axis
         added = 0.5 * motor.armature * (np.eye(3) + np.outer(axis, axis) / (axis @ axis))
-        for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'):
+        for name in INERTIA:
             row, column = map('xyz'.index, name[1:])
             inertia.set(name, repr(float(inertia.get(name, '0')) + float(added[row, column])))
 
@@ -245,14 +241,15 @@ def _keep_on_rails(root: Element, wiring: Wiring) -> None:
         below = robot.base_link if i == len(axes) - 1 else f'rail_{name}_link'
         if below != robot.base_link:
             _give_mass(SubElement(root, 'link', name=below))
-        joint = SubElement(root, 'joint', name=f'rail_{name}', type=kind)
-        SubElement(joint, 'parent', link=above)
-        SubElement(joint, 'child', link=below)
-        SubElement(joint, 'axis', xyz=' '.join(f'{value:g}' for value in axis))
-        if kind == 'prismatic':
-            SubElement(
-                joint, 'limit', lower=repr(-RAIL), upper=repr(RAIL), effort='0.0', velocity='100.0'
+        limit = f'<limit lower="{-RAIL!r}" upper="{RAIL!r}" effort="0.0" velocity="100.0"/>'
+        root.append(
+            fromstring(
+                f"""<joint name="rail_{name}" type="{kind}">
+                <parent link="{above}"/><child link="{below}"/>
+                <axis xyz="{' '.join(f'{value:g}' for value in axis)}"/>
+                {limit if kind == 'prismatic' else ''}</joint>"""
             )
+        )
         above = below
 
 
@@ -260,11 +257,13 @@ def _reference(root: Element, name: str) -> Element:
     return SubElement(root, 'gazebo', reference=name)
 
 
-def _sensor(above: Element, name: str, kind: str) -> Element:
-    sensor = SubElement(above, 'sensor', name=name, type=kind)
-    for tag, value in (('always_on', 'true'), ('update_rate', f'{1.0 / STEP:.0f}')):
-        SubElement(sensor, tag).text = value
-    return sensor
+def _add_sensor(above: Element, name: str, kind: str, own: str) -> None:
+    above.append(
+        fromstring(
+            f'<sensor name={quoteattr(name)} type="{kind}"><always_on>true</always_on>'
+            f'<update_rate>{1.0 / STEP:.0f}</update_rate>{own}</sensor>'
+        )
+    )
 
 
 def _link_at(joint: Element, end: str) -> str | None:
@@ -277,7 +276,7 @@ def _text(root: Element) -> str:
     return tostring(root, encoding='unicode') + '\n'
 
 
-def spawn_arguments(wiring: Wiring) -> Iterable[str]:
+def spawn_arguments(wiring: Wiring) -> Iterator[str]:
     """Yield the arguments of ``ros_gz_sim create`` that place the robot."""
     for name, value in spawn_pose(wiring).items():
         if not math.isclose(value, 0.0, abs_tol=1e-9):

@@ -8,7 +8,7 @@ judged: a check that finds nothing has not proved everything.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 import math
 
 import numpy as np
@@ -58,8 +58,8 @@ class LiveRecord:
         velocity: Likewise, rad/s.
         orientation: xyzw, ``(T, 4)``.
         angular_velocity: rad/s, ``(T, 3)``.
-        acceleration: m/s^2, ``(T, 3)``.
-        force: N, ``(T, n_feet, 3)``.
+        linear_acceleration: m/s^2, ``(T, 3)``.
+        foot_force: N, ``(T, n_feet, 3)``.
     """
 
     time: list[float] = field(default_factory=list)  # stamps, s
@@ -68,8 +68,12 @@ class LiveRecord:
     velocity: list[np.ndarray] = field(default_factory=list)
     orientation: list[np.ndarray] = field(default_factory=list)
     angular_velocity: list[np.ndarray] = field(default_factory=list)
-    acceleration: list[np.ndarray] = field(default_factory=list)
-    force: list[np.ndarray] = field(default_factory=list)
+    linear_acceleration: list[np.ndarray] = field(default_factory=list)
+    foot_force: list[np.ndarray] = field(default_factory=list)
+
+
+# of a `Measurement`, what a row holds
+RECORDED = tuple(each.name for each in fields(LiveRecord))[1:]
 
 
 def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput], list[str]]:
@@ -88,11 +92,9 @@ class _Judge:
         self._weight = robot_file.scale.mass * robot_file.values(World).gravity
         self._gravity = robot_file.values(World).gravity
         self._slope = robot_file.values(World).slope
-        self._time = np.array(record.time)
-        self._position, self._velocity = np.array(record.position), np.array(record.velocity)
-        self._orientation = np.array(record.orientation)
-        self._turning = np.array(record.angular_velocity)
-        self._felt, self._force = np.array(record.acceleration), np.array(record.force)
+        told = (np.array(getattr(record, name)) for name in ('time', *RECORDED))
+        self._time, self._position, self._velocity, self._orientation, *others = told
+        self._turning, self._felt, self._force = others
         self.left_out: list[str] = []
 
     def problems(self) -> Iterator[InvalidInput]:

@@ -12,7 +12,6 @@ import pinocchio as pin
 
 from walking_control.models.base import Base
 from walking_control.models.drive_kinds import KINDS
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.ros.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
@@ -72,9 +71,7 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
             body.quat = [tilt.w, *tilt.vec()]
     _add_motors(mj, spec, wiring)
     _add_sensors(mj, spec, wiring)
-    model = spec.compile()
-    qpos, qvel = _start(mj, model, robot_file, wiring, tilt)
-    spec.add_key(name=KEYFRAME, qpos=qpos, qvel=qvel)
+    spec.add_key(name=KEYFRAME, **_start(plant, robot_file, tilt))
     spec.compile()
     return str(spec.to_xml())
 
@@ -112,29 +109,24 @@ def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
 
 
 def _start(
-    mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring, tilt: pin.Quaternion
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return MuJoCo's coordinates and velocities of the start."""
-    robot, start, base = wiring.robot, robot_file.start, wiring.robot.base
-    qpos, qvel = model.qpos0.copy(), np.zeros(model.nv)
-    place = tilt * np.array(wiring.base[:3])
-    turn = tilt * pin.Quaternion(np.array(wiring.base[3:]))
+    plant: MujocoEngine, robot_file: RobotFile, tilt: pin.Quaternion
+) -> dict[str, np.ndarray]:
+    """Return MuJoCo's coordinates and velocities of the start, those of the plant tilted."""
+    plant.reset(robot_file.start)
+    qpos, qvel = plant.data.qpos.copy(), plant.data.qvel.copy()
+    base = plant.robot.base
     if base is Base.FREE:
-        qpos[:7] = [*place, turn.w, *turn.vec()]
-    else:
-        pitch = [2.0 * np.arctan2(turn.y, turn.w)] * len(base.angles)
-        qpos[: len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
-    joints = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint) for joint in robot.joints]
-    qpos[model.jnt_qposadr[joints]] = [wiring.start[f'{joint}/position'] for joint in robot.joints]
-    if start.posture is None:  # walkers begin in the middle of a step
-        _, v = Dynamics(robot).base_from_coordinates(start.support, start.q, start.v)
-        qvel[model.jnt_dofadr[joints]] = v[len(v) - len(joints) :]
-        if base is not Base.FREE:
-            along, axes = np.zeros(3), list(base.axes)
-            along[axes] = v[: len(axes)]
-            qvel[: len(axes)] = (tilt * along)[axes]
-            qvel[len(axes) : len(v) - len(joints)] = v[len(axes) : len(v) - len(joints)]
-    return qpos, qvel
+        qpos[:3], qvel[:3] = tilt * qpos[:3], tilt * qvel[:3]
+        turn = tilt * pin.Quaternion(*qpos[3:7])
+        qpos[3:7] = [turn.w, *turn.vec()]
+        return {'qpos': qpos, 'qvel': qvel}
+    axes = list(base.axes)
+    for values in (qpos, qvel):
+        along = np.zeros(3)
+        along[axes] = values[: len(axes)]
+        values[: len(axes)] = (tilt * along)[axes]
+    qpos[len(axes) : len(axes) + len(base.angles)] += 2.0 * np.arctan2(tilt.y, tilt.w)
+    return {'qpos': qpos, 'qvel': qvel}
 
 
 def offered_by_hardware(robot_file: RobotFile) -> Robot:

@@ -78,27 +78,18 @@ def components(wiring: Wiring, target: str) -> list[Component]:
             commands, states = [*commands, LOCK], [*states, LOCK]
         states += [name for name in own.get(joint, ()) if name not in states and not simulated]
         found.append(Component('joint', joint, tuple(commands), tuple(states)))
-    named = target == MUJOCO
-    found += [
-        Component(
-            'sensor', sensor, (), IMU_INTERFACES, _mujoco_sensor('imu', sensor) if named else ()
-        )
-        for sensor in wiring.imus.values()
-    ]
-    found += [
-        Component(
-            'sensor', sensor, (), WRENCH_INTERFACES, _mujoco_sensor('fts', sensor) if named else ()
-        )
-        for sensor in wiring.forces.values()
-    ]
+    for kind, interfaces, sensors in (
+        ('imu', IMU_INTERFACES, wiring.imus),
+        ('fts', WRENCH_INTERFACES, wiring.forces),
+    ):
+        for sensor in sensors.values():
+            named = ('mujoco_type', kind), ('mujoco_sensor_name', sensor)
+            more = named if target == MUJOCO else ()
+            found.append(Component('sensor', sensor, (), interfaces, more))
     if target == HARDWARE:
         rows = [name for name in wiring.robot.signals if name in own]
         found += [Component('sensor', name, (), tuple(own[name])) for name in rows]
     return found
-
-
-def _mujoco_sensor(kind: str, name: str) -> tuple[tuple[str, str], ...]:
-    return ('mujoco_type', kind), ('mujoco_sensor_name', name)
 
 
 def tags(
