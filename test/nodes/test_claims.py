@@ -105,6 +105,54 @@ def test_joints_that_may_be_claimed(manager, controllers):
     """A dry run, a robot that is armed last or an effort of another joint would be a fault."""
     manager.controllers = controllers
     node = SimpleNamespace(create_client=lambda kind, name: manager)
-    claims = Claims(node, '/left/effort_controller/commands', ['hip'])
+    claims = Claims(node, '/left/effort_controller/commands', ['hip'], None)
     claims.ask()
     assert claims.conflict is None
+
+
+def told(**states):
+    """Return what a controller manager says of its controllers."""
+    return SimpleNamespace(
+        controllers=[
+            SimpleNamespace(name=name, state=SimpleNamespace(label=label))
+            for name, label in states.items()
+        ]
+    )
+
+
+@fault(
+    'Our command controller of ros2_control is deactivated, or the controller manager started anew',
+    code='second_publisher',
+    detected='at once, where the controller manager tells its activity (from ros2_control 4.24 on)',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it is active',
+)
+def test_a_controller_that_leaves_is_named_at_once(bench, robot, manager):
+    """The law would command on while nobody drives the joints, and the robot fall of `fall`."""
+    manager.controllers = [('effort_controller', 'inactive', [])]
+    node = bench.controller()
+    robot.wait()
+    claims = node._session._claims
+    claims._on_activity(told(effort_controller='inactive'))  # it is armed last
+    assert robot.ask(1.0) != 0.0 and node.fault is None
+    claims._on_activity(told(effort_controller='active'))
+    claims._on_activity(told(effort_controller='active', other='inactive'))
+    assert node.fault is None
+    claims._on_activity(told(effort_controller='inactive'))
+    assert node.fault.code == 'second_publisher'  # without any look at a clock
+    assert 'effort_controller is inactive, says controller_manager' in node.fault.message
+    assert bench.spin_until(lambda: len(manager.asked) > 1)
+    assert 'nobody hears our efforts' in node._session.clear()
+    claims._on_activity(told(effort_controller='active'))
+    assert node._session.clear() is None and node.fault is None
+
+
+def test_a_manager_that_is_started_anew_is_named(manager):
+    """It would have none of our controllers, and say so."""
+    said = []
+    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
+    claims._on_activity(told(effort_controller='active'))
+    claims._on_activity(told())
+    assert said == ['effort_controller is gone, says controller_manager: nobody hears our efforts']

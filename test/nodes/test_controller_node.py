@@ -3,6 +3,7 @@
 
 import math
 import time
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
@@ -21,6 +22,7 @@ from walking_control.models.resources import robot_names, robot_path
 from walking_control.models.robot_file import read_parameters
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_node import ControllerNode
+from walking_control.ros.nodes.simulator_node import SimulatorNode
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
 fault = pytest.mark.fault
@@ -388,3 +390,64 @@ def test_a_broken_law_is_a_fault(bench, robot):
     assert robot.ask(1.0) == 0.0
     assert node.loop.fault.code == 'internal' and 'ZeroDivisionError' in node.loop.fault.message
     assert rclpy.ok()
+
+
+def test_a_fault_is_told_once(bench, robot):
+    """Whoever reads ~/fault would see ten faults where one has consequences."""
+    told = []
+    robot.node.create_subscription(
+        String, topics.FAULT, lambda message: told.append(message.data), topics.LATCHED
+    )
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+    for code in ('jump', 'watchdog', 'second_publisher', 'jump'):
+        node._stop_now(code, f'{code} was tried')
+    robot.ask(1.01)
+    assert bench.spin_until(lambda: told and told[-1])
+    bench.spin_until(lambda: False, 0.3)
+    assert len(told) == 2 and told[0] == '' and told[1].startswith('jump'), told
+
+
+def test_late_answers_are_named(bench, robot):
+    """A machine that is too slow would look like a sensor that is broken."""
+    heard = []
+    robot.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
+    node = bench.controller(realtime=True)
+    robot.wait()
+    assert robot.stream_until(lambda: node._session.times.ticks > 5, 40.0)
+    times = node._session.times
+    times.late = 0.0
+    times.add(times._last + 0.05, times._last + 0.051, 0.002)
+    words = 'answers came up to 4'
+    node._session._on_neighbours()
+
+    def said():
+        return [s for each in heard for s in each.status if words in s.message + s.name]
+
+    assert bench.spin_until(said, 10.0)
+    (late,) = {each.value for each in said()[0].values if each.key == 'answers late by (ms)'}
+    assert float(late) > 40.0
+    times.add(times._last + 0.05, times._last + 0.051, 0.002)
+    node._stop_now('accelerometer', 'too large')
+    assert words in node.fault.message and node.fault.code == 'accelerometer'
+
+
+@pytest.mark.parametrize('speed, asks', [(0.0, True), (0.4, False)])
+def test_a_law_that_waits_for_a_velocity_says_so(bench, monkeypatch, speed, asks):
+    """A newcomer's robot would stand there, without a fault and without a word."""
+    simulator = bench.add(
+        SimulatorNode(parameter_overrides=[Parameter('robot_file', value='walker3d')])
+    )
+    node = bench.controller(
+        robot_file='walker3d', controller='stepping', stepping__speed=speed, cmd_vel_stamped=True
+    )
+    said = []
+    log = SimpleNamespace(**dict.fromkeys(('info', 'warning', 'error'), said.append))
+    assert bench.spin_until(lambda: simulator.ticks > 2, 60.0)
+    monkeypatch.setattr(node, 'get_logger', lambda: log)
+    for _ in range(3):
+        node._session._invite()
+    told = [words for words in said if 'ros2 topic pub' in words]
+    assert len(told) == asks
+    assert not asks or 'geometry_msgs/msg/TwistStamped' in told[0] and '/cmd_vel' in told[0]

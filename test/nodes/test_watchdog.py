@@ -163,6 +163,23 @@ def test_a_controller_that_leaves_is_not_dead(bench, robot):
     assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)
 
 
+def test_a_controller_that_a_fault_has_stopped_is_not_dead(bench, robot):
+    """After every fault the watchdog would say again and again that a controller is dead."""
+    watchdog = bench.add(WatchdogNode(parameter_overrides=[Parameter('timeout', value=0.05)]))
+    node = bench.controller(safety__on_internal='zero')
+    robot.wait()
+    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2, 40.0)
+    robot.ask(1.0)
+    assert bench.spin_until(lambda: watchdog._size is not None)
+    node._stop_now('internal', 'tried')
+    assert robot.ask(1.01) == 0.0  # it goes on answering
+    assert bench.spin_until(lambda: watchdog._size is None and not watchdog.tripped)
+    trips = watchdog.trips
+    assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)
+    assert node._session.clear() is None and robot.ask(1.02) != 0.0
+    assert bench.spin_until(lambda: watchdog._size is not None)
+
+
 class SwitchController:
     """Stands in for the service type of ros2_control, which pip does not have."""
 

@@ -368,6 +368,7 @@ def test_arming_at_once_is_asked_for():
     assert list(steps['arm'].command[3:]) == [
         '--controller-manager',
         '/left/controller_manager',
+        '--strict',  # without a strictness the controller manager warns at every start
         '--activate',
         *commanding(place.wiring, HARDWARE),
     ]

@@ -280,7 +280,11 @@ def shift(name, off):
         (0.0, shift('angular_velocity', np.array([0.0, 0.3, 0.0])), "about y is '0.3"),
         (0.0, scale('angular_velocity', 3.0, 1), "about y is '3 times"),
         (0.0, scale('linear_acceleration', -1.0, 0), "about x is '-1"),
-        (0.0, exchange('linear_acceleration', 0, 1), "acceleration of the IMU about x is 'told as y'"),
+        (
+            0.0,
+            exchange('linear_acceleration', 0, 1),
+            "acceleration of the IMU about x is 'told as y'",
+        ),
         (0.0, shift('linear_acceleration', np.array([3.0, 0.0, 0.0])), '2.99 beside gravity'),
         (0.0, scale('linear_acceleration', 1.0 / G), 'g instead of'),
     ],

@@ -145,6 +145,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
     _description: str | None = None
     _difference: str | None = None  # of that from our robot, in words
     _logged: tuple[Fault | None, tuple[str, ...]] | None = None
+    _told: str | None = None  # on ~/fault
 
     def __init__(self, name: str = 'walking_controller', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
@@ -414,7 +415,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
         if (fault, later) != self._logged and fault is not None:
             self.get_logger().error(text + (f'; then {", ".join(later)}' if later else ''))
         self._logged = fault, later
-        self._fault_publisher.publish(String(data=text))
+        if text != self._told:
+            self._told = text
+            self._fault_publisher.publish(String(data=text))
 
     def _on_simulation_end(self, message: String) -> None:
         """Leave the active state when the simulator says that it has ended: no sensor is lost."""

@@ -20,7 +20,9 @@ class TickTimes:
         self._periods, self._computes = np.zeros(WINDOW), np.zeros(WINDOW)
         self.ticks = 0
         self.missed = 0
+        self.late = 0.0  # s by which an answer came late at most, since `pop_late`
         self._last: float | None = None
+        self._ended = 0.0
 
     def add(self, start: float, end: float, expected: float) -> None:
         """Note a tick.
@@ -35,7 +37,13 @@ class TickTimes:
             self._periods[row], self._computes[row] = start - self._last, end - start
             self.ticks += 1
             self.missed += start - self._last > 1.5 * expected
-        self._last = start
+            self.late = max(self.late, end - self._ended - expected)
+        self._last, self._ended = start, end
+
+    def pop_late(self) -> float:
+        """Return by how many s an answer came late at most since the last call."""
+        late, self.late = self.late, 0.0
+        return late
 
     def figures(self) -> dict[str, float]:
         """Return name -> value in ms, or an empty dict before the first tick."""

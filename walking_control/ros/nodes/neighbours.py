@@ -6,7 +6,8 @@ ended. DDS remembers what crashed for some twenty seconds. Fast DDS writes machi
 the identity of an endpoint (https://fast-dds.docs.eprosima.com, GUID), so that nobody need wait.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 import os
 from pathlib import Path
 from typing import Any
@@ -180,20 +181,35 @@ class Claims:
         topic: Of the effort commands, with all remappings; it begins with the name of our command
             controller.
         joints: Names of the joints with a motor.
+        on_left: Called with a sentence when our command controller is no longer active.
     """
 
-    def __init__(self, node: Node, topic: str, joints: Iterable[str]) -> None:
-        self._ours = topic.split('/')[-2]
+    def __init__(
+        self, node: Node, topic: str, joints: Iterable[str], on_left: Callable[[str], None]
+    ) -> None:
+        self._ours, self._on_left, self._active = topic.split('/')[-2], on_left, False
         self._wanted = {f'{joint}/{names.EFFORT}' for joint in joints}
         self._client: Any = None
         self._asked: Future | None = None
-        self.conflict: str | None = None  # in words, or None
+        self._claimed: str | None = None  # why somebody else drives the joints, in words
+        self._left: str | None = None  # that our command controller does not
         try:
             from controller_manager_msgs.srv import ListControllers
         except ImportError:  # comes with ros2_control
             return
         self._kind = ListControllers
+        with suppress(ImportError):  # since ros2_control 4.24
+            from controller_manager_msgs.msg import ControllerManagerActivity
+
+            node.create_subscription(
+                ControllerManagerActivity, names.ACTIVITY, self._on_activity, topics.LATCHED
+            )
         self._client = node.create_client(ListControllers, f'{names.MANAGER}/list_controllers')
+
+    @property
+    def conflict(self) -> str | None:
+        """Why nobody or somebody else drives our joints, in words, or None."""
+        return self._left or self._claimed
 
     def ask(self) -> None:
         """Ask again; the answer comes later."""
@@ -201,10 +217,21 @@ class Claims:
             self._client.remove_pending_request(self._asked)
             self._asked = None
         if self._client is None or not self._client.service_is_ready():
-            self.conflict = None
+            self._claimed = None
             return
         asked = self._asked = self._client.call_async(self._kind.Request())
         asked.add_done_callback(self._on_answer)
+
+    def _on_activity(self, message: Any) -> None:
+        """Take what the controller manager says at once, of every change of a controller."""
+        states = {each.name: each.state.label for each in message.controllers}
+        before, self._active = self._active, states.get(self._ours) == 'active'
+        if self._active:
+            self._left = None
+        elif before:
+            state = states.get(self._ours, 'gone')
+            self._left = f'{self._ours} is {state}, says {names.MANAGER}: nobody hears our efforts'
+            self._on_left(self._left)
 
     def _on_answer(self, future: Future) -> None:
         self._asked = None
@@ -219,7 +246,7 @@ class Claims:
             for interface in sorted(self._wanted & {*controller.claimed_interfaces})
         ]
         # without ours, on a dry run or behind a node of one's own, anybody may drive the joints
-        self.conflict = (
+        self._claimed = (
             f'{", ".join(claimed)}, and {self._ours} is {state[self._ours]}'
             if claimed and self._ours in state
             else None

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 import gc
 import math
 import time
@@ -37,6 +38,8 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, LED, State
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
+LABELS = {State.WAITING: topics.WAITS, State.RESTING: topics.RESTS}
+LATE = 0.25  # of the longest silence of a sensor: answers as late are said
 WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagnostics
 
 
@@ -122,11 +125,17 @@ class Session:
             lambda words: self.stop('watchdog', words),
             lambda words: self.stop('second_publisher', words),
         )
-        self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
+        self._claims = Claims(
+            node,
+            self._effort_publisher.topic_name,
+            robot.actuators,
+            lambda words: self.stop('second_publisher', words),
+        )
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
         self._watch_timer: Any = None
+        self.times, self._invited = TickTimes(), False
 
     def _rehearse(self) -> None:
         """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
@@ -154,7 +163,7 @@ class Session:
 
     def _create_publishers(self, values: Any) -> None:
         robot = self._robot
-        self._waits = False  # whether our messages say so
+        self._label: str | None = None  # of our messages
         # field of a command, which of its numbers, and how they leave; gains before efforts
         self._driven = [
             (
@@ -221,7 +230,7 @@ class Session:
         self._recorder.begin()
         for output in self._outputs:
             output.begin()
-        self.times = TickTimes()
+        self.times, self._invited = TickTimes(), False
         self._guard.begin()
         self.clock.begin(self._values.realtime)
         self.operation.activate(self.clock.now())
@@ -252,11 +261,11 @@ class Session:
     def _send(self, tick: int) -> None:
         command = self.loop.command
         self._guard.note(tick)
-        waits = self._latch.state is State.WAITING
-        if waits is not self._waits:
-            self._waits = waits
+        label = LABELS.get(self._latch.state)
+        if label != self._label:
+            self._label = label
             for _, _, writer, _ in self._driven:
-                writer.label(*[topics.WAITS] * waits)
+                writer.label(*filter(None, (label,)))
         if self._telemetry is not None and tick:
             self.loop.controller.write_telemetry(self._said)
             self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
@@ -283,10 +292,13 @@ class Session:
 
     def report(self) -> None:
         """Tell the node of another fault; look at the clock again soon."""
-        before, self._reported = self._reported[0], self._fault_state()
-        self._on_fault()
-        if self._latch.fault not in (None, before):
+        before, fault, late = self._reported[0], self._latch.fault, self._late()
+        if fault is not None and fault != before:
             self._recorder.save_fault()
+            if late:
+                self._latch.fault = replace(fault, message=f'{fault.message}; {late}')
+        self._reported = self._fault_state()
+        self._on_fault()
         if self._watch_timer is not None:
             self._set_watch(self.loop.period)
 
@@ -331,6 +343,30 @@ class Session:
         steps, margin = law.stoppable()
         return {'stoppable in steps': steps, 'stoppable margin': margin}
 
+    def _late(self) -> str:
+        """Return in words that answers came late, since `/diagnostics` last told; or nothing."""
+        late = self.times.late * self.clock.pace
+        if not self._values.realtime or late <= LATE * self.loop.sensor_timeout:
+            return ''
+        return f'answers came up to {1e3 * late:.0f} ms late in the last second'
+
+    def _invite(self) -> None:
+        """Say once how to let a robot walk whose law stands until somebody asks for a velocity."""
+        law, values = self.loop.controller, self._values
+        stands = law.standstill is not None and vars(law.values).get('speed') == 0.0
+        if self._invited or not stands or self._latch.state is not State.WALKING:
+            return
+        self._invited = True
+        if self.operation.steering.source == 'parameters':
+            kind, fields = 'Twist', '{linear: {x: 0.3}}'
+            if values.cmd_vel_stamped:
+                kind, fields = 'TwistStamped', f'{{twist: {fields}}}'
+            topic = self._node.resolve_topic_name(topics.CMD_VEL)
+            self._node.get_logger().info(
+                'stands until a velocity is asked for: '
+                f"ros2 topic pub -r 10 {topic} geometry_msgs/msg/{kind} '{fields}'"
+            )
+
     def _set_watch(self, delay: float) -> None:
         self._watch_timer.timer_period_ns = int(1e9 * delay)
         self._watch_timer.reset()
@@ -355,7 +391,8 @@ class Session:
         if deaf:
             warnings.insert(0, deaf)
         refused = self._velocity.pop_problem()
-        warnings += [words for words in (refused, self.loop.supervisor.warning) if words]
+        late = self._late()
+        warnings += [words for words in (refused, self.loop.supervisor.warning, late) if words]
         if self._latch.fault is None and self.clock.still > WATCH:
             words = f'simulated time has stood still for {self.clock.still:.1f} s: a pause?'
             self._node.get_logger().info(words, throttle_duration_sec=5.0)
@@ -372,6 +409,7 @@ class Session:
             )
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering, stoppable = self.operation.steering, self._stoppable()
+        self._invite()
         if stoppable.get('stoppable in steps', 0) < 0:
             warnings.append('no step that the law may take brings the robot to a stand')
         self._diagnostics.publish_loop(
@@ -382,6 +420,7 @@ class Session:
                 'clamped commands': self.loop.supervisor.clamped,
                 'bridged measurements': self.loop.supervisor.bridged,
                 'pace of time': self.clock.pace,
+                'answers late by (ms)': 1e3 * self.times.pop_late(),
                 'velocity by': steering.source,
                 'cmd_vel refused': steering.refused,
                 'cmd_vel clipped': steering.clipped,

@@ -12,7 +12,8 @@ from walking_control.models.signals import topic_word
 from walking_control.ros.ros2_control.names import *  # noqa: F403
 from walking_control.ros.ros2_control.names import tick_number_of
 
-WAITS = 'waits'  # label of the zeros of a controller that waits, for its watchdog say
+# labels of the zeros of a controller that waits, for its watchdog say, and of one that has stopped
+WAITS, RESTS = 'waits', 'rests'
 
 
 def telemetry(name: str) -> str:

@@ -60,7 +60,8 @@ class WatchdogNode(GuardedNode):
 
     Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros
     are sent, again and again, until a controller speaks (a new one must be activated by somebody).
-    A controller that leaves says so by zeros that answer no tick. An answer of zero counts because
+    A controller that leaves says so by zeros that answer no tick, one that a fault has brought to
+    rest by their label. An answer of zero counts because
     the robot may have heard the next one, which was not zero, when the watchdog had not.
 
     A closed terminal or Ctrl-C asks controller and watchdog to end at once. The watchdog goes last:
@@ -117,8 +118,9 @@ class WatchdogNode(GuardedNode):
         return self._size is None or now - self._asked > OUTLIVE
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        at_work = message.layout.data_offset != 0 or any(message.data)
-        if self.tripped and not at_work:  # our own zeros come back to us
+        rests = any(part.label == topics.RESTS for part in message.layout.dim)
+        at_work = not rests and (message.layout.data_offset != 0 or any(message.data))
+        if self.tripped and not (at_work or rests):  # our own zeros come back to us
             return
         tick = message.layout.data_offset
         now = self._watch_clock.now(self._watch_clock.stamp_of(tick) if tick else None)

@@ -492,6 +492,7 @@ def _switch(place: Place, key: str, controllers: list[str], after: str) -> Call:
             'switch_controllers',
             '--controller-manager',
             _absolute(place, names.MANAGER),
+            '--strict',
             '--activate',
             *controllers,
         ),

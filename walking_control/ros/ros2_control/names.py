@@ -11,6 +11,7 @@ from walking_control.models.signals import LOCK_BROADCASTER as LOCK_BROADCASTER
 
 CONTROLLER = 'walking_controller'  # our node
 MANAGER = 'controller_manager'
+ACTIVITY = f'{MANAGER}/activity'  # which of its controllers are active, at every change
 JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
 STATE_BROADCASTER = 'state_broadcaster'  # all states in one message
 EFFORT_CONTROLLER = 'effort_controller'

@@ -78,11 +78,13 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 'posture',
                 'support',
                 'stairs',
+                names.ACTIVITY,
             ),
             (
                 *(f'~/{name}' for name in names.BUTTONS),
                 *(f'~/{name}' for name in _LIFECYCLE),
             ),
+            (f'{names.MANAGER}/list_controllers',),
         ),
         'watchdog': Access(
             (names.EFFORT_COMMANDS, *gains, names.WATCHDOG, '/diagnostics'),

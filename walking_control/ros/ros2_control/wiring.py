@@ -2,7 +2,6 @@
 """What of a robot goes through ros2_control: motors, locks, sensors, and how it starts."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -158,36 +157,23 @@ def _start(
     """Return where the base is and what every state interface says as the robot starts."""
     robot, world, start = robot_file.robot, robot_file.values(World), robot_file.start
     dynamics = Dynamics(robot, world.gravity, world.slope)
-    if start.posture is None:
-        q, _ = dynamics.base_from_coordinates(start.support, start.q, np.zeros_like(start.v))
-    else:
-        q = dynamics.configuration(start.posture)
-        dynamics.place(q)
-        q[len(robot.base.axes) - 1] = -min(dynamics.foot_position(foot)[2] for foot in robot.feet)
-    measurement = Measurement(robot)
-    rest = np.zeros(dynamics.nv)
+    q, _ = dynamics.start_state(start)
+    measurement, rest = Measurement(robot), np.zeros(dynamics.nv)
     state = robot.base.state(q, rest)
-    values: dict[str, Any] = {}
-    for joint, position in zip(robot.joints, q[dynamics.nq - len(robot.joints) :]):
-        values[f'{joint}/position'], values[f'{joint}/velocity'] = position, 0.0
-    for lock in robot.locks:
-        values[f'{lock.joint}/lock'] = float(
-            abs(values[f'{lock.joint}/position'] - lock.angle) <= lock.capture
-        )
+    measurement.position[:] = q[dynamics.nq - len(robot.joints) :]
     for link, name in _imus(robot).items():
         InertialUnit(dynamics, world.slope, link).measure(q, rest, 0.0, measurement.parts[name])
-        values.update(
-            {
-                f'{devices[name]}/{interface}': value
-                for interface, value in zip(IMU_INTERFACES, np.concatenate(measurement.parts[name]))
-            }
-        )
-    for foot in robot.feet:
-        sensor = devices[foot]
-        values.update({f'{sensor}/{name}': 0.0 for name in WRENCH_INTERFACES})
-        # whoever stands carries the weight; a robot at rest stands on all feet
-        share = 1.0 / len(robot.feet) if start.posture is not None else float(foot == start.support)
-        values[f'{sensor}/force.z'] = force_sign * share * robot_file.scale.mass * world.gravity
+    # whoever stands carries the weight; a robot at rest stands on all feet
+    weight = force_sign * robot_file.scale.mass * world.gravity
+    measurement.foot_force[:, 2] = [
+        weight / len(robot.feet) if start.posture is not None else weight * (foot == start.support)
+        for foot in robot.feet
+    ]
+    values = {f'{devices[foot]}/{name}': 0.0 for foot in robot.feet for name in WRENCH_INTERFACES}
+    values.update(zip(state_interfaces(robot), measurement.values))
+    for lock in robot.locks:
+        off = abs(values[f'{lock.joint}/position'] - lock.angle)
+        values[f'{lock.joint}/lock'] = float(off <= lock.capture)
     return (
         (*state.position.tolist(), *state.orientation.tolist()),
         {name: round(float(value), 9) + 0.0 for name, value in values.items()},
