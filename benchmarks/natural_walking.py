@@ -6,11 +6,16 @@
     python benchmarks/natural_walking.py --floors ramp=8 tiles=0.02 [--speeds 0.5 0.8]
         [--noise none|lab|told] [--seeds 5] [--duration 8] [--set NAME=VALUE ...]
     python benchmarks/natural_walking.py --push 0.15 [--noise ...] [--seeds ...] [--set ...]
+    python benchmarks/natural_walking.py --floors real friction=1 [--rubs 2] [--family FILE]
 
-Walker3d in MuJoCo. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on), cross=DEGREES
-(under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT (m), or
-friction=COULOMB (N m of every joint, and a tenth of it in N m s/rad, known to the law, which walks
-on a family searched with it, half a minute). Noise
+Walker3d in MuJoCo, or `--robot`. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on),
+cross=DEGREES (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT
+(m), or friction=COULOMB: N m of every joint, a tenth of it in N m s/rad, known to the law, which
+walks on a family searched with it, half a minute. Joints that rub `--rubs` times as much are not
+known to it. `real` is a level floor of friction 0.6, noise of the laboratory times 1.5 unless
+`--noise` says otherwise, torques that lag by 5 ms, 0.5 degrees of backlash, joints that rub by
+0.3 N m, 80 % of the motors, and a robot whose parts each weigh up to 5 % more or less than the law
+knows, its trunk 3 % more besides; the law knows lag, friction and motors. Noise
 `told` is the laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s
 on, the first steps on the floor included: the share on the gait, and the cost at the supply and of
 each motor alone, less height over distance. Each seed is another floor and other errors of the
@@ -22,27 +27,35 @@ leaves the part of the step to the clock, `pressure_gain=1` asks for less of the
 
 import argparse
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 import math
 import tempfile
 from unittest.mock import patch
+from xml.etree import ElementTree
 
 import numpy as np
 
 from walking_control.cli.verb import setting
+from walking_control.control_loop import ControlLoop
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits
 from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.loading import load_robot
 from walking_control.runs.quantities import each_joint_energy
+from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.mujoco.engine import MujocoEngine
+from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import noise_overrides
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant, simulate
 
 SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
 LAWS = 'natural_walking', 'stepping'
 BEGIN = 3.0  # s
 PUSHED = 6.0  # s: at 0.8 m/s after the 16th touchdown
 DELAY = 0.01  # s
+LAG, BACKLASH = 0.005, 0.0087  # of `real`: s, rad
+RUBBING, SHARE, LOUDER, SLIPPERY = 0.3, 0.8, 1.5, 0.6  # N m, of motors, noise, friction
+WEIGHED, BURDEN = 0.05, 1.03  # how well parts are weighed, and the trunk over that
 JOINTS = 'hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll'
 
 
@@ -85,21 +98,55 @@ def edges(kind, height, seed):
     return words
 
 
-def rubbing(size):
-    """Return values of the robot file for joints that rub by a size, N m."""
+def of_each_joint(what, **values):
+    """Return values of the robot file that are of every joint alike: name=number."""
     return [
-        (f'robot.friction.{side}_{joint}.{name}', amount)
+        (f'robot.{what}.{side}_{joint}.{name}', value)
         for side in ('left', 'right')
         for joint in JOINTS
-        for name, amount in (('coulomb', size), ('viscous', 0.1 * size))
+        for name, value in values.items()
     ]
 
 
+def rubbing(size):
+    """Return values of the robot file for joints that rub by a size, N m."""
+    return of_each_joint('friction', coulomb=size, viscous=0.1 * size)
+
+
 @cache
-def family_of(size):
+def family_of(robot, size):
     """Return the file of a family searched for joints that rub by a size, N m."""
-    found = find_gaits(load_robot('walker3d', rubbing(size)), (0.1, 0.4, 0.6, 0.8))
+    found = find_gaits(load_robot(robot, rubbing(size)), (0.1, 0.4, 0.6, 0.8))
     return save_gaits(found, tempfile.mkdtemp())
+
+
+def real_sets(noise):
+    """Return values of the robot file for a robot as it is."""
+    sets = [('world.friction', SLIPPERY), ('robot.effort_share', SHARE)]
+    sets += of_each_joint('actuators', torque_lag=LAG, backlash=BACKLASH)
+    return sets if noise != 'none' else [*sets, *noisy('lab'), ('sensors.scale', LOUDER)]
+
+
+def weighed(robot, seed):
+    """Return a robot whose parts weigh other than its file says."""
+    root, rng = ElementTree.fromstring(robot.urdf), np.random.default_rng((seed, 9))
+    for link in root.iterfind('link'):
+        factor = 1.0 + WEIGHED * rng.uniform(-1.0, 1.0)
+        if link.get('name') == robot.base_link:
+            factor *= BURDEN
+        for element in (*link.iterfind('inertial/mass'), *link.iterfind('inertial/inertia')):
+            for name, value in element.items():
+                element.set(name, repr(factor * float(value)))
+    return replace(robot, urdf=ElementTree.tostring(root, encoding='unicode'))
+
+
+def rubbed(robot, share):
+    """Return a robot whose joints rub so many times as much."""
+    friction = {
+        joint: replace(row, viscous=share * row.viscous, coulomb=share * row.coulomb)
+        for joint, row in robot.friction.items()
+    }
+    return replace(robot, friction=friction)
 
 
 def noisy(noise):
@@ -110,12 +157,12 @@ def noisy(noise):
     return sets
 
 
-def walk_floor(floor, speed, noise, seed, duration, more):
+def walk_floor(floor, speed, seed, options):
     """Return the fault or None, share on the gait, cost at the supply and of each motor alone."""
     kind, _, value = floor.partition('=')
     size = float(value or 0.0)
-    sets = [('natural_walking.speed', speed), ('sensors.seed', seed), *more]
-    sets += noisy(noise)
+    sets = [('natural_walking.speed', speed), ('sensors.seed', seed)]
+    sets += noisy(options.noise)
     lean, words = 0.0, []
     if kind == 'ramp':
         words = [f'slope_change={-math.radians(size):.6f}@0.6m']
@@ -123,17 +170,26 @@ def walk_floor(floor, speed, noise, seed, duration, more):
         lean, words = math.radians(size), ['step_up=0.0000001@1']
     elif kind in ('tiles', 'strips'):
         words = edges(kind, size, seed)
-    elif kind == 'friction':
-        sets += rubbing(size)
-        sets.append(('natural_walking.gait', str(family_of(size))))
-    robot_file = load_robot('walker3d', sets, controller='natural_walking')
+    elif kind in ('friction', 'real'):
+        size = RUBBING if kind == 'real' else size
+        family = options.family or family_of(options.robot, size)
+        sets += [*rubbing(size), ('natural_walking.gait', str(family))]
+    if kind == 'real':
+        sets += real_sets(options.noise)
+    robot_file = load_robot(options.robot, [*sets, *options.set], controller='natural_walking')
+    real = rubbed(robot_file.robot, options.rubs)
+    if kind == 'real':
+        real = weighed(real, seed)
+    robot_file, law, plant = choose_parts(robot_file, None, None)
     with leaning(lean) if lean else nullcontext():
-        run = simulate(robot_file, duration=duration, disturb=words)
+        plant = make_plant(robot_file, plant, real)
+        plan_disturbances(plant, words)
+        run = run_plant(plant, ControlLoop(robot_file, law), robot_file.start, options.duration)
     first, last = int(np.searchsorted(run.time, BEGIN)), len(run.time) - 1
     if run.fault is not None or first >= last:
         return str(run.fault), math.nan, math.nan, math.nan
     way = run.base.position[last] - run.base.position[first]
-    weight, length = 10.0 * 9.81, math.hypot(*way[:2])
+    weight, length = robot_file.scale.mass * 9.81, math.hypot(*way[:2])
     supply = run.electrical_energy[last] - run.electrical_energy[first]
     costs = [energy / weight - way[2] for energy in (supply, each_joint_energy(run, first, last))]
     on_gait = float(run.telemetry['on_gait'][first:].mean())
@@ -170,10 +226,7 @@ def print_floors(options):
     print('|---|---|---|---|---|---|')
     for floor in options.floors:
         for speed in options.speeds:
-            rows = [
-                walk_floor(floor, speed, options.noise, seed, options.duration, options.set)
-                for seed in range(1, options.seeds + 1)
-            ]
+            rows = [walk_floor(floor, speed, seed, options) for seed in range(1, options.seeds + 1)]
             walked = [row[1:] for row in rows if row[0] is None]
             means = np.mean(walked, axis=0) if walked else [math.nan] * 3
             print(
@@ -209,6 +262,9 @@ def main():
     )
     parser.add_argument('--film', metavar='OUT.gif')
     parser.add_argument('--floors', nargs='*', default=[])
+    parser.add_argument('--robot', default='walker3d')
+    parser.add_argument('--rubs', type=float, default=1.0, help='times what the law knows')
+    parser.add_argument('--family', help='of gaits, of floors friction and real')
     parser.add_argument('--speeds', nargs='*', type=float, default=[0.5, 0.8])
     parser.add_argument('--push', type=float, help='N s/kg')
     parser.add_argument('--noise', choices=('none', 'lab', 'told'), default='none')

@@ -10,6 +10,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 from walking_control.gaits.step_judgement import Standing  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
+from walking_control.models.friction import motor_efforts  # noqa: E402
 from walking_control.models.space_equations import space_equations  # noqa: E402
 from walking_control.models.step_equations import step_parameters  # noqa: E402
 
@@ -28,6 +29,24 @@ def test_inverse_dynamics(case):
     effort, wrench = (np.array(part).ravel() for part in equations.dynamics(*motion, theta))
     for ours, theirs in zip((effort, wrench), standing.forces(*motion), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_gears(case):
+    """A search would price gaits without what their gears lose, and their judge with it."""
+    sets = [
+        (f'robot.actuators.{side}_{joint}.efficiency', 0.8)
+        for side in ('left', 'right')
+        for joint in ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
+    ]
+    robot, (_, theta, standing, motion) = load_robot('walker3d', sets).robot, case
+    q, v, a = motion[0], 10.0 * motion[1], 30.0 * motion[2]
+    effort = np.array(space_equations(robot).dynamics(q, v, a, theta)[0]).ravel()
+    torque = standing.forces(q, v, a)[0]
+    exact = motor_efforts(robot, torque, v, a, 1e-6)
+    busy = np.abs((torque - 0.01 * a) * v) > 2.0  # W into gears: there nothing has faded
+    assert busy.sum() > 4
+    np.testing.assert_allclose(effort[busy], exact[busy], rtol=2e-3)
+    assert np.abs(exact / torque - 1.0)[busy].max() > 0.2
 
 
 def test_kinematics(case):

@@ -15,7 +15,7 @@ import pinocchio as pin
 from walking_control.gaits.gait import fine_grid, Gait
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import passive_torques
+from walking_control.models.friction import motor_efforts, passive_torques
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import FADE
 from walking_control.models.symmetry import mirrored_joints
@@ -144,7 +144,11 @@ def judge_step(
     passive = np.array(
         [passive_torques(robot, q, v, FADE) for q, v in zip(*motion[:2], strict=True)]
     )
-    effort = np.array([torque for torque, _ in forces]) + passive
+    torque = np.array([torque for torque, _ in forces])
+    effort, driven = torque + passive, [robot.joint_index(joint) for joint in robot.actuators]
+    effort[:, driven] = motor_efforts(
+        robot, effort[:, driven], motion[1][:, driven], motion[2][:, driven], FADE
+    )
     wrench = np.array([floor for _, floor in forces])
     rates, dynamics, other = motion[1], standing.dynamics, robot.feet[1]
     swing = []
@@ -168,7 +172,7 @@ def judge_step(
     period, each = gait.period, np.maximum(drawn, 0.0).sum(axis=1)
     scale = dynamics.weight * step[0] / period
     power = float(weights @ (effort * rates).sum(axis=1))
-    given = float(weights @ ((effort - passive) * rates).sum(axis=1))
+    given = float(weights @ (torque * rates).sum(axis=1))
     loss = float(0.5 * (V @ M @ V - after @ M @ after)) / period
     given += float(dynamics.weight * np.sin(slope) * step[0]) / period  # by the way down
     return StepJudgement(

@@ -30,6 +30,8 @@ class GearedMotor(Parameters, section='actuators'):
         efficiency: Share of the power that reaches the joint while the motor drives it.
         back_efficiency: Share that reaches the motor while the joint drives it.
         supply_voltage: What the amplifier can put on the motor, V; 0: as much as it takes.
+        torque_lag: Time constant with which the torque follows a command, s.
+        backlash: How far the joint turns freely before motor and gear hold it, rad.
     """
 
     torque_constant: float = parameter(1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3)
@@ -50,6 +52,18 @@ class GearedMotor(Parameters, section='actuators'):
         'much as it takes.',
         0.0,
         1e4,
+    )
+
+    torque_lag: float = parameter(
+        0.0, 's', 'Time constant with which the torque follows a command.', 0.0, 0.1
+    )
+    backlash: float = parameter(
+        0.0,
+        'rad',
+        'How far the joint turns freely between the flanks of its gear; its encoder tells the '
+        'joint, not the motor.',
+        0.0,
+        0.2,
     )
 
     drive: str = parameter(
@@ -74,12 +88,18 @@ class GearedMotor(Parameters, section='actuators'):
     )
 
     def check(self) -> None:
-        """Refuse a supply whose current nothing limits, and gains that the drive does not have."""
+        """Refuse what does not go together: supply and winding, play and rotor, drive and gains."""
         if self.supply_voltage > 0.0 and self.resistance <= 0.0:
             raise ParameterError(
                 'resistance of a motor with supply_voltage',
                 value=self.resistance,
                 limit='must be above 0 ohm: it limits the current',
+            )
+        if self.backlash > 0.0 and self.rotor_inertia <= 0.0:
+            raise ParameterError(
+                'rotor_inertia of a motor with backlash',
+                value=self.rotor_inertia,
+                limit='must be above 0 kg m^2: it alone is moved within the play',
             )
         kind = KINDS[self.drive]
         if kind.is_plain and (self.stiffness or self.damping):

@@ -58,6 +58,26 @@ def gear_table(robot: Robot) -> np.ndarray:
     return np.array(rows or [(0.0, 0.0, 0.0)])
 
 
+def motor_efforts(
+    robot: Robot, torques: np.ndarray, rates: np.ndarray, accelerations: np.ndarray, fade: float
+) -> np.ndarray:
+    """Return the efforts of motors for torques at their joints, through rotors and gears, N m.
+
+    Args:
+        robot: The `Robot`.
+        torques: What moves rotor, springs, friction and robot, N m, ``(..., n_motors)``.
+        rates: Of the motors' joints, rad/s, likewise.
+        accelerations: Likewise, rad/s^2: the rotor takes its part before the gear.
+        fade: Rate below which the losses of gears fade, rad/s.
+    """
+    gears = gear_table(robot)
+    turning = gears[:, ARMATURE] * accelerations
+    leaving = torques - turning
+    loss = np.where(leaving * rates > 0.0, gears[:, DRIVING_LOSS], -gears[:, BACK_LOSS])
+    result: np.ndarray = turning + leaving / (1.0 - loss * np.tanh(np.abs(rates) / fade))
+    return result
+
+
 def passive_elements(robot: Robot) -> list[str]:
     """Return in words what acts between the links of a robot besides its motors."""
     return [

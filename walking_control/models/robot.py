@@ -61,6 +61,7 @@ class Robot:
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
         signals: name -> `OwnSignal`: what else is measured, told, recorded, judged and drawn.
+        effort_share: Of each motor's largest effort that search, laws and supervisor count on.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Robot:
     meshes: dict[str, str] = field(repr=False, default_factory=dict)
     more_imus: tuple[str, ...] = ()
     signals: dict[str, OwnSignal] = field(default_factory=dict)
+    effort_share: float = 1.0
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -111,9 +113,12 @@ class Robot:
 
     @cached_property
     def effort_limits(self) -> np.ndarray:
-        """Return the largest effort of each motor within its URDF limit: N m, N, rad/s or m/s."""
+        """Return the largest effort of each motor within its URDF limit: N m, N, rad/s or m/s.
+
+        Of motors it is `effort_share` of that.
+        """
         limits = [
-            min(motor.effort_limit, self.limits[joint].effort)
+            self.effort_share * min(motor.effort_limit, self.limits[joint].effort)
             for joint, motor in self.actuators.items()
         ]
         virtual = (limit for limit in (self.push_off, self.ground_torque) if limit is not None)

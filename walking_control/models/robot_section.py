@@ -53,7 +53,7 @@ class GroundTorqueLimit(Parameters, section='ground_torque'):
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 
-_ROBOT_KEYS = {
+_ROBOT_KEYS: dict[str, type | tuple[type, ...]] = {
     'name': str,
     'urdf': str,
     'base_link': str,
@@ -76,12 +76,14 @@ _ROBOT_KEYS = {
     'more_imus': list,
     'signals': dict,
     'thermal': dict,
+    'effort_share': (int, float),
 }
-_KIND_WORDS = {
+_KIND_WORDS: dict[type | tuple[type, ...], str] = {
     str: 'a text',
     bool: 'true or false',
     list: 'a list',
     dict: 'a mapping of name: value',
+    (int, float): 'a number',
 }
 _OPTIONAL_ROBOT_KEYS = (
     'imu_link',
@@ -97,8 +99,10 @@ _OPTIONAL_ROBOT_KEYS = (
     'more_imus',
     'signals',
     'thermal',
+    'effort_share',
 )
 _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
+_LEAST_SHARE = 0.01  # of the motors
 _FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
 
@@ -115,7 +119,7 @@ def urdf_path(section: Section, path: Path) -> Path:
 
 def optional_names(section: Section) -> list[str]:
     """Return the dotted names of what ``robot`` may say of motors, springs, friction, IMUs."""
-    names = ['robot.more_imus']
+    names = ['robot.more_imus', 'robot.effort_share']
     for key, joints, kind in (
         ('actuators', section.get('actuators'), GearedMotor),
         ('springs', section.get('joints'), JointSpring),
@@ -166,6 +170,9 @@ def read_robot(section: Section, path: Path) -> Robot:
         'push_off': attempt(_limit, section, PushOffLimit),
         'ground_torque': attempt(_limit, section, GroundTorqueLimit),
         'signals': attempt(_signals, section, joints, imu_link, urdf),
+        'effort_share': attempt(
+            finite, section.get('effort_share', 1.0), 'robot.effort_share', _LEAST_SHARE, 1.0
+        ),
     }
     findings.raise_first()
     return Robot(
@@ -574,4 +581,19 @@ def _rest(section: Section, robot: Robot) -> Start:
                 f'to {robot.limits[joint].upper:g} (the URDF)',
             )
         posture[robot.joint_index(joint)] = value
+    _check_springs(robot, posture)
     return Start(robot.feet[0], np.zeros(0), np.zeros(0), posture)
+
+
+def _check_springs(robot: Robot, posture: np.ndarray) -> None:
+    """Refuse springs that break a stance: no motor holds the joint against them."""
+    limits = dict(zip(robot.actuators, robot.effort_limits.tolist()))
+    for joint, spring in robot.springs.items():
+        torque = float(spring.effort(posture[robot.joint_index(joint)], 0.0))
+        if joint in limits and abs(torque) > limits[joint]:
+            raise RobotFileError(
+                f'spring of {joint} in start.posture',
+                value=torque,
+                limit=f'pulls by more than the {limits[joint]:g} N m of its motor',
+                remedy=f'a softer robot.springs.{joint}.stiffness, or another rest',
+            )

@@ -6,6 +6,9 @@ coordinates there are, and walked once out and once back by the recursive Newton
 efforts, the wrench of the floor on the sole and, with velocities in the place of accelerations,
 momenta. Numbers of the robot enter linearly, as `step_parameters`, and stay parameters.
 
+Between a motor and its joint stand rotor, gear and friction, in the order of `models.friction`.
+What a gear loses fades below `IDLE`, for the solver.
+
 Simplifications: rigid bodies; the other sole is the only one that may land; joints turn.
 """
 
@@ -16,7 +19,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import friction_table
+from walking_control.models.friction import DRIVING_LOSS, friction_table, gear_table
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import (
     function,
@@ -33,6 +36,8 @@ try:
     import casadi as ca
 except ImportError:
     ca = None
+
+IDLE = 0.5  # W: power through a gear below which its loss fades
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +107,16 @@ class _Tree(Keyed):
                     reached.append(self.edges[-1][1])
                     del rest[i]
         self.joints, self.friction = joints, friction_table(robot)
+        gears = dict(
+            zip(robot.actuators, gear_table(robot)[:, DRIVING_LOSS:].tolist(), strict=True)
+        )
+        self.gears = np.array([gears[joint] for joint in robot.joints])
         self.key = repr(
             (
                 self.legs,
                 self.mirror.tolist(),
                 self.friction.tolist(),
+                self.gears.tolist(),
                 self.edges,
                 [
                     (
@@ -232,6 +242,21 @@ def _newton_euler(
     )
 
 
+def _before_gears(losses: np.ndarray, leaving: ca.SX, v: ca.SX) -> ca.SX:
+    """Return the torques that enter the gears for torques to leave them, as `entering_torque`.
+
+    Args:
+        losses: Shares lost driving and driven, see `gear_table`, ``(n, 2)``.
+        leaving: N m.
+        v: Rates of the joints.
+    """
+    if not losses.any():
+        return leaving
+    drives = 0.5 * (1.0 + ca.tanh(leaving * v / IDLE))
+    share = drives / (1.0 - ca.DM(losses[:, 0])) + (1.0 - drives) / (1.0 + ca.DM(losses[:, 1]))
+    return leaving * share
+
+
 @lru_cache(maxsize=8)
 def _build(tree: _Tree) -> SpaceEquations:
     n, bodies = tree.n, len(tree.joints) + 1
@@ -242,10 +267,11 @@ def _build(tree: _Tree) -> SpaceEquations:
     inertias = ca.reshape(theta[3 + 4 * n :], 10, bodies)
     motion = _Motion(tree, q, v, a, still, ca.vertcat(-theta[:3], ca.SX.zeros(3)))
     effort, wrench = motion.wrenches(inertias)
-    effort += armature * a + stiffness * (q - rest) + damping * v
+    effort += stiffness * (q - rest) + damping * v
     rubbing = smooth_friction(tree.friction, v)
     if rubbing is not None:
         effort += rubbing
+    effort = armature * a + _before_gears(tree.gears, effort, v)
     (body, foot), none = tree.feet[1], ca.SX.zeros(n)
     R, point = motion.place[body]
     swing, base = point + R @ tidy(foot.translation), motion.place[1]

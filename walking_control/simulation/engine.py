@@ -149,6 +149,7 @@ class Engine(ABC):
         name: Of the plant, on the command line and in robot files.
         parameters: The one table of its parameters.
         lacks: `Feature` -> why the engine has it not; all others are offered.
+        has_backlash: Whether joints turn freely within the backlash of their motors.
         dynamics: The robot's `Dynamics`, which the plant's sensors share.
         time: Since the last `reset`, s; `advance` moves it on, the plant where there is a
             longest step.
@@ -164,6 +165,7 @@ class Engine(ABC):
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]]
     lacks: Mapping[Feature, str] = MappingProxyType({})
+    has_backlash: ClassVar[bool] = False
     dynamics: Dynamics
     time: float = 0.0
     resolution: float = 0.0

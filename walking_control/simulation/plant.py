@@ -53,7 +53,8 @@ class Plant:
         sensors: name -> value of `SensorParameters` where they are not perfect.
 
     Raises:
-        IncompatiblePlant: The world's floor is uneven, and the engine has none such.
+        IncompatiblePlant: The world's floor is uneven, or a motor has backlash, and the engine has
+            none such.
     """
 
     def __init__(self, engine: Engine, sensors: SensorParameters | None = None) -> None:
@@ -62,6 +63,8 @@ class Plant:
         self.world = engine.world
         if self.world.floor_places:
             self._require(Feature.UNEVEN, 'world.floor_heights')
+        if any(motor.backlash for motor in self.robot.actuators.values()):
+            self._require_backlash()
         self.truth = Truth(self.robot)
         self.disturbances: list[Disturbance] = []
         self._motors = list(self.robot.actuators.values())
@@ -77,7 +80,9 @@ class Plant:
             for signal in sensor.signals
             if signal.row
         ]
-        self.held = np.zeros(len(self.robot.efforts))  # efforts on the robot now
+        # efforts on the robot now, and what motors that lag have come to
+        self.held, self._reached, self._lags = np.zeros((3, len(self.robot.efforts)))
+        self._lags[: len(self._motors)] = [motor.torque_lag for motor in self._motors]
         self.drives = Drives(self.robot, DRIVEN)
         # of each effort: what its drive makes, when it samples next, and how often
         self._driven, self._due, self._sampling = np.zeros((3, len(self.robot.efforts)))
@@ -111,7 +116,7 @@ class Plant:
         """Put the robot into a `Start` state at time zero; nothing is under way."""
         truth = self.truth
         truth.trip, truth.electrical_energy = None, 0.0
-        truth.work[:] = self.held[:] = 0.0
+        truth.work[:] = self.held[:] = self._reached[:] = 0.0
         self._due[:] = -math.inf
         self.touchdowns.reset()
         self._pushes.reset()
@@ -186,6 +191,8 @@ class Plant:
         before = engine.rates()
         for left in range(count, 0, -1):
             asked = command.effort if self.drives.are_plain else self._drive(command)
+            if self._lags.any():
+                asked = self._follow(asked, h)
             effort = self._supply(asked, before, h) if self._is_supplied else asked
             forces = () if self._pushes.are_over else self._press(h)
             trip = engine.advance(effort, command.lock, h, forces)
@@ -214,6 +221,18 @@ class Plant:
             self._driven[due] = np.clip(torque, -limits, limits)[due]
             self._due[due] = now + self._sampling[due]
         return self._driven
+
+    def _follow(self, asked: np.ndarray, h: float) -> np.ndarray:
+        """Return what motors that lag make of efforts on average over a step h, s.
+
+        T y' = u - y goes on as y = u + (y_0 - u) e^(-t/T), whose mean over h is
+        u + (y_0 - u) (1 - e^(-h/T)) T/h; without a lag it is u.
+        """
+        times = np.maximum(self._lags, 1e-9)
+        behind, left = self._reached - asked, np.exp(-h / times)
+        self._reached = asked + behind * left
+        mean: np.ndarray = asked + behind * (1.0 - left) * times / h
+        return mean
 
     def _count_steps(self, duration: float) -> int:
         """Return how many steps of the engine a duration in s has."""
@@ -375,6 +394,15 @@ class Plant:
             self.engine.tilt(step, tilt)
         else:
             self.engine.drop(step, drop)
+
+    def _require_backlash(self) -> None:
+        """Refuse an engine whose joints have no play."""
+        if not self.engine.has_backlash:
+            raise IncompatiblePlant(
+                f'backlash of {self.robot.name} on plant {self.name}',
+                limit='its joints have no play',
+                remedy='take plant mujoco, or leave backlash away',
+            )
 
     def _require(self, feature: Feature, asked: object) -> None:
         """Refuse what the engine lacks, with its reason."""

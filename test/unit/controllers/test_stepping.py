@@ -582,6 +582,28 @@ def test_velocities_that_lag_are_caught_up_with(robot_file):
     np.testing.assert_array_equal(found[:6], told[:6])  # a gyroscope does not lag
 
 
+def test_rates_go_on_as_planned_between_noisy_measurements(robot_file):
+    """A law would pay for the noise of its encoders, or hear of an impact too late."""
+    dynamics, dt, rng = Dynamics(robot_file.robot), 0.002, np.random.default_rng(5)
+    plain, smooth = (Prediction(dynamics, 0.0, 0.0, time) for time in (0.0, 0.01))
+    q = dynamics.configuration(robot_file.start.posture)
+    true, errors = np.zeros(dynamics.nv), []
+    for tick in range(300):
+        told = true + rng.normal(0.0, 0.1, dynamics.nv)
+        found = [each.predict(q, told)[1] for each in (plain, smooth)]
+        np.testing.assert_array_equal(found[0], told)
+        np.testing.assert_array_equal(found[1][:6], told[:6])  # of the base nothing is planned
+        errors.append(found[1][6:] - true[6:])
+        acceleration = np.full(dynamics.nv, 40.0 * np.sin(0.1 * tick))
+        for each in (plain, smooth):
+            each.remember(acceleration, dt)
+        true = true + dt * acceleration
+    assert np.std(errors[20:]) < 0.4 * 0.1  # (1 - k) / (1 + k) of the variance, k = e^(-dt/T)
+    assert abs(np.mean(errors[20:])) < 0.005
+    found = smooth.predict(q, true + 3.0)[1]  # an impact that nothing planned
+    assert abs(found[6:] - true[6:] - 3.0).max() < 0.51
+
+
 def test_bad_parameters_and_robots_are_refused(robot_file):
     """A step time outside its own limits, or a robot that cannot step, would be taken."""
     with pytest.raises(ParameterError, match='shortest_step'):

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from walking_control.controllers.controller import FootPlan, require_motors
-from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.body import Body, RUBBING
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import Heading
 from walking_control.controllers.stepping.parameters import SteppingParameters
@@ -45,6 +45,7 @@ from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import motor_efforts
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 
@@ -101,7 +102,8 @@ class WalkingEngine:
         self.body = Body(Dynamics(robot, world.gravity, world.slope), world.gravity)
         size = self.body.size
         self.program = _make_program(self.body, values)
-        self._prediction = Prediction(self.dynamics, values.delay, velocity_lag)
+        late = values.delay + max(motor.torque_lag for motor in robot.actuators.values())
+        self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
         if robot_file.start.posture is not None:
             self.body.find_quickest_swing(robot_file.start.posture)
         self.touchdown = Touchdown(thresholds_of(size))
@@ -405,8 +407,13 @@ class WalkingEngine:
             task.add_to(self.program)
         torque = self.program.solve()
         self._prediction.remember(self.program.acceleration, dt)
-        command.effort[:] = torque[self.body.motors]
-        command.acceleration[:] = self.program.acceleration[ROOT:][self.body.motors]
+        body, robot = self.body, self.dynamics.robot
+        command.effort[:] = torque[body.motors]
+        command.acceleration[:] = self.program.acceleration[ROOT:][body.motors]
+        if robot.has_gear_losses:
+            rates, limits = body.velocity[ROOT:][body.motors], robot.effort_limits
+            effort = motor_efforts(robot, command.effort, rates, command.acceleration, RUBBING)
+            command.effort[:] = np.clip(effort, -limits, limits)
 
     def foot_plan(self) -> FootPlan:
         """Return where the feet are, where the next one shall land and where the fall would end."""

@@ -201,6 +201,14 @@ class SteppingParameters(LawParameters, section='stepping'):
         0.0,
         0.1,
     )
+    rate_smoothing: float = parameter(
+        0.0,
+        's',
+        'How long joint rates that go on as planned take to come to what is measured; 0: the '
+        'measured ones count.',
+        0.0,
+        0.1,
+    )
     compiled: bool = parameter(False, '', 'Compile the law when configured, half a minute once.')
 
     def check(self) -> None:

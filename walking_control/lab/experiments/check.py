@@ -279,7 +279,14 @@ def _check_robot_file(
             problems += [error.as_dict() for error in obstacles.find_walk_obstacles(robot_file)]
             assumptions += obstacles.remarks_on_steps(robot_file)
     assumptions += obstacles.remarks(robot_file)
-    assumptions.append('motors: no friction, no gear losses, current follows its command at once')
+    motors = robot.actuators.values()
+    ideal = {
+        'no friction': not robot.friction,
+        'no gear losses': not robot.has_gear_losses,
+        'no backlash': not any(motor.backlash for motor in motors),
+        'current follows its command at once': not any(motor.torque_lag for motor in motors),
+    }
+    assumptions.append('motors: ' + (', '.join(filter(ideal.get, ideal)) or 'as the file has them'))
 
 
 def _effort_sentences(robot: Robot) -> list[str]:

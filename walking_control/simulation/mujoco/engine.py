@@ -40,6 +40,7 @@ class MujocoEngine(SteppedEngine):
     """
 
     name = 'mujoco'
+    has_backlash = True
     parameters = MujocoParameters
     _values: MujocoParameters
 
@@ -113,6 +114,8 @@ class MujocoEngine(SteppedEngine):
             joint.springref = spring.rest
             motor = self.robot.actuators.get(name)
             joint.armature = motor.armature if motor else 0.0
+            if motor and motor.backlash > 0.0:
+                self._add_play(spec, joint, motor.backlash)
         for lock in self.robot.locks:
             data = np.zeros(mj.mjNEQDATA)
             data[0] = lock.angle
@@ -125,6 +128,26 @@ class MujocoEngine(SteppedEngine):
                 solref=solref,
                 active=False,
             )
+
+    def _add_play(self, spec: Any, joint: Any, backlash: float) -> None:
+        """Let the body of a joint turn on behind it, between the flanks of its gear.
+
+        Rotor, friction and motor stay with the joint; its spring, which lies across both, becomes
+        that of a tendon.
+        """
+        play = joint.parent.add_joint(
+            name=f'{joint.name}_play', type=joint.type, axis=joint.axis, pos=joint.pos
+        )
+        play.limited, play.range = True, [-0.5 * backlash, 0.5 * backlash]
+        play.solref_limit = [2.0 * self._values.timestep, 1.0]  # as stiff as steps bear
+        spring = self.robot.springs.get(joint.name, NO_SPRING)
+        if spring.stiffness:
+            across = spec.add_tendon(name=f'{joint.name}_spring')
+            for part in (joint, play):
+                across.wrap_joint(part.name, 1.0)
+            across.stiffness = _linear(across.stiffness, spring.stiffness)
+            across.springlength = [spring.rest, spring.rest]
+            joint.stiffness = _linear(joint.stiffness, 0.0)
 
     def _add_floor(self, spec: Any) -> None:
         mj, values = self._mj, self._values
@@ -176,6 +199,12 @@ class MujocoEngine(SteppedEngine):
         self._joint_qpos, self._joint_dof = (
             addresses[len(self._root) :] for addresses in (self._qpos, self._dof)
         )
+        # joints with play, counted from the last, and where that is: what turns is their sum
+        loose = [i for i, joint in enumerate(self.robot.joints) if self._backlash(joint)]
+        plays = [f'{self.robot.joints[i]}_play' for i in loose]
+        ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in plays]
+        self._loose = np.array(loose, dtype=int) - len(self.robot.joints)
+        self._play_qpos, self._play_dof = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
         if self.robot.is_free:
             first, dof = int(self._qpos[0]), int(self._dof[0])
             # MuJoCo's quaternion is wxyz, ours xyzw
@@ -188,6 +217,10 @@ class MujocoEngine(SteppedEngine):
                 ]
             )
             self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
+
+    def _backlash(self, joint: str) -> float:
+        motor = self.robot.actuators.get(joint)
+        return motor.backlash if motor else 0.0
 
     def _index(self) -> None:
         mj, model, robot = self._mj, self.model, self.robot
@@ -281,7 +314,10 @@ class MujocoEngine(SteppedEngine):
 
     def joints(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and velocities of the joints now, rad or m, ``(n_joints,)``."""
-        return self.data.qpos[self._joint_qpos], self.data.qvel[self._joint_dof]
+        q, v = self.data.qpos[self._joint_qpos], self.data.qvel[self._joint_dof]
+        q[self._loose] += self.data.qpos[self._play_qpos]
+        v[self._loose] += self.data.qvel[self._play_dof]
+        return q, v
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""
@@ -307,8 +343,9 @@ class MujocoEngine(SteppedEngine):
             self._press(())
         self._mj.mj_forward(self.model, self.data)
         data = self.data
-        truth.q[:] = data.qpos[self._qpos]
-        truth.v[:] = data.qvel[self._dof]
+        truth.q[:], truth.v[:] = data.qpos[self._qpos], data.qvel[self._dof]
+        truth.q[self._loose] += data.qpos[self._play_qpos]
+        truth.v[self._loose] += data.qvel[self._play_dof]
         if self.robot.is_free:  # MuJoCo moves the origin in the floor's axes
             truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
         truth.locked[:] = data.eq_active[: len(self.robot.locks)]
