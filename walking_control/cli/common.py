@@ -22,9 +22,11 @@ from walking_control.cli.verb import (
 )
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput, MissingDependency
-from walking_control.loading import PLANTS
+from walking_control.lab import experiments
+from walking_control.loading import load_robot, PLANTS
+from walking_control.models.resources import gait_path
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.simulation.sensors import SensorParameters
+from walking_control.simulation.sensors import noise_overrides, SensorParameters
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
@@ -51,6 +53,21 @@ class Writing(Answered):
     """Of verbs that write files."""
 
     out: Path | None = option('write plots, tables and a report', 'DIR')
+    made: list[Path]  # folders made for it, innermost first
+
+    def prepare(self) -> None:
+        """Make the folder before the long run; note what was made."""
+        if self.out is None or self.out.is_dir():
+            return
+        self.made = [folder for folder in (self.out, *self.out.parents) if not folder.exists()]
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(
+                f'folder {self.out}',
+                limit=f'cannot be made: {error.strerror}',
+                remedy='choose another --out',
+            ) from error
 
 
 class Common(Writing):
@@ -186,26 +203,8 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
         ) from error
 
 
-def make_folder(options: Writing) -> None:
-    """Make the folder a verb writes to before its long run; note what was made, innermost first."""
-    if options.out is None or options.out.is_dir():
-        return
-    options.made = [folder for folder in (options.out, *options.out.parents) if not folder.exists()]
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(
-            f'folder {options.out}',
-            limit=f'cannot be made: {error.strerror}',
-            remedy='choose another --out',
-        ) from error
-
-
 def requested_robot(options: OnFloor) -> RobotFile:
-    """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
-    make_folder(options)
-    from walking_control.loading import load_robot
-
+    """Return the `RobotFile` a verb is about, overrides applied."""
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [
         (name, chosen)
@@ -238,8 +237,6 @@ def _policy_settings(options: Moved) -> list[tuple[str, Any]]:
 
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
     """Return the overrides that options stand for; --set may change those of the sensors."""
-    from walking_control.simulation.sensors import noise_overrides
-
     settings: list[tuple[str, Any]] = []
     if isinstance(options, Sensed):
         settings += noise_overrides(options.noise)
@@ -257,8 +254,6 @@ def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
 
 def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     """Return the `RobotFile` of `requested_robot` in space with a speed above zero to walk at."""
-    from walking_control.lab.experiments.envelope import SPEED
-
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
     walks = robot_file.robot.is_free and 'speed' in law.rows
@@ -271,15 +266,15 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
         )
     if not walks or speed is None and robot_file.values(law).speed != 0.0:
         return robot_file
-    options.set = [(f'{law.section}.speed', SPEED if speed is None else speed), *options.set]
+    usual = experiments.envelope.SPEED
+    options.set = [(f'{law.section}.speed', usual if speed is None else speed), *options.set]
     return requested_robot(options)
 
 
 def requested_grid(options: Enveloped) -> Grid:
     """Return the `Grid` of the envelope that is asked for."""
-    from walking_control.lab.experiments.envelope import even_grid, QUICK
-
-    usual = QUICK if options.quick else even_grid()
+    even_grid = experiments.envelope.even_grid
+    usual = experiments.envelope.QUICK if options.quick else even_grid()
     given: dict[str, Any] = {'after': options.after, 'settling': options.settling}
     if options.directions is not None:
         given['directions'] = even_grid(directions=options.directions).directions
@@ -339,8 +334,6 @@ def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
 
 def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]:
     """Return the overrides that --gait stands for, of those controllers that follow one."""
-    from walking_control.models.resources import gait_path
-
     if gait is None:
         return []
     laws = [CONTROLLERS.find(name) for name in controllers]
@@ -367,7 +360,6 @@ def _require_follower(law: type[Controller], option: str, value: str | None) -> 
 def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str, Any]]:
     """Return the overrides that let a walk begin on the gait its controller follows."""
     from walking_control.gaits.gait_file import fit_gait, read_gait
-    from walking_control.models.resources import gait_path
 
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)

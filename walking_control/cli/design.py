@@ -5,20 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from walking_control.cli.common import Common, make_folder, OR_URDF, Seeded
-from walking_control.cli.output import print_files, save_figures, tell, write_json
+from walking_control.cli.common import Common, OR_URDF, Seeded
+from walking_control.cli.output import Answer, print_rows, save_figures
 from walking_control.cli.verb import argument, numbers, option, ratios, verb, words
+from walking_control.design.limb import Limb
+from walking_control.design.mechanism import load_mechanism, Mechanism
+from walking_control.design.rotom import Contacts
+from walking_control.design.study import study_rotom, study_transmission, usual_contacts
+from walking_control.design.transmission import make_transmission
 from walking_control.exceptions import InvalidInput
+from walking_control.lab import experiments
+from walking_control.lab.reports import plots
+from walking_control.lab.reports.design_page import write_design_page
 from walking_control.runs.result import plain
-
-if TYPE_CHECKING:
-    from walking_control.design.limb import Limb
-    from walking_control.design.mechanism import Mechanism
-    from walking_control.design.rotom import Contacts
 
 CURVES = 6  # joints over which the index is drawn if nobody says which
 ZEROS = 8  # postures printed; --json has all
@@ -81,32 +84,26 @@ class _Transmission(_Design):
     '  --q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 --torque 17 \\',
     '  --efficiency 0.8,0.7 --out out/leg',
 )
-def transmission(options: _Transmission) -> int:
+def transmission(options: _Transmission) -> Answer:
     """Say what gears make of a limb: how heavy, strong and soft its end is."""
-    from walking_control.design.study import study_transmission
-
-    make_folder(options)
     limb, assumptions = _limb(options)
-    study: dict[str, Any] = {
-        **study_transmission(limb, options.direction),
-        'assumptions': assumptions,
-        'files': [],
-    }
-    if options.out is not None:
-        from walking_control.lab.reports.design_page import write_design_page
-        from walking_control.lab.reports.plots.design import plot_efficiency, plot_limb, plot_trade
-
-        figures = {'transmission': plot_limb(limb, study), 'efficiency': plot_efficiency(study)}
-        trade = plot_trade(study)
-        if trade is not None:
-            figures['trade'] = trade
-        study['files'] = [
-            *save_figures(options.out, figures),
-            write_design_page(limb, study, options.out / 'transmission.html'),
-        ]
-        study['files'].append(write_json(study, options.out / 'transmission.json'))
-    tell(options, study, _print_transmission)
-    return 0
+    study = {**study_transmission(limb, options.direction), 'assumptions': assumptions}
+    save = save_figures(
+        lambda: {
+            'transmission': plots.design.plot_limb(limb, study),
+            'efficiency': plots.design.plot_efficiency(study),
+            'trade': plots.design.plot_trade(study),
+        }
+    )
+    return Answer(
+        study,
+        _print_transmission,
+        write=lambda folder: [
+            *save(folder),
+            write_design_page(limb, study, folder / 'transmission.html'),
+        ],
+        document='transmission.json',
+    )
 
 
 class _Rotom(Seeded, _Design):
@@ -124,45 +121,34 @@ class _Rotom(Seeded, _Design):
 
 
 @verb('walking_control design rotom humanoid --direction 0,0,1 --joint left_knee --out out/rotom')
-def rotom(options: _Rotom) -> int:
+def rotom(options: _Rotom) -> Answer:
     """Say how a posture passes a force on the centre of mass into motion."""
-    from walking_control.design.study import study_rotom
-
-    make_folder(options)
     mechanism = _mechanism(options)
     contacts, assumed = _contacts(options, mechanism)
-    study: dict[str, Any] = {
-        **study_rotom(
-            mechanism,
-            options.direction,
-            contacts,
-            _joints(options, mechanism),
-            options.zeros,
-            options.seed,
-        ),
-        'assumptions': [*mechanism.assumptions, *assumed],
-        'files': [],
-    }
-    if options.out is not None:
-        from walking_control.lab.reports.plots.design import plot_rotom
-
-        study['files'] = save_figures(options.out, {'rotom': plot_rotom(mechanism, study)})
-        study['files'].append(write_json(study, options.out / 'rotom.json'))
-    tell(options, study, _print_rotom)
-    return 0
+    study = study_rotom(
+        mechanism,
+        options.direction,
+        contacts,
+        _joints(options, mechanism),
+        options.zeros,
+        options.seed,
+    )
+    study['assumptions'] = [*mechanism.assumptions, *assumed]
+    return Answer(
+        study,
+        _print_rotom,
+        write=save_figures(lambda: {'rotom': plots.design.plot_rotom(mechanism, study)}),
+        document='rotom.json',
+    )
 
 
 def _mechanism(options: _Design) -> Mechanism:
-    from walking_control.design.mechanism import load_mechanism
-
     held = None if options.base is None else options.base == 'held'
     if options.q is None:
         return load_mechanism(options.robot, options.set, held=held)
     if '=' in options.q:
         return load_mechanism(options.robot, options.set, _positions(options.q), held=held)
-    from walking_control.lab.experiments.statics import read_configuration
-
-    joints, _, orientation = read_configuration(options.q)
+    joints, _, orientation = experiments.statics.read_configuration(options.q)
     turned = None if orientation == [0.0, 0.0, 0.0, 1.0] else orientation
     return load_mechanism(options.robot, options.set, joints, turned, held)
 
@@ -189,9 +175,6 @@ def _positions(text: str) -> dict[str, float]:
 
 
 def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
-    from walking_control.design.limb import Limb
-    from walking_control.design.transmission import make_transmission
-
     mechanism = _mechanism(options)
     frame = options.frame
     if frame is None:
@@ -248,9 +231,6 @@ def _topology(text: str, size: int) -> np.ndarray | None:
 
 
 def _contacts(options: _Rotom, mechanism: Mechanism) -> tuple[Contacts, list[str]]:
-    from walking_control.design.rotom import Contacts
-    from walking_control.design.study import usual_contacts
-
     usual, words = usual_contacts(mechanism)
     kind = options.contact_kind or usual.kind
     if options.contacts is None:
@@ -274,23 +254,27 @@ def _print_transmission(study: Mapping[str, Any]) -> None:
         f'{study["robot"]}, {study["frame"]} along {study["axes"]}, base {study["base"]}, '
         f'rotors {study["rotors"]}'
     )
-    for sentence in study['assumptions']:
-        print(f'  assumed: {sentence}')
+    print_rows((('assumed', sentence) for sentence in study['assumptions']), 9)
     names = ('reduction', 'reflected_inertia', 'efficiency', 'back_efficiency', 'torque')
     heads = ('reduction', 'reflected kg m2', 'efficiency', 'backward', 'torque N m')
-    print(f'{"motor":>22}' + ''.join(f'{head:>17}' for head in heads))
-    for joint, motor in study['motors'].items():
-        print(f'{joint:>22}' + ''.join(f'{motor[name]:17.4g}' for name in names))
     along = ', '.join(f'{value:.3g}' for value in study['direction'])
-    print(f'along ({along}) of {study["axes"]}:')
-    print(f'{"mass, kg":>22}{"effective":>17}{"diagonal":>17}')
-    for name, masses in study['masses'].items():
-        print(f'{name:>22}{masses["effective"]:17.4g}{masses["diagonal"]:17.4g}')
-    print(f'{"force":>22}{"N":>17}{"of FC":>17}')
-    for name, force in study['forces'].items():
-        lossless = study['forces']['FC']  # infinite where no limit of torque is known
-        share = f'{force / lossless:17.4g}' if 0.0 < lossless < math.inf else ''
-        print(f'{name:>22}{force:17.4g}{share}')
+    lossless = study['forces']['FC']  # infinite where no limit of torque is known
+    limited = 0.0 < lossless < math.inf
+    rows: list[tuple[str, Sequence[str | float]]] = [
+        ('motor', heads),
+        *((joint, [motor[name] for name in names]) for joint, motor in study['motors'].items()),
+        (f'along ({along}) of {study["axes"]}:', ()),
+        ('mass, kg', ('effective', 'diagonal')),
+        *((name, (each['effective'], each['diagonal'])) for name, each in study['masses'].items()),
+        ('force', ('N', 'of FC')),
+        *(
+            (name, (force, force / lossless) if limited else (force,))
+            for name, force in study['forces'].items()
+        ),
+    ]
+    for name, cells in rows:
+        texts = (cell if isinstance(cell, str) else f'{cell:.4g}' for cell in cells)
+        print(f'{name:>22}' + ''.join(f'{text:>17}' for text in texts))
     if study['impact_mitigation']:
         print(
             f'{"impact mitigation":>22}'
@@ -306,7 +290,6 @@ def _print_transmission(study: Mapping[str, Any]) -> None:
             f'{"symmetric, " + mode:>22}  actual error {100 * error["worst"]:.3g} %, '
             f'{of_coupled}; printed estimate {100 * error["estimate"]:.3g} %'
         )
-    print_files(study)
 
 
 def _print_rotom(study: Mapping[str, Any]) -> None:
@@ -319,31 +302,32 @@ def _print_rotom(study: Mapping[str, Any]) -> None:
         f'{study["robot"]}, base {study["base"]}, {contacts}, {study["mass"]:.4g} kg move along '
         f'{study["moves_along"]}'
     )
-    for sentence in study['assumptions']:
-        print(f'  assumed: {sentence}')
-    print(f'{"direction":>22}: {plain(study["direction"])}')
-    print(f'{"RoToM":>22}: {study["rotom"]:.4f}')
-    print(f'{"to the surface":>22}: {study["to_surface"]:.4f}')
-    print(f'{"index":>22}: {study["index"]:.4f}')
-    for length, axis in zip(study['half_axes'], np.array(study['directions']).T):
-        print(
-            f'{"half axis":>22}: {length:.4f} along '
-            + ', '.join(f'{value:.3f}' for value in axis + 0.0)
-        )
-    print(
-        f'{"torque towards less":>22}: '
-        + ', '.join(
-            f'{joint} {round(value, 6) + 0.0:.3g}'
-            for joint, value in study['descending_torque'].items()
-        )
-    )
-    for posture in (study['zeros'] or ())[:ZEROS]:
-        print(
-            f'{"zero":>22}: '
-            + ', '.join(f'{joint} {value + 0.0:.4f}' for joint, value in posture.items())
-        )
-    if len(study['zeros'] or ()) > ZEROS:
-        print(f'{"zero":>22}: and {len(study["zeros"]) - ZEROS} more')
+    print_rows((('assumed', sentence) for sentence in study['assumptions']), 9)
+    zeros = study['zeros'] or ()
+    rows = [
+        ('direction', str(plain(study['direction']))),
+        ('RoToM', f'{study["rotom"]:.4f}'),
+        ('to the surface', f'{study["to_surface"]:.4f}'),
+        ('index', f'{study["index"]:.4f}'),
+        *(
+            ('half axis', f'{length:.4f} along {_listed(axis, ".3f")}')
+            for length, axis in zip(study['half_axes'], np.array(study['directions']).T)
+        ),
+        ('torque towards less', _by_joint(study['descending_torque'], '.3g')),
+        *(('zero', _by_joint(posture, '.4f')) for posture in zeros[:ZEROS]),
+    ]
+    if len(zeros) > ZEROS:
+        rows.append(('zero', f'and {len(zeros) - ZEROS} more'))
     if study['zeros'] == []:
-        print(f'{"zero":>22}: none found within the joint limits')
-    print_files(study)
+        rows.append(('zero', 'none found within the joint limits'))
+    print_rows(rows, 22)
+
+
+def _listed(values: np.ndarray, form: str) -> str:
+    """Return numbers in one line, without the sign of a zero."""
+    return ', '.join(f'{value:{form}}' for value in values + 0.0)
+
+
+def _by_joint(values: Mapping[str, float], form: str) -> str:
+    """Return joints and their numbers in one line, without the sign of a zero."""
+    return ', '.join(f'{joint} {round(value, 6) + 0.0:{form}}' for joint, value in values.items())

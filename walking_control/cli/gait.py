@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli import common, output
+from walking_control.cli.output import Answer
 from walking_control.cli.verb import axis, count, number_range, numbers, option, verb, words
 from walking_control.exceptions import InvalidInput
+from walking_control.gaits.gait import on_slope
+from walking_control.lab import experiments
 from walking_control.lab.experiments.sweeps.task import Axis
+from walking_control.lab.reports import plots
 from walking_control.models.robot_file import RobotFile
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
@@ -67,12 +70,10 @@ class _Search(common.Seeded, common.OnFloor):
     'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits',
     'walking_control gait search walker3d --speeds 0.4,0.6,0.8 --slopes-deg=-8:8:5 --out out/gaits',
 )
-def search(options: _Search) -> int:
+def search(options: _Search) -> Answer:
     """Find the gait that takes the least torque."""
-    from walking_control.lab.experiments.gait_search import find_gait, save_gait
-
     robot_file = common.requested_robot(options)
-    show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
+    show = None if options.quiet else output.say
     space = robot_file.robot.is_free
     names = ('degree', 'nodes', *(() if space else PLANE))
     task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
@@ -90,24 +91,17 @@ def search(options: _Search) -> int:
         raise InvalidInput('option --clearances', limit='needs --speeds, and no --optimise')
     if options.speeds is not None:
         return _search_speeds(options, options.speeds, robot_file, task, show)
-    found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
-    result = found.summary
-    result['files'] = []
-    if options.out is not None:
-        from walking_control.lab.reports.plots.gait import search_figures
-
-        result['files'] = [
-            str(save_gait(found, options.out)),
-            *output.save_figures(options.out, search_figures(found)),
-        ]
-    output.tell(options, result, output.without(('attempts',)))
-    if result['reason'] is not None:
-        print(
-            f'error: no gait of {robot_file.robot.name}: {result["reason"]}{_all_the_same(found)}',
-            file=sys.stderr,
-        )
-        return 1
-    return 0
+    gaits = experiments.gait_search
+    found = gaits.find_gait(robot_file, task, options.optimise, options.seed, progress=show)
+    files = [] if options.out is None else [str(gaits.save_gait(found, options.out))]
+    reason, name = found.summary['reason'], robot_file.robot.name
+    return Answer(
+        found.summary,
+        output.without('attempts'),
+        [] if reason is None else [f'no gait of {name}: {reason}{_all_the_same(found)}'],
+        files=files,
+        write=output.save_figures(lambda: plots.gait.search_figures(found)),
+    )
 
 
 def _search_space(
@@ -115,56 +109,44 @@ def _search_space(
     robot_file: RobotFile,
     task: dict[str, Any],
     show: Callable[[str], None] | None,
-) -> int:
+) -> Answer:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
-    from walking_control.gaits.gait import on_slope
-    from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
-
+    gaits = experiments.gait_search
     space = {
         SPACE_NAMES[name]: getattr(options, name)
         for name in SPACE_NAMES
         if getattr(options, name) is not None
     }
-    speeds = options.speeds or [options.speed or middle_speed(robot_file)]
+    speeds = options.speeds or [options.speed or gaits.middle_speed(robot_file)]
     if options.slopes_deg is not None and options.speeds is None:
         raise InvalidInput('option --slopes-deg', limit='needs --speeds')
     slopes = None if options.slopes_deg is None else [math.radians(d) for d in options.slopes_deg]
-    found = find_gaits(robot_file, speeds, task, space, options.optimise, show, slopes)
-    result: dict[str, Any] = {
+    found = gaits.find_gaits(robot_file, speeds, task, space, options.optimise, show, slopes)
+    reasons = [row.reason for row in found.members if row.reason is not None]
+    file = None
+    if options.out is not None and len(reasons) < len(found.members):
+        file = str(gaits.save_gaits(found, options.out))
+    result = {
         'robot': robot_file.robot.name,
         'members': [row.summary for row in found.members],
         'parameters': found.parameters,
         'assumed': found.assumed,
-        'file': None,
-        'files': [],
+        'file': file,
     }
-    if options.out is not None and any(row.reason is None for row in found.members):
-        result['file'] = str(save_gaits(found, options.out))
-        result['files'] = [result['file']]
+    return Answer(result, _print_space, reasons, files=[file] if file else [])
 
-    def say(result: dict[str, Any]) -> None:
-        for row in result['members']:
-            print(
-                '{speed:.3g} m/s{on}: cost of transport {cost_of_transport_electrical:.4f} at the '
-                'supply, {cost_of_transport_each_joint:.4f} each joint alone, {heat:.0f} % of it '
-                'heat; {period:.3f} s, {step_length:.3f} m long, {step_width:.3f} m wide'.format(
-                    on=on_slope(row['slope']), heat=100.0 * row['copper_share'], **row
-                )
+
+def _print_space(result: Mapping[str, Any]) -> None:
+    for row in result['members']:
+        print(
+            '{speed:.3g} m/s{on}: cost of transport {cost_of_transport_electrical:.4f} at the '
+            'supply, {cost_of_transport_each_joint:.4f} each joint alone, {heat:.0f} % of it '
+            'heat; {period:.3f} s, {step_length:.3f} m long, {step_width:.3f} m wide'.format(
+                on=on_slope(row['slope']), heat=100.0 * row['copper_share'], **row
             )
-        if result['assumed']:
-            print(f'  {result["assumed"]}')
-        output.print_files(result)
-
-    output.tell(options, result, say)
-    return _say_failed(row.reason for row in found.members)
-
-
-def _say_failed(reasons: Iterable[str | None]) -> int:
-    """Say why searches failed; return the exit status."""
-    failed = [reason for reason in reasons if reason is not None]
-    for reason in failed:
-        print(f'error: {reason}', file=sys.stderr)
-    return 1 if failed else 0
+        )
+    if result['assumed']:
+        print(f'  {result["assumed"]}')
 
 
 def _all_the_same(found: GaitSearch) -> str:
@@ -183,11 +165,10 @@ def _search_speeds(
     robot_file: RobotFile,
     task: dict[str, Any],
     show: Callable[[str], None] | None,
-) -> int:
+) -> Answer:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
-    from walking_control.lab.experiments.gait_search import save_family, sweep_speed
-
-    found = sweep_speed(
+    gaits = experiments.gait_search
+    found = gaits.sweep_speed(
         robot_file, speeds, task, (), options.seed, show, options.clearances or (None,)
     )
     curves: dict[str, list[dict[str, Any]]] = {}
@@ -195,32 +176,30 @@ def _search_speeds(
         name = f'clearance {row.values.clearance:g} m' if options.clearances else 'fixed mechanics'
         curves.setdefault(name, []).append(row.summary)
     if options.optimise:
-        adapted = sweep_speed(robot_file, speeds, task, options.optimise, options.seed, show)
+        adapted = gaits.sweep_speed(robot_file, speeds, task, options.optimise, options.seed, show)
         curves[', '.join(options.optimise)] = [row.summary for row in adapted]
-    result: dict[str, Any] = {'curves': curves, 'files': []}
-    if options.out is not None:
-        from walking_control.lab.reports.plots.gait import plot_cost_over_speed
+    reasons = [row['reason'] for rows in curves.values() for row in rows]
+    return Answer(
+        {'curves': curves},
+        _print_curves,
+        [reason for reason in reasons if reason is not None],
+        files=[] if options.out is None else [str(gaits.save_family(found, options.out))],
+        write=output.save_figures(
+            lambda: {'cost_over_speed': plots.gait.plot_cost_over_speed(curves)}
+        ),
+    )
 
-        result['files'] = [
-            str(save_family(found, options.out)),
-            *output.save_figures(options.out, {'cost_over_speed': plot_cost_over_speed(curves)}),
-        ]
-    rows = [(name, row) for name, rows in curves.items() for row in rows]
 
-    def say(result: dict[str, Any]) -> None:
-        for name, row in rows:
-            adapted = ', '.join(
-                f'{key.rpartition(".")[2]} {value:.4g}' for key, value in row['parameters'].items()
-            )
-            print(
-                f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
-                f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
-                f'{row["pressure_reach"]:.2g} m {adapted}'
-            )
-        output.print_files(result)
-
-    output.tell(options, result, say)
-    return _say_failed(row['reason'] for _, row in rows)
+def _print_curves(result: Mapping[str, Any]) -> None:
+    for name, row in [(name, row) for name, rows in result['curves'].items() for row in rows]:
+        adapted = ', '.join(
+            f'{key.rpartition(".")[2]} {value:.4g}' for key, value in row['parameters'].items()
+        )
+        print(
+            f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
+            f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
+            f'{row["pressure_reach"]:.2g} m {adapted}'
+        )
 
 
 class _Cycle(common.Seeded, common.Following, common.Timed):
@@ -228,35 +207,31 @@ class _Cycle(common.Seeded, common.Following, common.Timed):
 
 
 @verb('walking_control gait cycle compass --slope-deg 3 --out out/cycle')
-def cycle(options: _Cycle) -> int:
+def cycle(options: _Cycle) -> Answer:
     """Find limit cycles on the return map of the rigid plant."""
-    from walking_control.lab.experiments.cycles import find_robot_cycles, walk_cycle
-
+    cycles = experiments.cycles
     common.require_rigid(options)
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
-    result = find_robot_cycles(
+    result = cycles.find_robot_cycles(
         robot_file, options.controller, options.seed, progress=output.show_share('searched')
     ).summary()
-    result['files'] = []
+    files = []
     if options.out is not None:
-        from walking_control.lab.experiments.cycle_gait import save_cycles
-        from walking_control.lab.reports.plots import gait as plots_gait
-        from walking_control.lab.reports.plots import walk as plots
+        files = experiments.cycle_gait.save_cycles(robot_file, result, options.out)
 
-        result['files'] = save_cycles(robot_file, result, options.out)
+    def draw() -> dict[str, Any]:
+        figures: dict[str, Any] = {}
         for i, found in enumerate(result['cycles']):
-            run = walk_cycle(robot_file, found, options.controller)
-            result['files'] += output.save_figures(
-                options.out,
-                {
-                    f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
-                    f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
-                    f'cycle_{i}_energy': plots_gait.plot_energy(run),
-                },
-            )
-    output.tell(options, result, _print_cycles)
-    return 0
+            run = cycles.walk_cycle(robot_file, found, options.controller)
+            figures |= {
+                f'cycle_{i}_phase_portrait': plots.gait.plot_cycle(run, found),
+                f'cycle_{i}_stick_figure': plots.walk.plot_stick_figure(run),
+                f'cycle_{i}_energy': plots.gait.plot_energy(run),
+            }
+        return figures
+
+    return Answer(result, _print_cycles, files=files, write=output.save_figures(draw))
 
 
 def _print_cycles(result: dict[str, Any]) -> None:
@@ -276,7 +251,6 @@ def _print_cycles(result: dict[str, Any]) -> None:
             )
         if found.get('reason'):
             print(f'  no gait file: {found["reason"]}')
-    output.print_files(result)
 
 
 class _Atlas(common.Seeded, common.Following):
@@ -291,10 +265,8 @@ class _Atlas(common.Seeded, common.Following):
 
 
 @verb('walking_control gait atlas compass --over slope=0.02:0.1 --out out/atlas')
-def atlas(options: _Atlas) -> int:
+def atlas(options: _Atlas) -> Answer:
     """Follow limit cycles over a parameter, through folds and period doublings."""
-    from walking_control.lab.experiments.atlas import find_atlas
-
     common.require_rigid(options)
     over, given, gait = options.over, options.set, options.gait
 
@@ -306,7 +278,7 @@ def atlas(options: _Atlas) -> int:
         return common.requested_robot(options)
 
     output.suggest_compiler()
-    result = find_atlas(
+    result = experiments.atlas.find_atlas(
         robot_at,
         over.name,
         (over.low, over.high),
@@ -315,16 +287,12 @@ def atlas(options: _Atlas) -> int:
         options.strides,
         output.show_share('surveyed'),
     )
-    result['files'] = []
-    if options.out is not None:
-        from walking_control.lab.reports.plots.gait import plot_atlas
-
-        result['files'] = [
-            output.write_json(result, options.out / 'atlas.json'),
-            *output.save_figures(options.out, {'atlas': plot_atlas(result)}),
-        ]
-    output.tell(options, result, _print_atlas)
-    return 0
+    return Answer(
+        result,
+        _print_atlas,
+        write=output.save_figures(lambda: {'atlas': plots.gait.plot_atlas(result)}),
+        document='atlas.json',
+    )
 
 
 def _print_atlas(result: dict[str, Any]) -> None:
@@ -341,7 +309,6 @@ def _print_atlas(result: dict[str, Any]) -> None:
                     f'  {cycle["event"]} at {cycle["value"]:.8g}: {cycle["speed"]:.6g} m/s, '
                     f'eigenvalues {", ".join(f"{x:.4g}" for x in cycle["eigenvalues"])}'
                 )
-    output.print_files(result)
 
 
 class _Impact(common.Timed):
@@ -354,23 +321,20 @@ class _Impact(common.Timed):
 
 
 @verb('walking_control gait impact compass --q -0.25,0.5')
-def impact(options: _Impact) -> int:
+def impact(options: _Impact) -> Answer:
     """Analyse the impact map and energy loss at touchdown."""
-    from walking_control.lab.experiments.impact import analyse_impact
-
     robot_file = common.requested_robot(options)
-    result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
-    if options.out is not None:
-        from walking_control.lab.reports.plots import gait as plots_gait
+    result = experiments.impact.analyse_impact(robot_file, options.q, options.v)
 
-        figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
+    def draw() -> dict[str, Any]:
+        figures = {'impact_losses': plots.gait.plot_impact_losses(robot_file, result['q'][-1])}
         if robot_file.robot.name == 'compass':
-            figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(
+            figures['mass_ratio'] = plots.gait.plot_losses_over_mass_ratio(
                 options.robot, options.set
             )
-        result['files'] = output.save_figures(options.out, figures)
-    output.tell(options, result, _print_impact)
-    return 0
+        return figures
+
+    return Answer(result, _print_impact, write=output.save_figures(draw))
 
 
 def _print_impact(result: dict[str, Any]) -> None:
@@ -383,4 +347,3 @@ def _print_impact(result: dict[str, Any]) -> None:
             f'of {", ".join(result["coordinates"])}'
         )
     print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
-    output.print_files(result)

@@ -3,44 +3,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import json
 import math
 import sys
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import writing_to
+from walking_control.lab import reports
+from walking_control.runs.metrics import summarize
+from walking_control.runs.quantities import failure
 from walking_control.runs.result import plain
+from walking_control.runs.space import judge_route, name_natural_part
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from walking_control.cli.common import Answered, Common
+    from walking_control.cli.verb import Options
     from walking_control.runs.run import Run
 
 INTERRUPTED = 130  # exit status, as shells have it
 
 
-def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
-    """Print and write what a run amounts to; return the exit status."""
-    from walking_control.runs.metrics import summarize
-    from walking_control.runs.quantities import failure
+class Answer(NamedTuple):
+    """What a verb has found: it is printed, as JSON or for people, and written.
 
-    summary = {**summarize(run), **extra, 'files': []}
+    Attributes:
+        result: What ``--json`` prints, but for ``files``.
+        say: Prints it for people, but for ``files``; None: as a summary.
+        errors: What was asked for and did not happen, a line each.
+        status: Exit status; 0 is 1 where there are errors.
+        files: What is written already.
+        write: Writes to the folder of ``--out`` and returns the paths; may add to the result.
+        document: Name of the JSON file in that folder; empty: none.
+    """
+
+    result: Mapping[str, Any]
+    say: Callable[[Any], object] | None = None
+    errors: Sequence[str] = ()
+    status: int = 0
+    files: Sequence[str] = ()
+    write: Callable[[Path], Sequence[str]] | None = None
+    document: str = ''
+
+    def give(self, options: Options) -> int:
+        """Write and print it as options want; return the exit status."""
+        files, document = [*self.files], options.out and options.out / self.document
+        if options.out is not None and self.write is not None:
+            files += self.write(options.out)
+        if document is not None and self.document:
+            files.append(str(document))
+            with writing_to(document.parent):
+                document.write_text(to_json({**self.result, 'files': files}) + '\n', 'utf-8')
+        if options.json:
+            print(to_json({**self.result, 'files': files}))
+        else:
+            (self.say or print_summary)(self.result)
+            print(*(f'wrote {file}\n' for file in files), sep='', end='')
+        for error in self.errors:
+            print(f'error: {error}', file=sys.stderr)
+        return self.status or int(bool(self.errors))
+
+
+def answer_run(run: Run, extra: Mapping[str, Any]) -> Answer:
+    """Return what a run amounts to."""
+    summary = {**summarize(run), **extra}
     if run.route is not None:
-        from walking_control.runs.space import judge_route, name_natural_part
-
         summary['route'] = judge_route(run)
         keys = ('name', 'kept', 'speed', 'cost_of_transport_electrical', 'on_gait')
         summary['segments'] = [{key: each.get(key) for key in keys} for each in summary['route']]
         summary['natural_gait'] = name_natural_part(summary['route'])
-    if options.out is not None:
-        from walking_control.lab.reports.report import write_report
-
-        summary['files'] = write_report(run, summary, options.out)
-    tell(options, summary)
     reason = failure(summary)
     missed = [
         f'{verdict["name"]}: {verdict["reason"]}'
@@ -49,21 +83,16 @@ def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
     ]
     if reason is None and missed:
         reason = 'did not keep to its route; ' + '; '.join(missed)
-    if reason is not None:
-        print(f'error: {run.robot.name} {reason}', file=sys.stderr)
-    elif run.route is None:
+    if reason is None and run.route is None:
         _say_standing(run)
-    return 0 if reason is None else 1
+    return Answer(
+        summary,
+        errors=[] if reason is None else [f'{run.robot.name} {reason}'],
+        write=lambda folder: reports.report.write_report(run, summary, folder),
+    )
 
 
-def tell(
-    options: Answered, result: Mapping[str, Any], say: Callable[[Any], object] | None = None
-) -> None:
-    """Print a result as JSON where that is wanted, else by a callable; None: as a summary."""
-    (print_json if options.json else say or print_summary)(result)
-
-
-def without(names: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
+def without(*names: str) -> Callable[[Mapping[str, Any]], None]:
     """Return what prints a summary but for these entries."""
     return lambda result: print_summary(
         {name: value for name, value in result.items() if name not in names}
@@ -91,14 +120,27 @@ def say_interrupted(result: Mapping[str, Any], when: str) -> int:
     return INTERRUPTED
 
 
-def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
-    """Write figures, name -> figure, as PNG and return their paths."""
-    from walking_control.lab.reports.plots.style import save
+def save_figures(
+    figures: Callable[[], Mapping[str, Figure | None]],
+) -> Callable[[Path], list[str]]:
+    """Return what writes figures, name -> figure, as PNG to a folder and returns their paths."""
 
-    with writing_to(directory):
-        for name, figure in figures.items():
-            save(figure, directory / f'{name}.png')
-    return [str(directory / f'{name}.png') for name in figures]
+    def save(folder: Path) -> list[str]:
+        files = []
+        with writing_to(folder):
+            for name, figure in figures().items():
+                if figure is not None:
+                    files.append(str(folder / f'{name}.png'))
+                    reports.plots.style.save(figure, files[-1])
+        return files
+
+    return save
+
+
+def print_rows(rows: Iterable[tuple[str, object]], width: int = 16) -> None:
+    """Print names and values, one a line."""
+    for name, value in rows:
+        print(f'{name:>{width}}: {value}')
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -114,10 +156,8 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     rows += [
         (f'route {verdict["name"]}', _verdict(verdict)) for verdict in summary.get('route', ())
     ]
-    rows += [('wrote', file) for file in summary.get('files', ())]
-    for name, value in rows:
-        if value is not None:
-            print(f'{name.replace("_", " "):>36}: {_text(value)}')
+    known = ((name, value) for name, value in rows if value is not None)
+    print_rows(((name.replace('_', ' '), _text(value)) for name, value in known), 36)
 
 
 def _verdict(verdict: Mapping[str, Any]) -> str:
@@ -173,25 +213,7 @@ def _cell_text(cell: dict[str, Any], result: dict[str, Any]) -> str:
     return f'> {result["largest"]:g}' if first is None else f'{first:g}'
 
 
-def print_files(result: Mapping[str, Any]) -> None:
-    """Print which files were written."""
-    for file in result['files']:
-        print(f'wrote {file}')
-
-
-def print_json(result: Mapping[str, Any]) -> None:
-    """Print a result as one JSON document."""
-    print(_to_json(result))
-
-
-def write_json(result: Mapping[str, Any], path: Path) -> str:
-    """Write a result as one JSON document and return the path as text."""
-    with writing_to(path.parent):
-        path.write_text(_to_json({**result, 'files': [str(path)]}) + '\n', encoding='utf-8')
-    return str(path)
-
-
-def _to_json(result: Mapping[str, Any]) -> str:
+def to_json(result: Mapping[str, Any]) -> str:
     """Return a result as JSON: complex as [re, im], unknown as null."""
     return json.dumps(
         plain(result),
@@ -232,15 +254,19 @@ def suggest_compiler() -> None:
         )
 
 
-def say_recorded(path: Path | None, problem: str | None) -> None:
-    """Say on stderr where a recording lies, or why it ended early."""
-    print(f'recorded {path}' if problem is None else problem, file=sys.stderr, flush=True)
+def say_nothing(_: object) -> None:
+    """Say nothing but which files were written."""
 
 
 def say_remark(remark: str | None) -> None:
     """Say on stderr what is missing of an input, if anything is."""
     if remark is not None:
         print(f'remark: {remark}', file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    """Say on stderr how far the work is."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def _show_line(text: str, last: bool) -> None:

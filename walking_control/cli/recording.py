@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.common import Common, make_folder, OfBag, RECORDED, ROBOT
-from walking_control.cli.output import print_files, save_figures, say_remark, tell, write_json
+from walking_control.cli.common import Common, OfBag, RECORDED, ROBOT
+from walking_control.cli.output import Answer, save_figures, say, say_nothing, say_remark
 from walking_control.cli.verb import argument, not_negative, option, positive, share, verb
 from walking_control.controllers.registry import CONTROLLERS
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
+from walking_control.lab.experiments import identification
+from walking_control.lab.reports import plots
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot_file import RobotFile, with_section
+from walking_control.ros import recording
+from walking_control.runs.tables import read_recording, read_summary
 
 if TYPE_CHECKING:
-    from walking_control.models.robot_file import RobotFile
     from walking_control.ros.recording.bag import Bag
     from walking_control.ros.recording.log_estimate import LogErrors
 
@@ -33,16 +40,13 @@ class _Import(Common):
     'walking_control import walking.mat layout.yaml --robot robot/robot.yaml --out walking',
     name='import',
 )
-def import_log(options: _Import) -> int:
+def import_log(options: _Import) -> Answer:
     """Make a recording of the log of a real robot: MATLAB or CSV, by a layout of its columns."""
-    from walking_control.loading import load_robot
-    from walking_control.ros.recording.measured import import_log as convert
-
     out = options.out or Path(f'{options.log.stem}_recording')
-    for words in convert(options.log, options.layout, load_robot(options.robot, options.set), out):
-        print(f'remark: {words}', file=sys.stderr)
-    tell(options, {'recording': str(out), 'files': [str(out)]}, print_files)
-    return 0
+    robot_file = load_robot(options.robot, options.set)
+    for words in recording.measured.import_log(options.log, options.layout, robot_file, out):
+        say(f'remark: {words}')
+    return Answer({'recording': str(out)}, say_nothing, files=[str(out)])
 
 
 class _Estimate(OfBag):
@@ -58,47 +62,36 @@ class _Estimate(OfBag):
     'walking_control simulate walker3d --noise lab --record walk.mcap',
     'walking_control estimate walk.mcap --out out/estimate',
 )
-def estimate(options: _Estimate) -> int:
+def estimate(options: _Estimate) -> Answer:
     """Run the estimator alone over a recording; with a truth in it, judge and fit it."""
-    from walking_control.estimation.parameters import EstimatorParameters
-    from walking_control.models.robot_file import with_section
-    from walking_control.ros.recording.bag import open_bag
-    from walking_control.ros.recording.log_estimate import estimate_log, fit_noise, judge_estimate
-
-    make_folder(options)
-    bag = open_bag(options.recording)
+    log = recording.log_estimate
+    bag = recording.bag.open_bag(options.recording)
     robot_file, fitted = _robot(options, bag), {}
     if options.fit is not None:
-        fitted = fit_noise(bag, robot_file, options.fit)
+        fitted = log.fit_noise(bag, robot_file, options.fit)
         robot_file = with_section(robot_file, EstimatorParameters.section, fitted)
-    run = estimate_log(bag, robot_file)
+    run = log.estimate_log(bag, robot_file)
     parts = {'whole': (0.0, 1.0)}
     if options.fit is not None:
         parts |= {'fitted': (0.0, options.fit), 'held_out': (options.fit, 1.0)}
-    errors = {name: judge_estimate(run, part) for name, part in parts.items()}
-    result: dict[str, Any] = {
+    errors = {name: log.judge_estimate(run, part) for name, part in parts.items()}
+    say_remark(bag.remark)
+
+    def say(_: Any) -> None:
+        for name, found in errors.items():
+            _say_errors(name, found)
+        if fitted:
+            settings = (f'--set estimator.{name}={value:g}' for name, value in fitted.items())
+            print('fitted:', *settings)
+
+    result = {
         'robot': run.robot.name,
         'rows': len(run.time),
         'parameters': fitted,
         **{name: None if found is None else vars(found) for name, found in errors.items()},
-        'files': [],
+        'recording': str(options.recording),
     }
-    if options.out is not None:
-        result['files'] = run.report(options.out)
-    say_remark(bag.remark)
-
-    def say(result: dict[str, Any]) -> None:
-        for name, found in errors.items():
-            _say_errors(name, found)
-        if fitted:
-            print(
-                'fitted: '
-                + ' '.join(f'--set estimator.{name}={value:g}' for name, value in fitted.items())
-            )
-        print_files(result)
-
-    tell(options, {**result, 'recording': str(options.recording)}, say)
-    return 0
+    return Answer(result, say, write=run.report)
 
 
 def _say_errors(name: str, found: LogErrors | None) -> None:
@@ -120,24 +113,19 @@ class _Replay(OfBag):
 
 
 @verb('walking_control simulate dribbel --record walk.mcap', 'walking_control replay walk.mcap')
-def replay(options: _Replay) -> int:
+def replay(options: _Replay) -> Answer:
     """Give a controller what another heard, and compare what they answer."""
-    from walking_control.ros.recording.bag import open_bag
-    from walking_control.ros.recording.replay import replay as give
-    from walking_control.ros.recording.replay import retell
-
-    make_folder(options)
-    bag = open_bag(options.recording)
+    bag = recording.bag.open_bag(options.recording)
     given, files = (bag, _robot(options, bag), options.controller), []
     if options.out is None:
-        result = give(*given)
+        result = recording.replay.replay(*given)
     else:
-        result, run = retell(*given)
+        result, run = recording.replay.retell(*given)
         files = run.report(options.out)
     say_remark(bag.remark)
     told = {'recording': str(options.recording)} if options.json else {}
-    tell(options, {**result, **told, 'files': files})
-    return 0 if result['identical'] or not result['compared'] else 1
+    differs = result['compared'] and not result['identical']
+    return Answer({**result, **told}, status=int(differs), files=files)
 
 
 class _Plot(OfBag):
@@ -147,35 +135,25 @@ class _Plot(OfBag):
 
 
 @verb('walking_control plot walk.mcap --out out/walk')
-def plot(options: _Plot) -> int:
+def plot(options: _Plot) -> Answer:
     """Draw a recording or a run: joints, forces and efforts over time."""
-    from walking_control.lab.reports.plots.walk import plot_columns
-    from walking_control.ros.recording.replay import read_columns
-
-    if options.out is None:
-        options.out = Path('.')
-    make_folder(options)
-    columns = read_columns(options.recording, options.robot, options.set)
+    options.out = options.out or Path('.')
+    columns = recording.replay.read_columns(options.recording, options.robot, options.set)
     say_remark(columns.remark)
     result = {
         'rows': len(columns.time),
         'columns': {name: list(labels) for name, (_, labels, _) in columns.groups.items()},
     }
-    result['files'] = save_figures(
-        options.out, {f'{options.recording.stem}_recording': plot_columns(columns)}
-    )
-    tell(options, result, print_files)
-    return 0
+    name = f'{options.recording.stem}_recording'
+    draw = save_figures(lambda: {name: plots.walk.plot_columns(columns)})
+    return Answer(result, say_nothing, write=draw)
 
 
 def _robot(options: OfBag, bag: Bag) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
-    from walking_control.loading import load_robot
-    from walking_control.ros.recording.replay import recorded_robot
-
     if options.robot is not None:
         return load_robot(options.robot, options.set)
-    return recorded_robot(bag, options.set)
+    return recording.replay.recorded_robot(bag, options.set)
 
 
 class _Identify(Common):
@@ -194,27 +172,20 @@ class _Identify(Common):
     'walking_control simulate dribbel --duration 60 --out out/walk',
     'walking_control identify out/walk',
 )
-def identify(options: _Identify) -> int:
+def identify(options: _Identify) -> Answer:
     """Find friction and motor constants in a recorded run."""
-    from walking_control.lab.experiments.identification import identify as find
-    from walking_control.runs.tables import read_recording
-
-    make_folder(options)
     robot_file = _walker(options)
-    result = find(
+    found = identification.identify(
         robot_file,
         read_recording(options.recording, robot_file.robot),
         options.confidence,
         options.model_error,
     )
-    result = {**result, 'run': str(options.recording), 'files': []}
-    if options.out is not None:
-        result['files'] = [write_json(result, options.out / 'identification.json')]
-    tell(options, result, _print)
-    return 0
+    result = {**found, 'run': str(options.recording)}
+    return Answer(result, _print, document='identification.json')
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: Mapping[str, Any]) -> None:
     print(
         f'{result["steps"]} steps, {result["windows"]} windows, condition '
         f'{result["condition"]:.3g}; intervals of {100.0 * result["confidence"]:g} %'
@@ -223,7 +194,6 @@ def _print(result: dict[str, Any]) -> None:
     for name, found in result['parameters'].items():
         numbers = (found['value'], found['low'], found['high'], found['robot_file'])
         print(f'{name:28} ' + ' '.join(_cell(value) for value in numbers) + f' {found["unit"]}')
-    print_files(result)
 
 
 def _cell(value: float | None) -> str:
@@ -237,10 +207,6 @@ def _walker(options: _Identify) -> RobotFile:
     Raises:
         InvalidInput: Nobody says which, or it is another one.
     """
-    from walking_control.loading import load_robot
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.runs.tables import read_summary
-
     summary = read_summary(options.recording)
     name = options.robot if options.robot is not None else summary.get('robot')
     if name is None:

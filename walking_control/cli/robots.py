@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.common import Answered, make_folder, ROBOT, Writing
-from walking_control.cli.output import print_files, tell, write_json
+from walking_control.cli.common import Answered, ROBOT, Writing
+from walking_control.cli.output import Answer, print_rows, say, say_nothing
 from walking_control.cli.verb import (
     argument,
     duration,
@@ -22,10 +21,17 @@ from walking_control.cli.verb import (
     words,
 )
 from walking_control.exceptions import InvalidInput, MissingDependency, writing_to
+from walking_control.lab.adoption.guess import Told
+from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.lab.reports import plots
+from walking_control.lab.reports.gallery import write_gallery
+from walking_control.lab.reports.page import write_bring_up_page
+from walking_control.models.resources import robot_path
+from walking_control.ros.ros2_control.files import write_ros2_control
+from walking_control.ros.ros2_control.wiring import wire
 
 if TYPE_CHECKING:
     from walking_control.lab.adoption.adopt import Adoption
-    from walking_control.lab.experiments.bring_up.step import Outcome, Site
 
 AXES = ('x', 'y', '-x', '-y')
 
@@ -70,10 +76,9 @@ class _Adopt(Writing):
     'walking_control adopt my_robot.urdf --name my_robot --out my_robot',
     'walking_control check my_robot/my_robot.yaml',
 )
-def adopt(options: _Adopt) -> int:
+def adopt(options: _Adopt) -> Answer:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
     from walking_control.lab.adoption.adopt import adopt as adopt_robot
-    from walking_control.lab.adoption.guess import Told
 
     for pair in options.mirror:
         if len(pair) != 2:
@@ -102,7 +107,6 @@ def adopt(options: _Adopt) -> int:
             options.strict,
         ),
     )
-    make_folder(options)
     with writing_to(options.out):
         files = [str(path) for path in adoption.write(options.out)]
     result: dict[str, Any] = {
@@ -110,35 +114,30 @@ def adopt(options: _Adopt) -> int:
         'robot': adoption.name,
         'guesses': [vars(guess) for guess in adoption.guesses],
         'suspicions': [error.as_dict() for error in adoption.suspicions],
-        'files': [*files, *_draw(adoption, options.out)],
+        'command': options.command,
     }
-    result['command'] = options.command
-    result['files'].append(str(options.out / 'adoption.json'))
-    write_json(result, options.out / 'adoption.json')
-    tell(options, result, lambda result: _print_adoption(adoption, result))
-    return 0
+    files += _draw(adoption, options.out)
+    return Answer(
+        result, lambda _: _print_adoption(adoption), files=files, document='adoption.json'
+    )
 
 
 def _draw(adoption: Adoption, folder: Path) -> list[str]:
     """Write the picture and return its path, nothing without matplotlib."""
-    from walking_control.lab.reports.plots.still import draw_adoption
-
     try:
-        return [str(draw_adoption(adoption, folder / f'{adoption.name}.png'))]
+        return [str(plots.still.draw_adoption(adoption, folder / f'{adoption.name}.png'))]
     except MissingDependency as error:
-        print(f'no picture: {error}', file=sys.stderr)
+        say(f'no picture: {error}')
         return []
 
 
-def _print_adoption(adoption: Adoption, result: dict[str, Any]) -> None:
+def _print_adoption(adoption: Adoption) -> None:
     for guess in adoption.guesses:
         value = ', '.join(guess.value) if isinstance(guess.value, list) else guess.value
         option = f'; or {guess.option}' if guess.option else ''
         print(f'{guess.what:>16}: {value}')
         print(f'{"":>16}  {guess.confidence}: {guess.why}{option}')
-    for error in adoption.suspicions:
-        print(f'{"suspicious":>16}: {error}')
-    print_files(result)
+    print_rows(('suspicious', error) for error in adoption.suspicions)
 
 
 class _BringUp(Writing):
@@ -161,20 +160,16 @@ class _BringUp(Writing):
     'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up',
     name='bring-up',
 )
-def bring_up(options: _BringUp) -> int:
+def bring_up(options: _BringUp) -> Answer:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
     from walking_control.lab.experiments.bring_up.run import bring_up as go
     from walking_control.lab.experiments.bring_up.run import summarize
-    from walking_control.lab.experiments.bring_up.step import Site, Step
-    from walking_control.lab.reports.page import write_bring_up_page
-    from walking_control.models.resources import robot_path
 
     path = robot_path(options.robot)
     if options.duration < 1.0:
         raise InvalidInput(
             'option --duration', value=options.duration, limit='must be at least 1 s'
         )
-    make_folder(options)
     site = Site(
         Path(path),
         options.out,
@@ -182,44 +177,39 @@ def bring_up(options: _BringUp) -> int:
         options.duration,
         options.evaluations,
         options.seed,
-        progress=lambda text: print(text, file=sys.stderr, flush=True),
+        progress=say,
         more=(Step('ros2_control', ('check',), _write_ros2_control),),
     )
     with writing_to(options.out):
         result = summarize(go(site))
     result['robot'], result['command'] = str(path), options.command
     page = write_bring_up_page(result, options.out)
-    result['files'] = [file for step in result['steps'] for file in step['files']] + [page]
-    result['files'].append(str(options.out / 'summary.json'))
-    write_json(result, options.out / 'summary.json')
-    tell(options, result, _print_steps)
-    if not result['ok']:
-        stopped = next(step for step in result['steps'] if not step['ok'])
-        print(f'error: {stopped["name"]} did not pass: {sentence(stopped)}', file=sys.stderr)
-    return 0 if result['ok'] else 1
+    stopped = [step for step in result['steps'] if not step['ok']]
+    return Answer(
+        result,
+        _print_steps,
+        [f'{step["name"]} did not pass: {sentence(step)}' for step in stopped[:1]],
+        files=[*(file for step in result['steps'] for file in step['files']), page],
+        document='summary.json',
+    )
 
 
-def _write_ros2_control(site: 'Site') -> 'Outcome':
-    from walking_control.lab.experiments.bring_up.step import Outcome
-    from walking_control.ros.ros2_control.files import write_ros2_control
-    from walking_control.ros.ros2_control.wiring import wire
-
+def _write_ros2_control(site: Site) -> Outcome:
     robot_file, folder = site.load(), site.folder / 'ros2_control'
     folder.mkdir(exist_ok=True)
     files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
     return Outcome(True, f'{len(files)} files', len(files), files=files)
 
 
-def _print_steps(result: dict[str, Any]) -> None:
-    for step in result['steps']:
-        print(f'{step["name"]:>16}: {step["verdict"]}: {sentence(step)}')
-    print_files(result)
-    files = [step['robot_file'] for step in result['steps'] if step['ok'] and step['robot_file']]
+def _print_steps(result: Mapping[str, Any]) -> None:
+    steps = result['steps']
+    print_rows((step['name'], f'{step["verdict"]}: {sentence(step)}') for step in steps)
+    files = [step['robot_file'] for step in steps if step['ok'] and step['robot_file']]
     if result['ok'] and files:
         print(f'this file walks: {files[-1]}')
         for verb, more in (('simulate', ''), ('demo', ''), ('simulate', ' --disturb push=0.3@8')):
             print(f'  walking_control {verb} {files[-1]}{more}')
-        for step in result['steps']:
+        for step in steps:
             for file in step['files']:
                 if file.endswith('_fast.yaml'):
                     print(f'faster: {file}')
@@ -240,18 +230,16 @@ class _Gallery(Answered):
     folders: Sequence[Path] = argument(
         'that bring-up wrote, in the order of the page', 'DIR', nargs='+', type=Path
     )
-    out: Path = option(
+    page: Path = option(
         'Markdown page; pictures go to a folder of its name. Of a page that is '
         'there only what stands between the marks of a gallery is replaced',
         'FILE.md',
+        flag='--out',
         required=True,
     )
 
 
 @verb('walking_control gallery my_robot/up another/up --out gallery.md')
-def gallery(options: _Gallery) -> int:
+def gallery(options: _Gallery) -> Answer:
     """Put robots that were brought up on one page: picture, numbers, commands."""
-    from walking_control.lab.reports.gallery import write_gallery
-
-    tell(options, {'files': write_gallery(options.folders, options.out)}, print_files)
-    return 0
+    return Answer({}, say_nothing, files=write_gallery(options.folders, options.page))

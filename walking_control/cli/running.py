@@ -5,10 +5,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from walking_control.cli.common import Answered, Common, make_folder, needing_ros, ROBOT
-from walking_control.cli.output import print_files, print_summary, tell
+from walking_control.cli.common import Answered, Common, needing_ros, ROBOT
+from walking_control.cli.output import Answer, print_rows, say_nothing
 from walking_control.cli.verb import argument, option, Options, port, positive, verb
 from walking_control.exceptions import writing_to
+from walking_control.loading import load_robot
+from walking_control.ros.ros2_control.files import controllers_of, write_ros2_control
+from walking_control.ros.ros2_control.security import write_policy
+from walking_control.ros.ros2_control.tags import HARDWARE
+from walking_control.ros.ros2_control.wiring import wire
 from walking_control.simulation.injection import check_kind, INJECTIONS
 
 KINDS = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())
@@ -43,7 +48,7 @@ class _Monitor(Options):
     'walking_control monitor --demo    (while walking_control demo --realtime --duration 600 '
     'runs elsewhere)'
 )
-def monitor(options: _Monitor) -> int:
+def monitor(options: _Monitor) -> Answer:
     """Serve a running system to Foxglove or Lichtblick: model, topics, parameters, buttons."""
     with needing_ros('monitor'):
         from walking_control.ros.nodes.demo_place import find_demo
@@ -62,7 +67,7 @@ def monitor(options: _Monitor) -> int:
         options.token or os.environ.get('WALKING_CONTROL_TOKEN', ''),
         namespace,
     )
-    return 0
+    return Answer({}, say_nothing)
 
 
 class _Fault(Answered):
@@ -78,7 +83,7 @@ class _Fault(Answered):
     'runs elsewhere)',
     before=f'Kinds:\n{KINDS}\n\n',
 )
-def fault(options: _Fault) -> int:
+def fault(options: _Fault) -> Answer:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
     with needing_ros('fault'):
@@ -92,8 +97,7 @@ def fault(options: _Fault) -> int:
         )
         place = DemoPlace(domain, options.namespace or '')
     result = provoke_fault(kind, place)
-    tell(options, result, lambda result: print_summary({**result, 'files': []}))
-    return 0 if result['code'] == kind else 1
+    return Answer(result, status=int(result['code'] != kind))
 
 
 class _Ros2Control(Common):
@@ -113,25 +117,18 @@ class _Ros2Control(Common):
 
 
 @verb('walking_control ros2_control my_robot.yaml --out bringup')
-def ros2_control(options: _Ros2Control) -> int:
+def ros2_control(options: _Ros2Control) -> Answer:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
-    from walking_control.loading import load_robot
-    from walking_control.ros.ros2_control.files import controllers_of, write_ros2_control
-    from walking_control.ros.ros2_control.security import write_policy
-    from walking_control.ros.ros2_control.tags import HARDWARE
-    from walking_control.ros.ros2_control.wiring import wire
-
     robot_file = load_robot(options.robot, options.set)
     wiring = wire(robot_file, options.force_sign)
     files = []
     if options.out is not None:
-        make_folder(options)
         with writing_to(options.out):
             files = [str(path) for path in write_ros2_control(robot_file, wiring, options.out)]
     if options.policy is not None:
         files.append(str(write_policy(robot_file.robot, options.namespace, options.policy)))
     virtual = wiring.robot.virtual_efforts
-    result: dict[str, Any] = {
+    result = {
         'robot': wiring.robot.name,
         'motors': list(wiring.motors),
         'locks': list(wiring.locks),
@@ -147,20 +144,17 @@ def ros2_control(options: _Ros2Control) -> int:
         ]
         if virtual
         else [],
-        'files': files,
     }
-    tell(options, result, _print)
-    return 0
+    return Answer(result, _print, files=files)
 
 
 def _print(result: dict[str, Any]) -> None:
-    for name in ('motors', 'locks', 'passive'):
-        print(f'{name:>16}: {", ".join(result[name]) or "none"}')
-    print(f'{"imu":>16}: {result["imu"]}')
-    for foot, sensor in result['forces'].items():
-        print(f'{foot:>16}: {sensor}')
-    for name, plugin in result['controllers'].items():
-        print(f'{"controller":>16}: {name}, {plugin}')
-    for sentence in result['assumptions']:
-        print(f'{"assumed":>16}: {sentence}')
-    print_files(result)
+    print_rows(
+        [
+            *((name, ', '.join(result[name]) or 'none') for name in ('motors', 'locks', 'passive')),
+            ('imu', result['imu']),
+            *result['forces'].items(),
+            *(('controller', f'{name}, {kind}') for name, kind in result['controllers'].items()),
+            *(('assumed', sentence) for sentence in result['assumptions']),
+        ]
+    )

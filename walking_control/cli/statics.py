@@ -3,24 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.common import (
     Common,
     Following,
-    make_folder,
     needing_ros,
     OR_URDF,
     requested_robot,
     Sensed,
     walking_robot,
 )
-from walking_control.cli.output import print_files, save_figures, tell, write_json
+from walking_control.cli.output import Answer, print_rows, save_figures
 from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
-from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
+from walking_control.lab import experiments
+from walking_control.lab.reports import plots
+from walking_control.loading import load_robot
+from walking_control.models.thermal import heating
+from walking_control.ros.ros2_control.check import check_ros2_control
+from walking_control.runs.quantities import ending, failure
+from walking_control.simulation.simulate import simulate
 from walking_control.statics import solvers
 
 if TYPE_CHECKING:
@@ -48,12 +53,9 @@ class _Statics(Common):
 
 
 @verb('walking_control statics humanoid --support both --out out/statics')
-def statics(options: _Statics) -> int:
+def statics(options: _Statics) -> Answer:
     """Find the joint torques that hold a robot still on one or two legs."""
-    from walking_control.lab.experiments.statics import Posture, solve_statics
-
-    make_folder(options)
-    posture = Posture(
+    posture = experiments.statics.Posture(
         options.robot,
         options.left,
         options.right,
@@ -62,14 +64,22 @@ def statics(options: _Statics) -> int:
         options.foot_size,
         options.set,
     )
-    result = solve_statics(
-        posture, options.support, options.objective, options.solver, draw=_picture(options.out)
+    folder = options.out or Path()
+
+    def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
+        with writing_to(folder):
+            return plots.still.draw_statics(posture, distributor, solution, folder / 'statics.png')
+
+    result = experiments.statics.solve_statics(
+        posture,
+        options.support,
+        options.objective,
+        options.solver,
+        draw=None if options.out is None else draw,
     )
-    tell(options, result, _print_statics)
-    if result['status'] != 'feasible':
-        print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
-        return 1
-    return 0
+    fails = result['status'] != 'feasible'
+    errors = [f'{posture.name} cannot be held: {result["reason"]}'] if fails else []
+    return Answer(result, _print_statics, errors, files=result['files'])
 
 
 class _Endurance(Sensed, Following):
@@ -88,48 +98,34 @@ class _Endurance(Sensed, Following):
     'walking_control endurance humanoid --duration 3600 --ambient 30',
     'walking_control endurance walker3d --controller natural_walking --speed 0.8',
 )
-def endurance(options: _Endurance) -> int:
+def endurance(options: _Endurance) -> Answer:
     """Say how warm the motors get, and when the first is at its limit."""
-    from walking_control.lab.experiments.endurance import (
-        check_air,
-        endure,
-        heat_of_run,
-        heat_of_table,
-    )
-    from walking_control.models.thermal import heating
-    from walking_control.runs.quantities import ending, failure
-    from walking_control.simulation.simulate import simulate
-
+    heat = experiments.endurance
     robot_file = (
         requested_robot(options) if options.speed is None else walking_robot(options, options.speed)
     )
-    check_air(options.ambient, options.begin)
+    heat.check_air(options.ambient, options.begin)
     robot, model = robot_file.robot, heating(robot_file.robot)
     if options.recording is not None:
-        squared, friction = heat_of_table(options.recording, robot)
+        squared, friction = heat.heat_of_table(options.recording, robot)
     else:
         run = simulate(robot_file, options.controller, options.plant, SIMULATED)
         if (reason := failure(ending(run))) is not None:
-            print(f'error: {robot.name} {reason}', file=sys.stderr)
-            return 1
-        squared, friction = heat_of_run(run)
-    found = endure(model, squared, friction, options.duration, options.ambient, options.begin)
+            raise NotAchieved(f'{robot.name} {reason}')
+        squared, friction = heat.heat_of_run(run)
+    found = heat.endure(model, squared, friction, options.duration, options.ambient, options.begin)
     curves, law = found.pop('curves'), options.controller or robot_file.controller
-    result = {'robot': robot.name, 'controller': law, **found, 'files': []}
-    if options.out is not None:
-        from walking_control.lab.reports.plots.walk import plot_temperatures
-
-        result['files'] = save_figures(
-            options.out, {'endurance': plot_temperatures(curves, result)}
-        )
-        result['files'].append(write_json(result, options.out / 'endurance.json'))
-    tell(options, result, _print_endurance)
-    return 0
+    result = {'robot': robot.name, 'controller': law, **found}
+    return Answer(
+        result,
+        _print_endurance,
+        write=save_figures(lambda: {'endurance': plots.walk.plot_temperatures(curves, result)}),
+        document='endurance.json',
+    )
 
 
 def _print_endurance(result: Mapping[str, Any]) -> None:
-    for sentence in result['assumptions']:
-        print(f'assumed: {sentence}')
+    print_rows((('assumed', sentence) for sentence in result['assumptions']), 0)
     print(f'{"":>28}{"winding":>10}{"housing":>10}{"settles at":>12}{"limit":>8}  limit reached')
     for joint, row in result['temperatures'].items():
         when, last = row['time_to_limit'], row['settles_at']
@@ -145,7 +141,6 @@ def _print_endurance(result: Mapping[str, Any]) -> None:
         f'{result["duration"] / 60.0:.4g} min, '
         + ('and never reaches it' if when is None else f'reaches it after {when / 60.0:.1f} min')
     )
-    print_files(result)
 
 
 class _Check(Common):
@@ -160,38 +155,28 @@ class _Check(Common):
 
 
 @verb('walking_control check my_robot.yaml')
-def check(options: _Check) -> int:
+def check(options: _Check) -> Answer:
     """Say whether a robot can be used."""
-    from walking_control.lab.experiments.check import check_robot
-
-    make_folder(options)
-    result = {**check_robot(options.robot, options.set), 'files': []}
+    result = experiments.check.check_robot(options.robot, options.set)
     if options.bringup is not None or options.live:
         _check_ros2_control(options, result)
-    if options.out is not None:
-        result['files'] = [write_json(result, options.out / 'check.json')]
-    tell(options, result, _print_check)
-    return 0 if result['ok'] else 2
+    return Answer(result, _print_check, status=0 if result['ok'] else 2, document='check.json')
 
 
 def _print_check(result: Mapping[str, Any]) -> None:
-    for name, value in result['facts'].items():
-        print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
-    for sentence in result['assumptions']:
-        print(f'         assumed: {sentence}')
-    for sentence in result.get('remarks', ()):
-        print(f'          remark: {sentence}')
-    for problem in result['problems']:
-        print(f'         problem: {InvalidInput(**problem)}')
+    rows = [
+        (name, ', '.join(value) if isinstance(value, list) else value)
+        for name, value in result['facts'].items()
+    ]
+    rows += [('assumed', sentence) for sentence in result['assumptions']]
+    rows += [('remark', sentence) for sentence in result.get('remarks', ())]
+    rows += [('problem', InvalidInput(**problem)) for problem in result['problems']]
+    print_rows(rows)
     print('usable' if result['ok'] else 'not usable')
-    print_files(result)
 
 
 def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     """Add what is wrong with the bring-up, on file and live, to the result of a check."""
-    from walking_control.loading import load_robot
-    from walking_control.ros.ros2_control.check import check_ros2_control
-
     if not result['ok']:
         result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
         return
@@ -213,46 +198,30 @@ def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     result['ok'] = not result['problems']
 
 
-def _picture(out: Path | None) -> Callable[..., Path] | None:
-    """Return what draws the picture into a folder; None without one."""
-    if out is None:
-        return None
-
-    def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
-        from walking_control.lab.reports.plots.still import draw_statics
-
-        with writing_to(Path(out)):
-            return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')
-
-    return draw
-
-
 def _print_statics(result: Mapping[str, Any]) -> None:
-    for sentence in result['assumptions']:
-        print(f'{"assumed":>20}: {sentence}')
-    for joint, torque in (result['joint_torques'] or {}).items():
-        print(f'{joint:>20}: {_rounded(torque, 4):>12} N m')
+    rows = [('assumed', sentence) for sentence in result['assumptions']]
+    torques = dict(result['joint_torques'] or {})
     if result['torque_norm'] is not None:
-        print(f'{"norm":>20}: {_rounded(result["torque_norm"], 4):>12} N m')
+        torques['norm'] = result['torque_norm']
+    rows += [(name, f'{_rounded(torque, 4):>12} N m') for name, torque in torques.items()]
+    print_rows(rows, 20)
     _print_soles(result)
     nearest = (result['margins'] or {}).get('torque')
-    if nearest:
-        print(
-            f'{"nearest its limit":>20}: {nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of '
-            'its torque free'
-        )
-    for shortfall in result['shortfalls']:
-        print(
-            f'{"would have to give":>20}: {shortfall["limit"]} of {shortfall["where"]} by '
-            f'{shortfall["amount"]:.4g} {shortfall["unit"]}'
-        )
     solved = f'{result["solver"]}, {1e6 * result["solve_time"]:.0f} us'
     if result['base_residual'] is not None:
         solved += f', base equations to {result["base_residual"]:.0e} N'
-    print(f'{"solved by":>20}: {solved}')
-    for problem in result['problems']:
-        print(f'{"problem":>20}: {InvalidInput(**problem)}')
-    print_files(result)
+    free = nearest and f'{nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of its torque free'
+    rows = [('nearest its limit', free)] if nearest else []
+    rows += [
+        (
+            'would have to give',
+            f'{short["limit"]} of {short["where"]} by {short["amount"]:.4g} {short["unit"]}',
+        )
+        for short in result['shortfalls']
+    ]
+    rows += [('solved by', solved)]
+    rows += [('problem', str(InvalidInput(**problem))) for problem in result['problems']]
+    print_rows(rows, 20)
 
 
 def _print_soles(result: Mapping[str, Any]) -> None:

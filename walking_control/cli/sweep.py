@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that walk robots many times: sweep, tune, reproduce."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 import sys
 import time
 from typing import Any
 
 from walking_control.cli import common, output
+from walking_control.cli.output import Answer
 from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
-from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab import experiments
+from walking_control.lab.experiments.sweeps.task import Axis, check_task, MOST, SweepTask
+from walking_control.lab.reports import plots
+from walking_control.loading import load_robot
 
 TABLE = 'sweep.parquet'
 PAGE = 'reproduction.md'
@@ -54,18 +58,15 @@ class _Sweep(common.Sensed, common.Disturbed, common.Following, common.Timed):
     'walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
     'proportional_gain=2:18:9 --out out/sweep'
 )
-def sweep(options: _Sweep) -> int:
+def sweep(options: _Sweep) -> Answer:
     """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
-    from walking_control.lab.experiments.sweeps.sweep import run_sweep
-
-    common.make_folder(options)
     task = requested_task(options)
     if options.row is not None:
         return _walk_row(options, options.row, task)
     output.suggest_compiler()
     file = options.resume or (options.out and options.out / TABLE)
     try:
-        result = run_sweep(
+        result = experiments.sweeps.sweep.run_sweep(
             task,
             file,
             options.workers,
@@ -82,13 +83,12 @@ def sweep(options: _Sweep) -> int:
             print(f'--resume {file} goes on', file=sys.stderr)
         raise KeyboardInterrupt from None
     table = result.pop('table')
-    result['files'] = [] if file is None else [str(file)]
-    if options.out is not None:
-        from walking_control.lab.reports.plots.sweep import sweep_figures
-
-        result['files'] += output.save_figures(options.out, sweep_figures(task, table, result))
-    output.tell(options, result, output.without(('columns', 'file', 'interrupted')))
-    return 0
+    return Answer(
+        result,
+        output.without('columns', 'file', 'interrupted'),
+        files=[] if file is None else [str(file)],
+        write=output.save_figures(lambda: plots.sweep.sweep_figures(task, table, result)),
+    )
 
 
 class _Tune(common.Sensed, common.Following, common.Timed):
@@ -121,48 +121,38 @@ class _Tune(common.Sensed, common.Following, common.Timed):
     'walking_control tune dribbel --plant rigid --duration 10 --grid set_point=0.2:0.5 --grid '
     'proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune'
 )
-def tune(options: _Tune) -> int:
+def tune(options: _Tune) -> Answer:
     """Find gains that keep margins at the least cost, and write them as a robot file."""
-    from walking_control.lab.experiments.tuning import Goal
-    from walking_control.lab.experiments.tuning import tune as search
-
-    common.make_folder(options)
     output.suggest_compiler()
-    goals = [Goal(*each) for each in options.margin]
+    tuning = experiments.tuning
     try:
-        result = search(
+        result = tuning.tune(
             requested_task(options),
-            goals,
+            [tuning.Goal(*each) for each in options.margin],
             options.cost,
             options.evaluations,
             output.show_share('tried'),
         )
     except Interrupted as stopped:
         result = stopped.result
-    status = output.say_interrupted(result, f'after {result["trials"]} points')
-    robot_file = result.pop('robot_file')
-    result['file'], result['files'] = None, []
+    robot_file, result['file'] = result.pop('robot_file'), None
     if options.out is not None:
-        from walking_control.lab.reports.plots.sweep import plot_pareto
-
-        file = options.out / f'{result["robot"]}_tuned.yaml'
+        result['file'] = str(options.out / f'{result["robot"]}_tuned.yaml')
         with writing_to(options.out):
-            robot_file.write(file)
-        result['file'] = str(file)
-        result['files'] = [
-            str(file),
-            *output.save_figures(options.out, {'pareto': plot_pareto(result)}),
-        ]
-    output.tell(options, result, output.without(('pareto', 'points', 'interrupted')))
-    return status
+            robot_file.write(Path(result['file']))
+    return Answer(
+        result,
+        output.without('pareto', 'points', 'interrupted', 'file'),
+        status=output.say_interrupted(result, f'after {result["trials"]} points'),
+        files=[result['file']] if result['file'] else [],
+        write=output.save_figures(lambda: {'pareto': plots.sweep.plot_pareto(result)}),
+    )
 
 
 def requested_task(options: _Sweep | _Tune) -> SweepTask:
     """Return the `SweepTask` that options describe."""
     settings = common.settings_of(options)
     if options.gait is not None:
-        from walking_control.loading import load_robot
-
         settings += common.gait_settings(
             options.gait, options.controller or load_robot(options.robot, settings).controller
         )
@@ -185,35 +175,25 @@ def requested_task(options: _Sweep | _Tune) -> SweepTask:
 
 def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
     """Return whether more than a million runs are meant; ask whoever sits there."""
-    from walking_control.lab.experiments.sweeps.task import MOST
-
     if options.yes or task.rows <= MOST or not sys.stdin.isatty():
         return bool(options.yes)
     print(f'{task.rows:,} runs: go on? [y/N] ', end='', file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ('y', 'yes')
 
 
-def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
+def _walk_row(options: _Sweep, number: int, task: SweepTask) -> Answer:
     """Walk one row alone and, where its table is there, say whether it is the same."""
-    from walking_control.lab.experiments.sweeps.task import check_task
-    from walking_control.lab.experiments.sweeps.walks import walk_rows
-
     check_task(task, True)
     if not 0 <= number < task.rows:
         raise InvalidInput('row', value=number, limit=f'must be 0 to {task.rows - 1}')
-    row = walk_rows(task, [number])[0]
-    result: dict[str, Any] = {**row, 'matches': None, 'files': []}
+    row, matches = experiments.sweeps.walks.walk_rows(task, [number])[0], None
     file = options.resume or (options.out and options.out / TABLE)
     if file is not None and file.is_file():
-        from walking_control.lab.experiments.sweeps.table import read_table
-
-        stored = [there for there in read_table(file).to_pylist() if there['row'] == number]
-        result['matches'] = bool(stored) and stored[0] == row
-    output.tell(options, result)
-    if result['matches'] is False:
-        print(f'error: row {number} is not what {file} holds', file=sys.stderr)
-        return 1
-    return 0
+        table = experiments.sweeps.table.read_table(file)
+        stored = [there for there in table.to_pylist() if there['row'] == number]
+        matches = bool(stored) and stored[0] == row
+    errors = [f'row {number} is not what {file} holds'] if matches is False else []
+    return Answer({**row, 'matches': matches}, errors=errors)
 
 
 def _show_rows(rows: int) -> Callable[[float], None] | None:
@@ -245,31 +225,27 @@ class _Reproduce(common.Writing):
 
 
 @verb('walking_control reproduce --only gcrc98')
-def reproduce(options: _Reproduce) -> int:
+def reproduce(options: _Reproduce) -> Answer:
     """Compute the numbers the sources print and say which hold."""
     from walking_control.lab.reports.reproduction import table
     from walking_control.lab.reports.reproduction.row import UNEXPLAINED
 
-    common.make_folder(options)
     output.suggest_compiler()
     rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
-    result: dict[str, Any] = {'rows': rows, 'files': []}
+    files = []
     if options.out is not None:
+        files = [str(options.out / PAGE)]
         with writing_to(options.out):
             (options.out / PAGE).write_text(table.write_page(rows), encoding='utf-8')
-        result['files'] = [str(options.out / PAGE)]
-    output.tell(options, result, _print)
     open_rows = [row['id'] for row in rows if row['status'] == UNEXPLAINED]
-    if open_rows:
-        print(f'error: unexplained: {", ".join(open_rows)}', file=sys.stderr)
-    return 1 if open_rows else 0
+    errors = [f'unexplained: {", ".join(open_rows)}'] if open_rows else []
+    return Answer({'rows': rows}, _print, errors, files=files)
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: Mapping[str, Any]) -> None:
     for row in result['rows']:
         why = f' ({row["note"]})' if row['note'] else ''
         print(
             f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
             f'{row["status"]}{why}'
         )
-    output.print_files(result)

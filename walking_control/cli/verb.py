@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints, NamedTuple, NoRetu
 
 import yaml
 
+from walking_control.cli.output import Answer
 from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.models.yaml_text import load_yaml
 
@@ -195,7 +196,8 @@ class Options:
     """What can be typed behind a verb, a field each; the class statement may name their group."""
 
     command: list[str]  # as it was typed
-    made: list[Path]  # folders made for it
+    json = False
+    out: Path | None = None
     _own: dict[str, Field] = {}
 
     def __init_subclass__(cls, group: tuple[str, str] | None = None) -> None:
@@ -228,11 +230,14 @@ class Options:
             else:
                 place.add_argument(field.flag or f'--{name.replace("_", "-")}', dest=name, **told)
 
+    def prepare(self) -> None:
+        """Do what comes before the work of the verb: nothing."""
+
 
 class Verb(NamedTuple):
     """A verb: its function, the class of its options, and what its help ends with."""
 
-    run: Callable[[Any], int]
+    run: Callable[[Any], Answer]
     kind: type[Options]
     name: str
     epilog: str
@@ -246,15 +251,16 @@ class Verb(NamedTuple):
         parser.set_defaults(run=self)
 
     def __call__(self, given: argparse.Namespace) -> int:
-        """Run it with what was typed; return the exit status."""
+        """Run it with what was typed, say and write its answer; return the exit status."""
         options = self.kind()
         options.__dict__ = vars(given)  # the same: who looks at one sees what the other was given
-        return self.run(options)
+        options.prepare()
+        return self.run(options).give(options)
 
 
 def verb(
     *examples: str, name: str | None = None, before: str = ''
-) -> Callable[[Callable[[Any], int]], Verb]:
+) -> Callable[[Callable[[Any], Answer]], Verb]:
     """Return a decorator that makes a `Verb` of a function, whose ``options`` say by their type.
 
     Args:

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli import common, output
+from walking_control.cli.output import Answer
 from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
 from walking_control.exceptions import Interrupted, InvalidInput
+from walking_control.lab import experiments, reports
+from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
+from walking_control.models.resources import route_names
+from walking_control.runs.route import read_route
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from walking_control.lab.experiments.margins import FirstFailure
     from walking_control.runs.route import Route
 
@@ -23,6 +25,7 @@ NODE = 'node.'  # --set of a demo: parameters of its nodes
 # of measures of stability: those in one line, and those too long for any
 LISTS = ('eigenvalues', 'coordinates', 'q', 'v')
 LONG = ('responses', 'attraction_samples', 'metrics')
+SETTINGS = ('roughness', 'steps', 'radius', 'samples')
 
 
 class _Demo(common.Recorded, common.Sensed, common.Disturbed, common.Following):
@@ -40,7 +43,7 @@ class _Demo(common.Recorded, common.Sensed, common.Disturbed, common.Following):
 
 
 @verb('walking_control demo dribbel --duration 60 --out out/demo')
-def demo(options: _Demo) -> int:
+def demo(options: _Demo) -> Answer:
     """Walk a robot over ROS 2 topics."""
     with common.needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.ros.nodes.demo import run_demo
@@ -76,14 +79,11 @@ def demo(options: _Demo) -> int:
         'missed_ticks': result.missed_ticks,
         'real_time_factor': simulated / result.wall_time if result.wall_time else None,
     }
-    return output.report_run(result.run, options, extra)
+    return output.answer_run(result.run, extra)
 
 
 def _choose_route(options: _Demo) -> tuple[str, Route | None]:
     """Return name or path and the `Route` of a demo: the one given, or the robot's; or none."""
-    from walking_control.models.resources import route_names
-    from walking_control.runs.route import read_route
-
     name = options.route
     if name is None:
         steered = options.controller in (None, 'stepping', 'natural_walking')
@@ -99,7 +99,7 @@ class _Simulate(common.Sensed, common.Disturbed, common.Recorded, common.Followi
     'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
     'walking_control simulate walker3d --controller natural_walking --speed 0.8',
 )
-def simulate(options: _Simulate) -> int:
+def simulate(options: _Simulate) -> Answer:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
 
@@ -125,8 +125,9 @@ def simulate(options: _Simulate) -> int:
         )
     finally:
         if bag is not None:
-            output.say_recorded(bag.close(), bag.problem)
-    return output.report_run(run, options, {})
+            path = bag.close()
+            output.say(bag.problem or f'recorded {path}')
+    return output.answer_run(run, {})
 
 
 class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Timed):
@@ -223,39 +224,34 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
     'walking_control robustness walker3d --quick --out out/envelope',
     'walking_control robustness walker3d --stop --category 2 --noise lab --starts 10',
 )
-def robustness(options: _Robustness) -> int:
+def robustness(options: _Robustness) -> Answer:
     """Find the first disturbance or lasting error that fells the walker, or measure stability."""
     if options.stop:
         return _try_stops(options)
     if options.metric is not None:
-        settings = {
-            'roughness': options.roughness,
-            'steps': options.steps,
-            'radius': options.radius,
-            'samples': options.samples,
-        }
-        seed, options.noise_seed = options.noise_seed or 0, None  # not of sensors
-        return _measure_stability(options, options.metric, seed, settings)
+        return _measure_stability(options, options.metric)
     try:
         found = _first_failure(options)
     except Interrupted as stopped:
         found = stopped.result
     result = found.summary()
-    status = output.say_interrupted(result, f'after {len(result["samples"])} sizes')
-    result['files'] = []
-    if options.out is not None:
-        result['files'] = output.save_figures(options.out, {'robustness': _draw(result)})
-        if 'cells' in result:
-            result['files'].append(output.write_json(result, options.out / 'robustness.json'))
-    output.tell(options, result, _print_failure)
-    return status
+    draw = (
+        reports.plots.comparison.plot_envelope
+        if 'cells' in result
+        else reports.plots.gait.plot_robustness
+    )
+    return Answer(
+        result,
+        _print_failure,
+        status=output.say_interrupted(result, f'after {len(result["samples"])} sizes'),
+        write=output.save_figures(lambda: {'robustness': draw(result)}),
+        document='robustness.json' if 'cells' in result else '',
+    )
 
 
-def _try_stops(options: _Robustness) -> int:
-    """Print how many stops ended on two feet; exit status 1 if one did not."""
-    from walking_control.lab.experiments.stops import try_stops
-
-    result = try_stops(
+def _try_stops(options: _Robustness) -> Answer:
+    """Say how many stops ended on two feet; exit status 1 if one did not."""
+    result = experiments.stops.try_stops(
         common.walking_robot(options, options.speed),
         options.cause,
         options.category,
@@ -266,18 +262,19 @@ def _try_stops(options: _Robustness) -> int:
         options.pushed,
         output.show_share('tried'),
     )
-    result['noise'], result['files'] = options.noise or 'none', []
-    if options.out is not None:
-        from walking_control.lab.reports.stop_sheet import write_stop_sheet
-
-        result['files'] = [output.write_json(result, options.out / 'stops.json')]
-        result['files'] += write_stop_sheet(result, options.out)
-    output.tell(options, result, _print_stops)
-    return int(any(row['category'] and row['stood'] < row['starts'] for row in result['causes']))
+    result['noise'] = options.noise or 'none'
+    fell = any(row['category'] and row['stood'] < row['starts'] for row in result['causes'])
+    return Answer(
+        result,
+        _print_stops,
+        status=int(fell),
+        write=lambda folder: reports.stop_sheet.write_stop_sheet(result, folder),
+        document='stops.json',
+    )
 
 
 def _print_stops(result: dict[str, Any]) -> None:
-    output.without(('causes', 'trials', 'files'))(result)
+    output.without('causes', 'trials')(result)
     head = 'cause', 'category', 'stood', 'of', 'median s', 'worst s', 'worst m'
     print('{:>20}{:>10}{:>8}{:>6}{:>10}{:>10}{:>10}'.format(*head))
     for row in result['causes']:
@@ -292,40 +289,32 @@ def _print_stops(result: dict[str, Any]) -> None:
                 f'{trial["cause"]:>20} at {trial["speed"]:g} m/s, {trial["phase"]:.3g} of a step: '
                 f'{trial["why"]}'
             )
-    output.print_files(result)
 
 
 def _print_failure(result: dict[str, Any]) -> None:
-    output.without(('samples', 'cells'))(result)
+    output.without('samples', 'cells')(result)
     if 'cells' in result:
         print('\n'.join(output.format_cells(result)))
 
 
-def _measure_stability(
-    options: common.Following, metric: tuple[str, ...], seed: int, settings: dict[str, Any]
-) -> int:
-    """Print the measures of stability that were asked for; settings that are None are usual."""
+def _measure_stability(options: _Robustness, metric: tuple[str, ...]) -> Answer:
+    """Measure stability; settings that are None are usual."""
     from walking_control.lab.experiments.stability.metrics import find_metrics, METRICS
 
     common.require_rigid(options)
+    seed, options.noise_seed = options.noise_seed or 0, None  # not of sensors
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
-    names = tuple(METRICS) if metric == ('all',) else metric
+    settings = {name: getattr(options, name) for name in SETTINGS}
     result = find_metrics(
         robot_file,
-        names,
+        tuple(METRICS) if metric == ('all',) else metric,
         options.controller,
         seed,
         output.show_share,
         **{name: value for name, value in settings.items() if value is not None},
     )
-    result['files'] = []
-    if options.out is not None:
-        from walking_control.lab.reports.plots.sweep import stability_figures
-
-        result['files'] = output.save_figures(options.out, stability_figures(result))
-    output.tell(
-        options,
+    return Answer(
         result,
         lambda result: output.print_summary(
             {
@@ -334,8 +323,8 @@ def _measure_stability(
                 if name not in LONG
             }
         ),
+        write=output.save_figures(lambda: reports.plots.sweep.stability_figures(result)),
     )
-    return 0
 
 
 def _in_digits(values: list[Any]) -> str:
@@ -350,16 +339,6 @@ def _in_digits(values: list[Any]) -> str:
     )
 
 
-def _draw(result: dict[str, Any]) -> Figure:
-    if 'cells' in result:
-        from walking_control.lab.reports.plots.comparison import plot_envelope
-
-        return plot_envelope(result)
-    from walking_control.lab.reports.plots.gait import plot_robustness
-
-    return plot_robustness(result)
-
-
 def _first_failure(options: _Robustness) -> FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
     sizes = options.max, options.resolution
@@ -370,9 +349,7 @@ def _first_failure(options: _Robustness) -> FirstFailure:
             options, 'robots with base: free alone have an envelope, of disturbances'
         )
     if options.margin is not None:
-        from walking_control.lab.experiments.margins import find_margin
-
-        return find_margin(
+        return experiments.margins.find_margin(
             robot_file,
             options.margin,
             options.controller,
@@ -383,9 +360,7 @@ def _first_failure(options: _Robustness) -> FirstFailure:
             output.show_share('tried'),
         )
     if in_space:
-        from walking_control.lab.experiments.envelope import find_envelope
-
-        return find_envelope(
+        return experiments.envelope.find_envelope(
             robot_file,
             options.disturbance or 'push',
             options.controller,
@@ -401,12 +376,10 @@ def _first_failure(options: _Robustness) -> FirstFailure:
             limit='robots with base: free alone have an envelope',
             remedy='give --disturbance or --margin',
         )
-    from walking_control.lab.experiments.robustness import find_first_failure
-
     plant = options.plant or 'rigid'
     if plant == 'rigid':
         output.suggest_compiler()
-    return find_first_failure(
+    return experiments.robustness.find_first_failure(
         robot_file,
         options.disturbance,
         options.controller,
@@ -443,12 +416,9 @@ class _Compare(common.Enveloped, common.Sensed, common.OnFloor):
     'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'walking_control compare walker3d --robustness --quick --out out/compare',
 )
-def compare(options: _Compare) -> int:
+def compare(options: _Compare) -> Answer:
     """Walk several controllers under one disturbance and set them side by side."""
-    from walking_control.lab.experiments import comparison
-    from walking_control.lab.experiments.variants import read_variants, variants_path
-    from walking_control.lab.reports import comparison_page as pages
-
+    comparison, pages = experiments.comparison, reports.comparison_page
     robot = common.requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
     gaits = common.gait_settings(options.gait, *(variant.controller for variant in variants))
@@ -479,7 +449,7 @@ def compare(options: _Compare) -> int:
             options.duration,
             [*common.settings_of(options), *gaits],
             robustness,
-            lambda text: print(text, file=sys.stderr, flush=True),
+            output.say,
             options.plant,
             options.speeds or comparison.SPEEDS,
             options.processes,
@@ -489,13 +459,9 @@ def compare(options: _Compare) -> int:
     result = pages.summarize_comparison(
         walks, robot.name, options.disturb, options.duration, interrupted
     )
-    status = output.say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
-    if options.out is not None:
-        result['files'] = pages.write_comparison(walks, result, options.out)
-
-    def say(result: dict[str, Any]) -> None:
-        print('\n'.join(pages.format_comparison(result)))
-        output.print_files(result)
-
-    output.tell(options, result, say)
-    return status
+    return Answer(
+        result,
+        lambda result: print('\n'.join(pages.format_comparison(result))),
+        status=output.say_interrupted(result, f'after {len(walks)} of {len(variants)} walks'),
+        write=lambda folder: pages.write_comparison(walks, result, folder),
+    )
