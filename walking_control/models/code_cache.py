@@ -21,7 +21,7 @@ import pickle
 import sys
 import tempfile
 import time
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import llvmlite
@@ -39,6 +39,13 @@ UNUSED_AFTER = 60 * 86400.0  # s after which an entry that nobody asked for is r
 ROOT = 0  # user who may have filled the folder for all
 _DIGEST_SIZE = 32
 _MODULES = ('cmath', 'math', 'numpy')  # code from these is known by their version
+_CODE = (  # what of a code object matters: all but its place in a file
+    *('co_argcount', 'co_kwonlyargcount', 'co_flags', 'co_code', 'co_consts', 'co_names'),
+    *('co_varnames', 'co_freevars', 'co_cellvars', 'co_exceptiontable'),
+)
+_NAMED = (  # types of numba that their name says all of
+    *(types.Array, types.Boolean, types.NoneType, types.Number, types.Omitted, types.Record),
+)
 
 # numba tells equally named functions apart by a number that every process counts from 1; code of
 # several processes meets here, so each process counts from a place of its own.
@@ -189,9 +196,10 @@ class _Entries(caching.NullCache):
         arguments = sigutils.normalize_signature(sig)[0]
         target_context.refresh()
         try:
-            data = _read(_path(self._name(arguments, target_context.codegen())))
-            content = _Unpickler(io.BytesIO(data), arguments).load()
-            return compiler.CompileResult._rebuild(target_context, *content)
+            data = _read(self._path(arguments, target_context.codegen()))
+            unpickler: Any = pickle.Unpickler(io.BytesIO(data))
+            unpickler.persistent_load = arguments.__getitem__
+            return compiler.CompileResult._rebuild(target_context, *unpickler.load())
         except Exception:  # numba's inner structures promise nothing: compile instead
             register(_compile_part)
             self._begun[arguments] = time.process_time()
@@ -208,128 +216,84 @@ class _Entries(caching.NullCache):
         if time.process_time() - self._begun.pop(arguments, 0.0) < self._least:
             return
         try:
-            path = _path(self._name(arguments, data.codegen))
-            stream = io.BytesIO()
-            _Pickler(stream, arguments).dump(data._reduce())
+            path, stream = self._path(arguments, data.codegen), io.BytesIO()
+            pickler: Any = serialize.NumbaPickler(stream, protocol=4)
+            # functions among the arguments by their places: the next process has its own
+            pickler.persistent_id = lambda thing: (
+                arguments.index(thing) if isinstance(thing, types.Dispatcher) else None
+            )
+            pickler.dump(data._reduce())
             _write(path, stream.getvalue())
         except Exception:  # as above: the code is compiled, and not kept
             return
 
-    def _name(self, arguments: tuple[types.Type, ...], codegen: Any) -> str:
-        digest = _Digest()
-        digest.add(
+    def _path(self, arguments: tuple[types.Type, ...], codegen: Any) -> Path:
+        versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
+        stream, folder = io.BytesIO(), cache_folder()
+        if folder is None:
+            raise FileNotFoundError('no cache folder')
+        _Content(stream).dump(
             (
-                sys.version,
-                numba.__version__,
-                llvmlite.__version__,
-                np.__version__,
-                tuple(map(str, codegen.magic_tuple())),
-                config.OPT,
-                config.BOUNDSCHECK,
+                *(versions, *map(str, codegen.magic_tuple()), int(config.OPT), config.BOUNDSCHECK),
+                *(tuple(OPTIONS.items()), self._dispatcher, arguments),
             )
         )
-        digest.add(tuple(OPTIONS.items()))
-        digest.add(self._dispatcher)
-        digest.add(arguments)
-        return digest.hash.hexdigest()
+        return folder / f'{hashlib.sha256(stream.getvalue()).hexdigest()}.code'
 
 
-class _Digest:
-    """A hash of everything that decides what compiled code does."""
+class _Content(pickle.Pickler):
+    """Writes down everything that decides what compiled code does.
 
-    def __init__(self) -> None:
-        self.hash = hashlib.sha256()
+    Functions are written with all they call, types of numba with what they hold; what has no
+    content that is known is a `TypeError`.
+    """
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, 4)
+        self.fast = True  # no references among the bytes: the same content, the same bytes
         self._seen: dict[FunctionType, int] = {}
 
-    def add(self, thing: object) -> None:
-        """Take up a function, with all it calls, or a constant.
-
-        Raises:
-            TypeError: Of a kind whose content is not known.
-        """
+    def reducer_override(self, thing: Any) -> Any:
+        """Return what stands for a function, module, class or type of numba."""
         if isinstance(thing, FunctionType):
-            self._add_function(thing)
+            content = self._content_of(thing)
         elif isinstance(thing, CodeType):
-            self._add_code(thing)
+            content = tuple(getattr(thing, name, b'') for name in _CODE)
         elif isinstance(thing, Dispatcher):
-            self._note('compiled', *sorted(map(repr, thing.targetoptions.items())))
-            self.add(thing.py_func)
-        elif isinstance(thing, types.Type):
-            self._add_type(thing)
-        elif isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
-            self._note('array', thing.dtype.descr, thing.shape, thing.flags.c_contiguous)
-            self.hash.update(thing.tobytes())
-        elif isinstance(thing, tuple):
-            self._note(*_named(type(thing)), len(thing))
-            for item in thing:
-                self.add(item)
-        elif isinstance(thing, frozenset):
-            self._note('set', *sorted(map(repr, thing)))
-        elif isinstance(thing, type) and (hasattr(thing, '_fields') or _known(thing.__module__)):
-            self._note('class', *_named(thing))
-        elif isinstance(thing, (BuiltinFunctionType, np.ufunc)):
-            self._note('built in', getattr(thing, '__module__', ''), thing.__name__)
-        elif isinstance(thing, ModuleType) and _known(thing.__name__):
-            self._note('module', thing.__name__)
-        elif thing is None or isinstance(thing, (bool, int, float, complex, str, bytes)):
-            self._note(type(thing).__name__, thing)
-        else:
-            raise TypeError(f'compiled code depends on {thing!r}')
-
-    def _note(self, *parts: object) -> None:
-        self.hash.update(repr(parts).encode())
-
-    def _add_function(self, function: FunctionType) -> None:
-        if function in self._seen:
-            self._note('again', self._seen[function])
-            return
-        self._seen[function] = len(self._seen)
-        self._note('function')
-        self.add(function.__code__)
-        self.add(function.__defaults__)
-        self.add(tuple(sorted((function.__kwdefaults__ or {}).items())))
-        for cell in function.__closure__ or ():
-            self.add(cell.cell_contents)
-        # names of attributes are among these: one more dependence than there is does no harm
-        for name in _names(function.__code__):
-            if name in function.__globals__:
-                self._note(name)
-                self.add(function.__globals__[name])
-
-    def _add_code(self, code: CodeType) -> None:
-        self._note(
-            'code',
-            code.co_argcount,
-            code.co_kwonlyargcount,
-            code.co_flags,
-            code.co_code,
-            code.co_names,
-            code.co_varnames,
-            code.co_freevars,
-            code.co_cellvars,
-            getattr(code, 'co_exceptiontable', b''),
-        )
-        for constant in code.co_consts:
-            self.add(constant)
-
-    def _add_type(self, kind: types.Type) -> None:
-        if isinstance(kind, types.Dispatcher):
-            self.add(kind.dispatcher)
-        elif isinstance(kind, types.FunctionType):
-            self._note('pointer')
-            for argument in (*kind.signature.args, kind.signature.return_type):
-                self._add_type(argument)
-        elif isinstance(kind, types.BaseTuple):
-            self._note(*_named(getattr(kind, 'instance_class', tuple)))
-            for item in kind:
-                self.add(item)
-        elif isinstance(
-            kind,
-            (types.Array, types.Boolean, types.NoneType, types.Number, types.Omitted, types.Record),
+            content = (*sorted(map(repr, thing.targetoptions.items())), thing.py_func)
+        elif isinstance(thing, types.Dispatcher):
+            content = (thing.dispatcher,)
+        elif isinstance(thing, types.FunctionType):
+            content = (*thing.signature.args, thing.signature.return_type)
+        elif isinstance(thing, types.BaseTuple):
+            content = (getattr(thing, 'instance_class', tuple), *thing)
+        elif isinstance(thing, _NAMED):
+            content = (str(thing),)
+        elif isinstance(thing, type) and hasattr(thing, '_fields'):
+            content = thing.__module__, thing.__qualname__, thing._fields
+        elif isinstance(thing, ModuleType) and _is_known(thing.__name__):
+            content = (thing.__name__,)
+        elif isinstance(thing, (ModuleType, types.Type)) or (
+            isinstance(thing, type) and not _is_known(thing.__module__)
         ):
-            self._note('type', str(kind))
+            raise TypeError(f'compiled code depends on {thing!r}')
         else:
-            raise TypeError(f'an argument is {kind}')
+            return NotImplemented
+        return tuple, ((type(thing).__name__, *content),)
+
+    def _content_of(self, function: FunctionType) -> tuple[Any, ...]:
+        if function in self._seen:
+            return (self._seen[function],)
+        self._seen[function] = len(self._seen)
+        # names of attributes are among these: one more dependence than there is does no harm
+        used = set(_names(function.__code__)) & set(function.__globals__)
+        return (
+            function.__code__,
+            function.__defaults__,
+            sorted((function.__kwdefaults__ or {}).items()),
+            [cell.cell_contents for cell in function.__closure__ or ()],
+            [(name, function.__globals__[name]) for name in sorted(used)],
+        )
 
 
 def _names(code: CodeType) -> tuple[str, ...]:
@@ -337,45 +301,8 @@ def _names(code: CodeType) -> tuple[str, ...]:
     return *code.co_names, *itertools.chain.from_iterable(inner)
 
 
-def _named(kind: type) -> tuple[str, str, tuple[str, ...]]:
-    return kind.__module__, kind.__qualname__, getattr(kind, '_fields', ())
-
-
-def _known(module: str) -> bool:
+def _is_known(module: str) -> bool:
     return module == 'builtins' or module.partition('.')[0] in _MODULES
-
-
-class _Pickler(serialize.NumbaPickler):
-    """Writes functions among the arguments as their places: the next process has its own."""
-
-    def __init__(self, stream: io.BytesIO, arguments: tuple[types.Type, ...]) -> None:
-        super().__init__(stream, protocol=4)
-        self._arguments = arguments
-
-    def persistent_id(self, thing: object) -> int | None:
-        """Return the place of a function among the arguments, None of all else."""
-        if isinstance(thing, types.Dispatcher):
-            return self._arguments.index(thing)
-        return None
-
-
-class _Unpickler(pickle.Unpickler):
-    """Puts the functions among the arguments back."""
-
-    def __init__(self, stream: io.BytesIO, arguments: tuple[types.Type, ...]) -> None:
-        super().__init__(stream)
-        self._arguments = arguments
-
-    def persistent_load(self, place: int) -> types.Type:
-        """Return the type of the argument at a place."""
-        return self._arguments[place]
-
-
-def _path(name: str) -> Path:
-    folder = cache_folder()
-    if folder is None:
-        raise FileNotFoundError('no cache folder')
-    return folder / f'{name}.code'
 
 
 def _check_owner(path: Path, about: os.stat_result) -> None:
