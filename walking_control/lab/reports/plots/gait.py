@@ -2,6 +2,7 @@
 """Figures of gaits: of a search, losses at impact, energy over steps, survived disturbances."""
 
 from collections.abc import Sequence
+from itertools import cycle
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from walking_control.lab.experiments.gait_search import GaitSearch
 from walking_control.lab.experiments.impact import losses_over_angle
 from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.walk import phase_planes, segment_colour
+from walking_control.lab.reports.plots.walk import draw_bones, phase_planes, strengths
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
@@ -32,32 +33,18 @@ def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
     figure, axes = style.new_figure(1, height=4.6, columns=len(views), sharey=True)
     skeleton, shapes = _pose(robot, q)
     slope = found.robot_file.values(World).slope
-    for k, points in enumerate(shapes):
-        strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
+    for strength, points in zip(strengths(poses), shapes, strict=True):
         for axis, (across, _, _) in zip(axes, views, strict=True):
             seen = tilt(points[:, ::2], slope) if across == 0 else points[:, 1:]
-            for segment in skeleton.segments:
-                axis.plot(
-                    *seen[[segment.start, segment.end]].T,
-                    color=segment_colour(segment),
-                    alpha=strength,
-                    linewidth=2.4,
-                )
+            draw_bones(axis, skeleton, seen, alpha=strength, linewidth=2.4)
     step = found.result.judgement.step
     for axis, (across, title, xlabel) in zip(axes, views, strict=True):
-        axis.set_aspect('equal')
-        axis.axline(
-            (0.0, 0.0), slope=0.0 if across else -np.tan(slope), color='black', linewidth=1.2
-        )
-        axis.set_title(
-            f'{title}: step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
-            if axis is axes[0]
-            else title,
-            loc='left',
-            fontsize=11,
-        )
-        axis.set_xlabel(xlabel)
-    axes[0].set_ylabel('up (m)')
+        lean = 0.0 if across else -np.tan(slope)
+        axis.axline((0.0, 0.0), slope=lean, color='black', linewidth=1.2)
+        if axis is axes[0]:
+            title += f': step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
+        ylabel = 'up (m)' if axis is axes[0] else ''
+        style.label(axis, title, ylabel, xlabel, aspect='equal')
     style.add_foot_legend(figure, robot)
     return figure
 
@@ -76,28 +63,37 @@ def plot_motion(found: GaitSearch) -> style.Figure:
     gait, judgement = result.gait, result.judgement
     time = np.linspace(0.0, gait.period, 300)
     q, v, _ = gait.motion(time)
-    figure, axes = style.new_figure(5, height=1.75, sharex=True)
-    for i, name in enumerate(robot.coordinates):
-        colour = style.COLOURS[i % len(style.COLOURS)]
-        axes[0].plot(time, q[:, i], color=colour, label=name)
-        axes[1].plot(time, v[:, i], color=colour)
-        axes[2].plot(judgement.time, judgement.effort[:, i], color=colour)
+    swing, stance = ({'color': colour} for colour in style.FOOT_COLOURS[1::-1])
+
+    def by_coordinate(values: np.ndarray, named: bool = False) -> list[tuple[Any, dict[str, Any]]]:
+        return [
+            (values[:, i], {'color': colour, **({'label': name} if named else {})})
+            for i, (name, colour) in enumerate(zip(robot.coordinates, cycle(style.COLOURS)))
+        ]
+
+    figure, axes = style.draw_panels(
+        time,
+        [
+            style.Panel('minimal coordinates', 'rad', by_coordinate(q, True)),
+            style.Panel('rates', 'rad/s', by_coordinate(v)),
+            style.Panel(f'torques; cost {judgement.cost:.3g} N²m²s', 'N m', ()),
+            style.Panel('height of the swing foot', 'm', ()),
+            style.Panel('force of the floor: normal, dashed forward', 'N', ()),
+        ],
+        height=1.75,
+    )
+    for values, look in by_coordinate(judgement.effort):
+        axes[2].plot(judgement.time, values, **look)
+    axes[3].plot(judgement.time, judgement.foot[:, -1], **swing)
+    axes[4].plot(judgement.time, judgement.force[:, -1], **stance)
+    axes[4].plot(judgement.time, judgement.force[:, 0], linestyle='--', **stance)
     widest = 6 + max(len(name) for name in robot.coordinates)  # letters and the line before them
     figure.legend(
         ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10, frameon=False
     )
-    axes[3].plot(judgement.time, judgement.foot[:, -1], color=style.FOOT_COLOURS[1])
-    axes[4].plot(judgement.time, judgement.force[:, -1], color=style.FOOT_COLOURS[0])
-    axes[4].plot(judgement.time, judgement.force[:, 0], color=style.FOOT_COLOURS[0], linestyle='--')
-    style.label(axes[0], 'minimal coordinates', 'rad')
-    style.label(axes[1], 'rates', 'rad/s')
-    style.label(axes[2], f'torques; cost {judgement.cost:.3g} N²m²s', 'N m')
-    style.label(axes[3], 'height of the swing foot', 'm')
-    style.label(axes[4], 'force of the floor: normal, dashed forward', 'N')
     for axis in axes:
         for end in np.cumsum([phase.duration for phase in gait.phases])[:-1]:
             axis.axvline(end, color=style.FAINT, linewidth=1.0)
-    axes[-1].set_xlabel('time (s)')
     return figure
 
 
@@ -116,12 +112,12 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
         for k in range(limbs.shape[1]):
             axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=style.COLOURS[2])
         stance, mirror = stance + mirror @ swing[-1], mirror @ REFLECTION
-    axes[0].set_aspect('equal')
     style.label(
         axes[0],
         f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
         'to the left (m)',
         'forward (m)',
+        aspect='equal',
     )
     style.add_foot_legend(figure, robot)
     return figure
@@ -136,18 +132,16 @@ def plot_cost_over_speed(curves: Any) -> style.Figure:
     """
     names = sorted({name for rows in curves.values() for row in rows for name in row['parameters']})
     figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
-    for k, (title, rows) in enumerate(curves.items()):
+    for (title, rows), colour in zip(curves.items(), cycle(style.COLOURS)):
         speeds = [row['speed'] for row in rows]
-        colour = style.COLOURS[k % len(style.COLOURS)]
         costs = [row['cost'] if row['reason'] is None else np.nan for row in rows]
         axes[0].semilogy(speeds, costs, 'o-', color=colour, label=title)
         for axis, name in zip(axes[1:], names, strict=True):
             values = [row['parameters'].get(name, np.nan) for row in rows]
             axis.plot(speeds, values, 'o-', color=colour)
+            style.label(axis, name, 'value (SI)')
     axes[0].legend()
     style.label(axes[0], 'optimal cost on a fine grid', 'cost (N²m²s)')
-    for axis, name in zip(axes[1:], names, strict=True):
-        style.label(axis, name, 'value (SI)')
     axes[-1].set_xlabel('speed (m/s)')
     return figure
 
@@ -156,8 +150,7 @@ def plot_atlas(result: Any) -> style.Figure:
     """Draw steps, speed and eigenvalues of the branches of `find_atlas` over the parameter."""
     figure, axes = style.new_figure(4, height=2.2, sharex=True)
     axes[3].axhline(1.0, color=style.NEUTRAL, linewidth=1.0)
-    axes[3].set_ylim(0.0, 3.0)
-    axes[3].set_xlabel(result['parameter'])
+    style.label(axes[3], '', '', result['parameter'], ylim=(0.0, 3.0))
     looks = {'unstable': {'color': style.NEUTRAL, 'linestyle': ':'}}
     for branch in result['branches']:
         cycles, strides = branch['cycles'], branch['strides']
@@ -176,24 +169,15 @@ def plot_atlas(result: Any) -> style.Figure:
             axis.plot(values, rows, ':', linewidth=1.2, **colour)
             axis.plot(stable, rows, **colour)
             axis.set_ylabel(name)
-            for i, cycle in enumerate(cycles):
-                if event := cycle['event']:
+            for i, found in enumerate(cycles):
+                if event := found['event']:
                     looks[event] = {
                         'color': style.MARK,
                         'linestyle': '',
                         'marker': {'fold': 'o', 'period doubling': '^', 'torus': 's'}[event],
                     }
                     axis.plot(values[i], rows[i : i + 1], **looks[event])
-    from matplotlib.lines import Line2D
-
-    figure.legend(
-        [Line2D([], [], **look) for look in looks.values()],
-        list(looks),
-        loc='outside upper right',
-        ncols=len(looks),
-        frameon=False,
-        fontsize=10,
-    )
+    style.add_legend(figure, looks)
     return figure
 
 
@@ -215,30 +199,25 @@ def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
     figure, axes, moving = phase_planes(run)
     begins = [*touchdowns(run), len(run.time)]
     after = slice(begins[1], begins[min(5, len(begins) - 1)])
-    for axis, i in zip(axes, moving, strict=False):
-        x, y = run.coordinates[:, i], run.rates[:, i]
-        first = slice(0, begins[1])
-        axis.plot(
-            x[after],
-            y[after],
-            '.',
-            color=style.FAINT,
-            markersize=3,
-            zorder=1,
-            label='the steps after it',
-        )
-        axis.plot(x[first], y[first], color=style.FOOT_COLOURS[0], label='one step')
-        axis.plot(
-            x[[begins[1] - 1, 0]],
-            y[[begins[1] - 1, 0]],
+    one, closing = slice(0, begins[1]), [begins[1] - 1, 0]
+    blue = {'color': style.FOOT_COLOURS[0]}
+    lines: list[tuple[Any, str, dict[str, Any]]] = [
+        (after, '.', {'color': style.FAINT, 'markersize': 3, 'label': 'the steps after it'}),
+        (one, '-', {**blue, 'label': 'one step'}),
+        (
+            closing,
             '--',
-            color=style.MARK,
-            linewidth=1.3,
-            label='touchdown: feet change roles, the impact takes speed',
-        )
-        axis.plot(
-            x[:1], y[:1], 'o', color=style.FOOT_COLOURS[0], markersize=5, label='just after it'
-        )
+            {
+                'color': style.MARK,
+                'linewidth': 1.3,
+                'label': 'touchdown: feet change roles, the impact takes speed',
+            },
+        ),
+        (slice(1), 'o', {**blue, 'markersize': 5, 'label': 'just after it'}),
+    ]
+    for axis, i in zip(axes, moving, strict=False):
+        for rows, form, look in lines:
+            axis.plot(run.coordinates[rows, i], run.rates[rows, i], form, **look)
     figure.legend(
         *axes[0].get_legend_handles_labels(),
         loc='outside lower center',
@@ -335,29 +314,34 @@ def plot_energy(run: Run) -> style.Figure:
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
     potential = np.array([dynamics.potential_energy(q) for q in run.q])
-    figure, axes = style.new_figure(2, height=2.4, sharex=True)
-    axes[0].plot(run.time, kinetic, color=style.FOOT_COLOURS[0], label='kinetic')
-    axes[0].plot(
+    potential -= potential[0]
+    blue, orange, green, _ = ({'color': colour} for colour in style.FOOT_COLOURS)
+    figure, axes = style.draw_panels(
         run.time,
-        potential - potential[0],
-        color=style.FOOT_COLOURS[1],
-        label='potential, from the start',
+        [
+            style.Panel(
+                'Energy',
+                'J',
+                [
+                    (kinetic, {**blue, 'label': 'kinetic'}),
+                    (potential, {**orange, 'label': 'potential, from the start'}),
+                ],
+            ),
+            style.Panel(
+                'Total energy and work, from the start',
+                'J',
+                [
+                    (kinetic + potential - kinetic[0], {'color': style.NEUTRAL, 'label': 'total'}),
+                    (run.work.sum(axis=1), {**green, 'label': 'work of actuators'}),
+                ],
+            ),
+        ],
+        height=2.4,
     )
-    axes[1].plot(
-        run.time,
-        kinetic + potential - potential[0] - kinetic[0],
-        color=style.NEUTRAL,
-        label='total',
-    )
-    axes[1].plot(
-        run.time, run.work.sum(axis=1), color=style.FOOT_COLOURS[2], label='work of actuators'
-    )
-    for axis, title in zip(axes, ('Energy', 'Total energy and work, from the start'), strict=True):
-        style.label(axis, title, 'J')
+    for axis in axes:
         axis.legend(ncols=2)
         for row in touchdowns(run)[1:]:
             axis.axvline(run.time[row], color=style.FAINT, linewidth=0.8)
-    axes[1].set_xlabel('time (s)')
     return figure
 
 
@@ -382,7 +366,6 @@ def plot_robustness(result: dict[str, Any]) -> style.Figure:
             label=name,
         )
     axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
-    axis.set_ylim(-0.6, 1.6)
     what = result.get('disturbance') or result['margin']
     lasted = (
         f'{result["further_steps"]} further steps'
@@ -394,5 +377,6 @@ def plot_robustness(result: dict[str, Any]) -> style.Figure:
         f'{result["robot"]} under {result["controller"]}, {lasted}',
         '',
         f'{what.replace("_", " ")} ({result["unit"]})',
+        ylim=(-0.6, 1.6),
     )
     return figure

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Look of all figures; colours follow the foot (blue, orange: distinct with any colour vision)."""
 
-from collections.abc import Sequence
-from typing import Any, TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import import_optional
 from walking_control.models.robot import in_words, Robot
@@ -80,32 +80,91 @@ def save(figure: Figure, target: Any) -> None:
         figure.savefig(target, format='png')
 
 
+def add_legend(
+    figure: Figure, looks: Mapping[str, Mapping[str, Any]], place: str = 'upper right'
+) -> None:
+    """Name looks of lines outside the axes of a figure.
+
+    Args:
+        figure: The figure.
+        looks: Name -> keywords of a line.
+        place: Where, as matplotlib has it.
+    """
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], **look) for look in looks.values()]
+    look = {'ncols': len(lines), 'fontsize': 10.5, 'frameon': False}
+    figure.legend(lines, list(looks), loc=f'outside {place}', **look)
+
+
 def add_foot_legend(
     figure: Figure, robot: Robot, role: str = '', extra: tuple[str, str] | None = None
 ) -> None:
     """Name the colours of the feet, or of what they mark, above a figure, and one more."""
-    from matplotlib.lines import Line2D
-
     entries = [(f'{in_words(foot)} {role}', FOOT_COLOURS[i]) for i, foot in enumerate(robot.feet)]
     entries += [extra] if extra else []
-    figure.legend(
-        [Line2D([], [], color=colour, linewidth=3) for _, colour in entries],
-        [name for name, _ in entries],
-        loc='outside upper right',
-        ncols=len(entries),
-        frameon=False,
-        fontsize=10.5,
-    )
+    add_legend(figure, {name: {'color': colour, 'linewidth': 3} for name, colour in entries})
 
 
-def label(axis: Axes, title: str = '', ylabel: str = '', xlabel: str = '') -> None:
+def label(
+    axis: Axes, title: str = '', ylabel: str = '', xlabel: str = '', size: float = 11, **more: Any
+) -> None:
     """Give axes a title at their left and labels.
 
     Args:
         axis: Axes.
-        title: Words above them.
+        title: Words above them; empty: left as they are.
         ylabel: What the ordinate is, with its unit; empty: left as it is.
         xlabel: Likewise of the abscissa.
+        size: Of the title.
+        more: What else matplotlib can set, such as ``ylim``.
     """
-    axis.set_title(title, loc='left', fontsize=11)
-    axis.set(**{f'{name}label': words for name, words in zip('xy', (xlabel, ylabel)) if words})
+    if title:
+        axis.set_title(title, loc='left', fontsize=size)
+    words = {'xlabel': xlabel, 'ylabel': ylabel}
+    axis.set(**{name: word for name, word in words.items() if word}, **more)
+
+
+class Panel(NamedTuple):
+    """Lines over a common abscissa.
+
+    Attributes:
+        title: Words above the axes.
+        ylabel: What the ordinate is, with its unit.
+        lines: Ordinates of each, and its look by matplotlib's keywords.
+        level: Height and dashes of a black line across; None: none.
+        more: What else matplotlib can set of the axes.
+    """
+
+    title: str
+    ylabel: str
+    lines: Iterable[tuple[Any, Mapping[str, Any]]]
+    level: tuple[float, str] | None = None
+    more: Mapping[str, Any] = {}
+
+
+def draw_panels(
+    x: Any, panels: Sequence[Panel], xlabel: str = 'time (s)', **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels below one another, and their axes.
+
+    Args:
+        x: Abscissa of all lines.
+        panels: `Panel` each.
+        xlabel: What the abscissa is, with its unit.
+        options: Of `new_figure`.
+    """
+    figure, axes = new_figure(len(panels), sharex=True, **options)
+    for axis, panel in zip(axes, panels, strict=True):
+        for y, look in panel.lines:
+            axis.plot(x, y, **look)
+        if panel.level is not None:
+            axis.axhline(panel.level[0], color='black', linestyle=panel.level[1], linewidth=1.0)
+        label(axis, panel.title, panel.ylabel, xlabel if axis is axes[-1] else '', **panel.more)
+    return figure, axes
+
+
+def legend_beside(axis: Axes, **more: Any) -> None:
+    """Name the lines of axes at their right."""
+    look = {'loc': 'center left', 'bbox_to_anchor': (1.0, 0.5), 'fontsize': 9.5, 'frameon': False}
+    axis.legend(**{**look, **more})

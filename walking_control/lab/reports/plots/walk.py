@@ -78,8 +78,7 @@ def phase_planes(run: Run) -> tuple[style.Figure, list[style.Axes], np.ndarray]:
     columns = 2 if len(moving) == 4 else min(3, len(moving))
     figure, axes = style.new_figure(-(-len(moving) // columns), height=3.4, columns=columns)
     for axis, i in zip(axes, moving, strict=False):
-        axis.set_xlabel(f'{names[i]} (rad)')
-        axis.set_ylabel(f'rate of {names[i]} (rad/s)')
+        style.label(axis, '', f'rate of {names[i]} (rad/s)', f'{names[i]} (rad)')
     for axis in axes[len(moving) :]:
         axis.set_visible(False)
     figure.get_layout_engine().set(wspace=0.08)
@@ -121,15 +120,16 @@ def plot_actuators(run: Run) -> style.Figure | None:
             else style.FOOT_COLOURS[i % len(style.FOOT_COLOURS)]
         )
         axes[0].step(time, drawn, where='post', color=colour, label=in_words(joint))
-        if i in modelled:
-            for bound in (-limit, limit):
-                axes[0].axhline(bound, color='black', linestyle='--', linewidth=1.0)
+        for bound in (-limit, limit) if i in modelled else ():
+            axes[0].axhline(bound, color='black', linestyle='--', linewidth=1.0)
         power = np.diff(run.work[rows, i]) / np.diff(time)
         axes[1].step(time, np.append(power, power[-1:]), where='post', color=colour)
-    if modelled:
-        style.label(axes[0], 'motor current; dashed: limit of the amplifier', 'current (A)')
-    else:
-        style.label(axes[0], 'effort of the actuators', 'effort (N m)')
+    words = (
+        ('motor current; dashed: limit of the amplifier', 'current (A)')
+        if modelled
+        else ('effort of the actuators', 'effort (N m)')
+    )
+    style.label(axes[0], *words)
     mean = np.ptp(time) and (run.work[rows][-1] - run.work[rows][0]).sum() / np.ptp(time)
     axes[1].axhline(mean, color='black', linewidth=1.0, linestyle=':')
     style.label(axes[1], f'mechanical power; dotted: mean, {mean:.3g} W', 'power (W)')
@@ -142,29 +142,43 @@ def plot_actuators(run: Run) -> style.Figure | None:
 def plot_ground_forces(run: Run) -> style.Figure:
     """Draw the floor's force on each foot and its ratio; titles give peaks that leave the frame."""
     rows = last_steps(run)
-    time, force = run.time[rows], run.foot_force[rows]
-    weight = run.world.gravity * Dynamics(run.robot).mass
-    figure, axes = style.new_figure(3, height=1.9, sharex=True)
-    for i in range(len(run.robot.feet)):
-        normal, along = force[:, i, 2], force[:, i, 0]
-        loaded = normal >= LOADED * weight
-        ratio = np.where(loaded, np.abs(along) / np.where(loaded, normal, 1.0), np.nan)
-        for axis, values in zip(axes, (normal, along, ratio), strict=True):
-            shown = values if axis is axes[2] else np.where(normal > 0.0, values, np.nan)
-            axis.plot(time, shown, color=style.FOOT_COLOURS[i])
-    axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
-    axes[0].set_ylim(0.0, _FORCE_FRAME * weight)
-    peak = force[:, :, 2].max()
+    force, feet = run.foot_force[rows], range(len(run.robot.feet))
+    weight, friction = run.world.gravity * Dynamics(run.robot).mass, run.world.friction
+    normal, along = force[:, :, 2], force[:, :, 0]
+    loaded = normal >= LOADED * weight
+    ratio = np.where(loaded, np.abs(along) / np.where(loaded, normal, 1.0), np.nan)
+    peak = normal.max()
     beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
-    style.label(axes[0], f'normal force; dotted: weight{beyond}', 'force (N)')
-    reach = min(0.5 * weight, 1.1 * max(1.0, np.abs(force[:, :, 0]).max()))
-    axes[1].set_ylim(-reach, reach)
-    style.label(axes[1], 'force along the floor, forward positive', 'force (N)')
-    friction = run.world.friction
-    axes[2].axhline(friction, color='black', linestyle='--', linewidth=1.0)
-    axes[2].set_ylim(0.0, 1.1 * friction)
-    style.label(
-        axes[2], 'friction used, |along| / normal; dashed: coefficient of friction', 'ratio (1)'
+    reach = min(0.5 * weight, 1.1 * max(1.0, np.abs(along).max()))
+
+    def lines(values: np.ndarray) -> list[tuple[np.ndarray, dict[str, str]]]:
+        return [(values[:, i], {'color': style.FOOT_COLOURS[i]}) for i in feet]
+
+    figure, axes = style.draw_panels(
+        run.time[rows],
+        [
+            style.Panel(
+                f'normal force; dotted: weight{beyond}',
+                'force (N)',
+                lines(np.where(normal > 0.0, normal, np.nan)),
+                (weight, ':'),
+                {'ylim': (0.0, _FORCE_FRAME * weight)},
+            ),
+            style.Panel(
+                'force along the floor, forward positive',
+                'force (N)',
+                lines(np.where(normal > 0.0, along, np.nan)),
+                more={'ylim': (-reach, reach)},
+            ),
+            style.Panel(
+                'friction used, |along| / normal; dashed: coefficient of friction',
+                'ratio (1)',
+                lines(ratio),
+                (friction, '--'),
+                {'ylim': (0.0, 1.1 * friction)},
+            ),
+        ],
+        height=1.9,
     )
     _finish(figure, axes, run, rows)
     return figure
@@ -183,17 +197,27 @@ def plot_steps(run: Run) -> style.Figure | None:
         ('clearance', 'foot clearance', 'height (m)'),
     )
     for axis, (name, title, ylabel) in zip(axes, panels, strict=True):
-        axis.plot(number, table[name], color=style.FAINT, linewidth=1.0)
-        for i in range(len(run.robot.feet)):
-            chosen = table['support'] == i
-            axis.plot(number[chosen], table[name][chosen], 'o', color=style.FOOT_COLOURS[i])
+        draw_steps(axis, number, table[name], table['support'])
         low = min(0.0, np.nanmin(table[name]) * 1.1)
-        axis.set_ylim(low, max(1e-3, np.nanmax(table[name]) * 1.12))
-        style.label(axis, title, ylabel, 'step')
+        high = max(1e-3, np.nanmax(table[name]) * 1.12)
+        style.label(axis, title, ylabel, 'step', ylim=(low, high))
         axis.xaxis.get_major_locator().set_params(integer=True)
     figure.get_layout_engine().set(wspace=0.06)
     style.add_foot_legend(figure, run.robot, 'stands')
     return figure
+
+
+def draw_steps(axis: style.Axes, x: np.ndarray, y: np.ndarray, support: np.ndarray) -> None:
+    """Draw a number of each step in the colour of the foot that stands.
+
+    Args:
+        axis: Axes.
+        x: Abscissa of the steps.
+        y: Their number.
+        support: Which foot stands.
+    """
+    axis.plot(x, y, color=style.FAINT, linewidth=1.0)
+    axis.scatter(x, y, s=16, c=[style.FOOT_COLOURS[i] for i in support], zorder=3)
 
 
 def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
@@ -212,18 +236,13 @@ def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
         points = kinematics.tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
         _draw_poses(axis, skeleton, points, poses)
         foot = in_words(run.robot.feet[run.support[begin]])
-        axis.set_title(
-            f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
-            loc='left',
-            fontsize=11,
-        )
+        title = f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s'
+        style.label(axis, title, 'up (m)' if axis is axes[0] else '', 'forward (m)')
         stance = np.median(points[:, skeleton.feet[run.support[begin]]], axis=0)
         slope = run.world.slope + floor_tilt(run, run.steps[begin])
         axis.axline(stance, slope=-np.tan(slope), color='black', linewidth=1.2)
         # limits give way, not the frame: the layout knows the room that frames need
         axis.set_aspect('equal', adjustable='datalim')
-        axis.set_xlabel('forward (m)')
-    axes[0].set_ylabel('up (m)')
     _fit_height(figure, axes)
     style.add_foot_legend(figure, run.robot)
     return figure
@@ -243,16 +262,29 @@ def _draw_poses(
     for point in (skeleton.base, *skeleton.feet):
         axis.plot(*points[:, point].T, color=style.NEUTRAL, linewidth=1.0, linestyle=':')
     chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
-    for k, row in enumerate(chosen):
-        strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
-        for segment in skeleton.segments:
-            axis.plot(
-                *points[row, [segment.start, segment.end]].T,
-                alpha=strength,
-                linewidth=2.6,
-                color=segment_colour(segment),
-                solid_capstyle='round',
-            )
+    for strength, row in zip(strengths(poses), chosen, strict=True):
+        draw_bones(axis, skeleton, points[row], alpha=strength, linewidth=2.6)
+
+
+def strengths(poses: int) -> np.ndarray:
+    """Return how strongly each of some poses is drawn, early ones faint."""
+    return np.asarray(0.2 + 0.8 * (np.arange(poses) / max(1, poses - 1)) ** 1.3)
+
+
+def draw_bones(
+    axis: style.Axes, skeleton: kinematics.Skeleton, points: np.ndarray, **look: Any
+) -> None:
+    """Draw the segments of a robot, each in the colour of the foot of its leg.
+
+    Args:
+        axis: Axes.
+        skeleton: The `Skeleton`.
+        points: Its points in the picture, ``(n, 2)``, m.
+        look: Of the lines, by matplotlib's keywords.
+    """
+    for segment in skeleton.segments:
+        ends = points[[segment.start, segment.end]]
+        axis.plot(*ends.T, color=segment_colour(segment), solid_capstyle='round', **look)
 
 
 def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
@@ -298,8 +330,7 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice 
     time = run.time[rows]
     for axis in axes:
         shade_stance(axis, run, rows)
-    axes[-1].set_xlabel('time (s)')
-    axes[-1].set_xlim(time[0], time[-1])
+    style.label(axes[-1], '', '', 'time (s)', xlim=(time[0], time[-1]))
     style.add_foot_legend(figure, run.robot, '(band: stance)')
 
 
@@ -342,13 +373,7 @@ def plot_columns(columns: Any) -> style.Figure:
         for name, column in zip(labels, values.T):
             axis.plot(columns.time, column, linewidth=1.0, label=in_words(name))
         axis.set_ylabel(f'{title}, {unit}' if title != unit else unit)
-        axis.legend(
-            loc='center left',
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            fontsize=7,
-            ncols=1 + len(labels) // 8,
-        )
+        style.legend_beside(axis, fontsize=7, ncols=1 + len(labels) // 8)
     axes[-1].set_xlabel('time, s')
     return figure
 
