@@ -288,6 +288,15 @@ class Parser(argparse.ArgumentParser):
             )
         super()._check_value(action, value)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return what was given; a word that nobody takes ends it, with the option meant."""
+        given, extra = super().parse_known_args(args, namespace)
+        if extra:
+            near = get_close_matches(extra[0].partition('=')[0], self._option_string_actions, 1, 0.7)
+            words = f'; did you mean {near[0]}?' if near else ''
+            self.error(f'{" ".join(extra)}: not an argument of {self.prog}{words}')
+        return given, extra
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one line."""
         self.exit(2, f'error: {" ".join(message.split())}; see {self.prog} --help\n')

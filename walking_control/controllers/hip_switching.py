@@ -214,7 +214,6 @@ def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}',
-            value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',
             remedy='choose another controller',
         )

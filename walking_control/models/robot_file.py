@@ -300,7 +300,8 @@ def _override(tree: dict[str, Any], name: str, value: Any, groups: Iterable[list
         matches = matches or {key for key in group if key.endswith('.' + name)}
     if len(matches) != 1:
         ends = {key.rpartition('.')[2]: key for key in known}
-        near = sorted(matches) or [ends[end] for end in get_close_matches(name, ends, n=3)]
+        by_end = [ends[end] for end in get_close_matches(name.rpartition('.')[2], ends)]
+        near = sorted(matches) or get_close_matches(name, {*known}, cutoff=0.8) or by_end
         raise ParameterError(
             f'parameter {name}',
             limit='is ambiguous' if matches else 'unknown in this robot file',

@@ -110,6 +110,11 @@ def test_a_slip_of_the_keyboard_names_its_neighbour(capsys):
     assert 'did you mean simulate' in capsys.readouterr().err
     assert main(['simulate', 'dribel']) == 2
     assert 'did you mean dribbel?' in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(['simulate', 'dribbel', '--controler', 'none'])
+    assert 'simulate; did you mean --controller?' in capsys.readouterr().err
+    assert main(['simulate', 'dribbel', '--set', 'hip_switching.set_pint=0.3']) == 2
+    assert 'did you mean hip_switching.set_point, ' in capsys.readouterr().err
 
 
 def test_a_summary_without_files_is_printed(capsys):
