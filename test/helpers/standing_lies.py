@@ -3,9 +3,11 @@
 
 Beside the control loop that is lied to runs its twin, which hears the truth about the same robot.
 A lie is named rightly when a fault says the sensor that lies before the efforts of the two differ
-by more than a share of a joint's limit.
+by more than a share of a joint's limit. Before it walks somebody sways the robot by hand, and
+``check --live`` judges what the same lie makes of that: what it names never comes to an effort.
 
 python test/helpers/standing_lies.py ROBOT [--noise lab] [--at 1.0] [--seconds 3] [--only WORD]
+    [--swing: that alone]
 """
 
 import argparse
@@ -16,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 from sensor_lies import in_a_copy, Twins
+from swung import swung
 
 from walking_control.loading import load_robot
-from walking_control.models.signals import whole_nanoseconds
+from walking_control.models.signals import Measurement, whole_nanoseconds
+from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
 from walking_control.simulation.sensors import noise_overrides
 
 G = 9.81
@@ -188,6 +192,34 @@ def lies_about(robot):
     return {name: (spoil, says.get(who, (who,))) for name, (spoil, who) in rows.items()}
 
 
+def judge_swung(robot_file, spoil, says, rows):
+    """Return what `check --live` says of a robot that is swayed, and whether it names who lies."""
+    record, past, first = LiveRecord(), deque(maxlen=1000), None
+    for truth in rows:
+        m = Measurement(robot_file.robot)
+        m.stamp, m.values[:] = truth.stamp, truth.values
+        row = kept(truth, first)
+        first = first or row
+        past.append(row._replace(first=first))
+        spoil(m, past)
+        record.time.append(m.stamp)
+        for name in RECORDED:
+            getattr(record, name).append(getattr(m, name))
+    problems = judge_record(robot_file, record)[0]
+    # what is said to be wrong, not what it is compared with; an IMU is more than one of its parts
+    named = [
+        f'{problem.what} {problem.remedy if problem.what.startswith("sole") else ""}'.replace(
+            'angular velocity', 'gyroscope'
+        )
+        for problem in problems
+    ]
+    words = [word for word in says if word != 'IMU']
+    whole = 'imu' in says and bool(named) and all(each.startswith('IMU ') for each in named)
+    return '; '.join(map(str, problems)), whole or bool(named) and all(
+        any(word in each for word in words) for each in named
+    )
+
+
 def both(factors):
     """Return what multiplies positions and velocities."""
 
@@ -219,17 +251,31 @@ class Outcome(NamedTuple):
     words: str
     passed: float  # s from the lie until the efforts differed by more than `SHARE`
     right: bool
+    swung: str = ''  # what `check --live` said before the walk
+    before: bool = False  # whether that named it rightly
+
+    @property
+    def walking(self):
+        """Whether it was named rightly and in time while the robot stood or walked."""
+        return self.right and not self.after > self.passed + 1e-9
 
     @property
     def good(self):
-        """Whether it was named rightly and in time."""
-        return self.right and not self.after > self.passed + 1e-9
+        """Whether it was named rightly before the efforts differed."""
+        return self.before or self.walking
 
     def __str__(self):
         when = 'no fault' if math.isnan(self.after) else f'{self.after:.3f} s'
         verdict = 'right' if self.right else 'wrong' if self.code else 'unnamed'
         late = f' effort passed at {self.passed:.3f} s' if math.isfinite(self.passed) else ''
-        return f'{self.lie:28s} {verdict:8s}{when:10s}{late} {self.code}: {self.words[:90]}'
+        by = ' and '.join(
+            name for name, named in (('swayed', self.before), ('walking', self.walking)) if named
+        )
+        swayed = f' | swayed: {self.swung[:90]}' if self.swung else ''
+        return (
+            f'{self.lie:28s} by {by or "nobody":18s} {verdict:8s}{when:10s}{late} {self.code}: '
+            f'{self.words[:90]}{swayed}'
+        )
 
 
 def tell(twins, spoil, says, seconds, lie='', before=()):
@@ -284,9 +330,29 @@ def try_standing_lies(robot, noise='lab', at=None, seconds=3.0, only=''):
         twins.tick()
         past.append(kept(twins.truth, None))
         assert twins.loop.fault is None, twins.loop.fault
+    rows = swung(robot_file, noise)
     for lie, (spoil, says) in lies_about(robot_file.robot).items():
         if only in lie:
-            yield in_a_copy(lambda: tell(twins, spoil, says, seconds, lie, past))
+            outcome = in_a_copy(lambda: tell(twins, spoil, says, seconds, lie, past))
+            swayed, before = judge_swung(robot_file, spoil, says, rows)
+            yield outcome._replace(swung=swayed, before=before)
+
+
+def try_swung_lies(robot, noise='lab', only='', seed=0):
+    """Yield each lie, what `check --live` says of it, and whether that is right.
+
+    Args:
+        robot: Name of a robot of `WALKS`.
+        noise: Name of its sensors' noise.
+        only: Part of the names of the lies that are told.
+        seed: Of the noise.
+    """
+    robot_file = load_robot(robot)
+    rows = swung(robot_file, noise, seed)
+    yield 'nothing', judge_swung(robot_file, lambda m, past: None, (), rows)[0], False
+    for lie, (spoil, says) in lies_about(robot_file.robot).items():
+        if only in lie:
+            yield lie, *judge_swung(robot_file, spoil, says, rows)
 
 
 def main():
@@ -297,7 +363,12 @@ def main():
     parser.add_argument('--at', type=float)
     parser.add_argument('--seconds', type=float, default=3.0)
     parser.add_argument('--only', default='')
+    parser.add_argument('--swing', action='store_true')
     options = parser.parse_args()
+    if options.swing:
+        for lie, words, right in try_swung_lies(options.robot, options.noise, options.only):
+            print(f'{lie:28s} {"right" if right else "-":6s} {words[:200]}', flush=True)
+        return
     rows = []
     for row in try_standing_lies(
         options.robot, options.noise, options.at, options.seconds, options.only
@@ -308,8 +379,10 @@ def main():
     named = sum(bool(row.code) for row in rows)
     print(
         f'{options.robot} {options.noise}: {len(rows)} lies, {right} named rightly '
-        f'({sum(row.good for row in rows)} before the effort passed {SHARE:g}), '
-        f'{named - right} otherwise, {len(rows) - named} unnamed'
+        f'while it walks ({sum(row.walking for row in rows)} before the effort passed {SHARE:g}), '
+        f'{named - right} otherwise, {len(rows) - named} unnamed; '
+        f'{sum(row.before for row in rows)} by being swayed before; '
+        f'{sum(row.good for row in rows)} by either in time'
     )
 
 

@@ -292,7 +292,9 @@ class Parser(argparse.ArgumentParser):
         """Return what was given; a word that nobody takes ends it, with the option meant."""
         given, extra = super().parse_known_args(args, namespace)
         if extra:
-            near = get_close_matches(extra[0].partition('=')[0], self._option_string_actions, 1, 0.7)
+            near = get_close_matches(
+                extra[0].partition('=')[0], self._option_string_actions, 1, 0.7
+            )
             words = f'; did you mean {near[0]}?' if near else ''
             self.error(f'{" ".join(extra)}: not an argument of {self.prog}{words}')
         return given, extra

@@ -5,9 +5,13 @@ At rest gravity tells the accelerometer's sign and unit, the weight those of the
 feet that carry it, on one floor, whether the joints are who they say they are. While something
 moves, rates are compared with what they are the rates of. What does not move or stand is not
 judged: a check that finds nothing has not proved everything.
+
+While somebody sways a robot that stands on both feet, the legs say how its base turns and moves:
+what contradicts two others is the one that lies. A foot that is lifted carries nothing.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, fields
 import math
 
@@ -19,6 +23,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.urdf import link_names
+from walking_control.ros.ros2_control.sway import Legs
+from walking_control.runs.kinematics import sole_corners
 
 DEGREES = math.degrees(1.0)
 UNITS = {DEGREES: 'degrees instead of radians'}
@@ -46,6 +52,10 @@ STEADY = 0.1  # of its mean, rms of the size of what an accelerometer that is ti
 LATE, FARTHEST = 0.02, 0.2  # s: a delay that is said, and the longest that is looked for
 ALIKE = 0.8  # correlation of what is one and the same
 BEYOND = 0.05  # rad, past a limit
+WINDOW = 0.05  # s over which a change is compared with a rate: the noise of angles weighs less
+RESTS = 0.5  # s in which a robot at rest does not move
+LIFTED, ROWS = 0.03, 10  # m above another foot, in so many rows
+SOLE = 0.15  # rad by which a sole leans, more than another
 
 
 @dataclass
@@ -92,10 +102,47 @@ class _Judge:
         self._weight = robot_file.scale.mass * robot_file.values(World).gravity
         self._gravity = robot_file.values(World).gravity
         self._slope = robot_file.values(World).slope
-        told = (np.array(getattr(record, name)) for name in ('time', *RECORDED))
-        self._time, self._position, self._velocity, self._orientation, *others = told
-        self._turning, self._felt, self._force = others
+        self._take([np.array(getattr(record, name)) for name in ('time', *RECORDED)])
+        robot, steps = self._robot, np.diff(self._time)
+        self._has_soles = all(len(sole_corners(robot.urdf, foot)) > 2 for foot in robot.feet)
+        self._length, fine = robot_file.scale.length, bool(len(steps) and (steps > 0.0).all())
+        self._window = max(1, round(WINDOW / float(np.median(steps)))) if fine else len(steps)
         self.left_out: list[str] = []
+
+    def _take(self, heard: list[np.ndarray]) -> None:
+        """Take the columns of a record."""
+        self._heard = heard
+        self._time, self._position, self._velocity, self._orientation, *others = heard
+        self._gyro, self._felt, self._force = others
+
+    def _longest(self, said: np.ndarray) -> '_Judge | None':
+        """Return a judge of the longest stretch of rows of which something is said, or None."""
+        ends = np.flatnonzero(np.diff(np.concatenate(([False], said, [False])).astype(int)))
+        if not len(ends):
+            return None
+        rows, part = slice(*max(zip(ends[::2], ends[1::2]), key=np.ptp)), copy(self)
+        part._take([each[rows] for each in self._heard])
+        return part
+
+    @property
+    def _is_short(self) -> bool:
+        return len(self._time) < self._window + 10
+
+    @property
+    def _spans(self) -> np.ndarray:
+        """Of the windows, s."""
+        return np.asarray(self._time[self._window :] - self._time[: -self._window])
+
+    @property
+    def _turned(self) -> list[np.ndarray]:
+        """The orientation, as matrices."""
+        return [pin.Quaternion(row / np.linalg.norm(row)).matrix() for row in self._orientation]
+
+    @property
+    def _up(self) -> np.ndarray:
+        """Normal of the floor in axes of the IMU, ``(T, 3)``."""
+        normal = pin.utils.rotate('y', self._slope)[:, 2]
+        return np.array([turned.T @ normal for turned in self._turned])
 
     def problems(self) -> Iterator[InvalidInput]:
         wrong_positions = list(self._beyond_limits())
@@ -110,33 +157,36 @@ class _Judge:
                 limit='must be a quaternion of length 1',
             )
             return
-        yield from self._turns()
-        if not self._still():
+        turns = [] if wrong_positions else list(self._turns())
+        yield from turns
+        rest = self._longest(self._still())
+        if rest is None:
             self.left_out.append(
                 'the robot moves: signs and units of accelerometer and forces, '
                 'and the order of joints, are judged at rest'
             )
             return
-        yield from self._gravity_felt()
-        wrong_forces = list(self._weights())
+        if not turns:
+            yield from rest._gravity_felt()
+        wrong_forces = list(rest._weights())
         yield from wrong_forces
-        if not wrong_positions and not wrong_forces:
-            yield from list(self._mounted()) or self._floor()
+        if not wrong_positions and not wrong_forces and not turns:
+            wrong = list(rest._mounted()) or list(rest._floor())
+            yield from wrong or self._lifted()
 
     # -- motion ----------------------------------------------------------------------------------
 
     def _rates(self) -> Iterator[InvalidInput]:
-        steps = np.diff(self._time)
-        if len(steps) < 10 or not (steps > 0.0).all():
+        if self._is_short:
             self.left_out.append(
                 'too few joint states, or stamps that stand still: no rate is judged'
             )
             return
-        true = np.diff(self._position, axis=0) / steps[:, None]
-        told = 0.5 * (self._velocity[1:] + self._velocity[:-1])
-        unmoved = []
+        n, unmoved = self._window, []
+        true = (self._position[n:] - self._position[:-n]) / self._spans[:, None]
+        told = _means(self._time, self._velocity, n)[1]
         for joint, a, b in zip(self._robot.joints, true.T, told.T):
-            if math.sqrt(np.mean(a * a)) < MOVING:
+            if _rms(a) < MOVING:
                 unmoved.append(joint)
                 continue
             yield from _judge_factor(
@@ -148,78 +198,127 @@ class _Judge:
         if unmoved:
             self.left_out.append('not moved, so that no rate is judged: ' + ', '.join(unmoved))
 
+    def _turning(self, rotations: list[np.ndarray]) -> np.ndarray:
+        """Return how fast something turned over the windows, in its own axes, rad/s."""
+        pairs = zip(rotations, rotations[self._window :])
+        return np.asarray([pin.log3(a.T @ b) for a, b in pairs] / self._spans[:, None])
+
     def _turns(self) -> Iterator[InvalidInput]:
-        steps = np.diff(self._time)
-        if len(steps) < 10 or not (steps > 0.0).all():
+        """Judge gyroscope, accelerometer and legs by the orientation, and it by all of them."""
+        if self._is_short:
             return
-        turns = [pin.Quaternion(q / np.linalg.norm(q)) for q in self._orientation]
-        true = np.array(
-            [
-                pin.log3((a.inverse() * b).matrix()) / step
-                for a, b, step in zip(turns, turns[1:], steps)
-            ]
-        )
-        told = 0.5 * (self._turning[1:] + self._turning[:-1])
-        middle = 0.5 * (self._time[1:] + self._time[:-1])
-        if math.sqrt(np.mean(np.sum(true * true, axis=1))) < MOVING:
+        middle, told = _means(self._time, self._gyro, self._window)
+        true = self._turning(self._turned)
+        against = 'the change of its orientation'
+        name = 'angular velocity of the IMU'
+        gyro = list(_compare(name, middle, told, true, MOVING, UNITS, against))
+        legs, felt = self._sway()
+        if _rms(true) < MOVING and not legs:
             self.left_out.append(
-                'the IMU is not turned: its gyroscope is not judged; swing the robot by hand about '
-                'each axis while this listens (--seconds 5)'
+                'the IMU is not turned: its gyroscope is not judged; sway the robot by hand about '
+                'each axis while this listens, and lift one foot after the other (--seconds 10)'
             )
-            return
-        yield from _compare(
-            'angular velocity of the IMU',
-            middle,
-            told,
-            true,
-            MOVING,
-            UNITS,
-            'the change of its orientation',
-        )
-        up = np.array([turn.matrix()[2] for turn in turns]) * self._gravity
+        # an orientation is not early
+        elif gyro and (felt or legs) and ' s after' not in str(gyro[0].value):
+            found = (*gyro, *felt, *legs)
+            yield InvalidInput(
+                'orientation of the IMU',
+                value='; '.join(f'{each.what}: {each.value}' for each in found),
+                limit='gyroscope, accelerometer and legs contradict it, not each other',
+                remedy='its frame, order (x, y, z, w), inverse or delay is another',
+            )
+        else:  # an IMU that is turned or late is so as a whole
+            whole = bool(legs) and legs[0].what.startswith('IMU')
+            yield from legs if whole else (*gyro, *felt, *legs)
+
+    def _sway(self) -> tuple[list[InvalidInput], list[InvalidInput]]:
+        """Return what is wrong with encoders or all of the IMU, and with the accelerometer."""
+        robot, n = self._robot, self._window
+        carry = self._force[:, :, 2] > CARRIES * self._weight
+        stood = self._longest(np.all(carry, axis=1))
+        known = len(robot.feet) == 2 and (self._has_soles or not robot.is_free)
+        if stood is None or len(stood._time) < 4 * n + 10 or not known:
+            return [], self._tilted()
+        legs, turned, time = Legs(robot, stood._position), stood._turned, stood._time
+        closed = legs.closed(stood._spans, n, self._length)
+        if closed is not None:
+            return [closed], self._tilted()
+        told, true = stood._turning(legs.rotations()), stood._turning(turned)
+        middle = time[:-n] + 0.5 * stood._spans
+        found = list(_compare('turning by the encoders', middle, told, true, MOVING, {}, 'the IMU'))
+        moved = true.std(axis=0) >= MOVING
+        late = _delay(middle, told[:, moved], true[:, moved]) if moved.any() else 0.0
+        size = _rms(told) / max(_rms(true), 1e-9)
+        if _rms(told) > 2.0 * MOVING > 4.0 * _rms(true):
+            what = 'IMU' if _rms(self._gyro) < MOVING else 'orientation of the IMU'
+            value = 'still'
+        elif abs(late) >= LATE:
+            what, value = 'IMU' if late < 0.0 else 'encoders', f'{abs(late):.2f} s late'
+        elif found:
+            what = f'IMU of {robot.imu_link}' if abs(size - 1.0) < WITHIN else 'encoders'
+            value = '; '.join(f'{each.what}: {each.value}' for each in found)
+        else:
+            return [], stood._moved(legs.path(turned))
+        limit = 'the legs that stand show how the base turns'
+        remedy = 'a filter, a queue, stamps of another clock; an IMU that is mounted otherwise'
+        return [InvalidInput(what, value=value, limit=limit, remedy=remedy)], self._tilted()
+
+    def _moved(self, path: np.ndarray) -> list[InvalidInput]:
+        """Judge the accelerometer by where the legs say that it goes, ``(T, 3)``, m."""
+        # twice the window: noise counts by its square
+        n, time, turned = 2 * self._window, self._time, self._turned
+        if not self._felt.any():
+            return []
+        span = 0.5 * (time[2 * n :] - time[: -2 * n])[:, None]
+        force = (path[2 * n :] + path[: -2 * n] - 2.0 * path[n:-n]) / span**2
+        force[:, 2] += self._gravity
+        world = np.array([turn @ row for turn, row in zip(turned, self._felt)])
+        at, felt = _means(*_means(time, world, n), n)
+        back = np.array(turned[n:-n]).transpose(0, 2, 1)
+        told, true = (np.einsum('tij,tj->ti', back, each) for each in (felt, force))
+        name, against = 'acceleration of the IMU', 'gravity and how the legs move it'
+        return list(_compare(name, at, told, true, TILTED, ACCELERATION_UNITS, against))
+
+    def _tilted(self) -> list[InvalidInput]:
+        """Judge the accelerometer of a robot that is hardly accelerated by the orientation."""
         sizes = np.linalg.norm(self._felt, axis=1)
-        if self._felt.any() and sizes.std() < STEADY * sizes.mean():  # hardly accelerated
-            yield from _compare(
-                'acceleration of the IMU',
-                self._time,
-                self._felt,
-                up,
-                TILTED,
-                ACCELERATION_UNITS,
-                'gravity by its orientation',
-            )
-        yield from self._turned_by_legs(middle, true)
+        if not self._felt.any() or sizes.std() >= STEADY * sizes.mean():
+            return []
+        up = np.array([turn[2] for turn in self._turned]) * self._gravity
+        name, against = 'acceleration of the IMU', 'gravity by its orientation'
+        return list(_compare(name, self._time, self._felt, up, TILTED, ACCELERATION_UNITS, against))
 
-    def _turned_by_legs(self, middle: np.ndarray, true: np.ndarray) -> Iterator[InvalidInput]:
-        """Compare how the base turned over a foot that stood all along, by encoders and by IMU."""
-        pressed = self._force[:, :, 2].min(axis=0) > CARRIES * self._weight
-        if not (pressed.any() and self._robot.is_free):
-            return
-        dynamics = Dynamics(self._robot)
-        frame = dynamics.frames[self._robot.feet[int(pressed.argmax())]]
-        imu, places = dynamics.frame(self._robot.imu_link), []
-        for position in self._position:
-            q = dynamics.configuration(position)
-            places.append(dynamics.placement(q, frame)[1].T @ dynamics.placement(q, imu)[1])
-        steps = np.diff(self._time)
-        told = [pin.log3(a.T @ b) / step for a, b, step in zip(places, places[1:], steps)]
-        yield from _compare(
-            'turning of the base by the encoders of a leg that stands',
-            middle,
-            np.array(told),
-            true,
-            MOVING,
-            {},
-            'that by the IMU',
-        )
+    def _lifted(self) -> Iterator[InvalidInput]:
+        """Judge the forces by feet that are in the air."""
+        least, loads = CARRIES * self._weight, self._force[:, :, 2]
+        aloft = Legs(self._robot, self._position).heights(self._up) > LIFTED
+        for i, foot in enumerate(self._robot.feet):
+            if aloft[:, i].sum() < ROWS:
+                continue
+            carried = float(np.median(loads[aloft[:, i], i]))
+            if abs(carried) > least:
+                yield InvalidInput(
+                    f'force on foot {foot}',
+                    value=f'{carried:.3g} N while it is in the air',
+                    limit=f'must be within {least:.3g} N',
+                    remedy='it repeats itself, or is told for another foot',
+                )
+            for k, other in enumerate(self._robot.feet):
+                if k != i and loads[:, k].max() < least < loads[:, i].max():
+                    yield InvalidInput(
+                        f'force on foot {other}',
+                        value=f'{loads[:, k].max():.3g} N at most, and {foot} was in the air',
+                        limit='a foot carries when the other one is lifted: is it dead?',
+                    )
 
-    def _still(self) -> bool:
-        steps = np.diff(self._time)
-        span = self._position.max(axis=0) - self._position.min(axis=0)
-        up = np.array([pin.Quaternion(row).normalized().matrix()[2] for row in self._orientation])
-        return bool(
-            (span <= STILL * max(float(steps.sum()), 0.1)).all() and np.ptp(up, axis=0).max() < HELD
-        )
+    def _still(self) -> np.ndarray:
+        """Return in which rows nothing moves, ``(T,)``."""
+        up, still = self._up, np.zeros(len(self._time), bool)
+        for begin in np.arange(self._time[0], self._time[-1] + 1e-9, RESTS):
+            rows = (self._time >= begin) & (self._time < begin + RESTS)
+            span = np.ptp(self._position[rows], axis=0).max()
+            still[rows] = span <= STILL * RESTS and np.ptp(up[rows], axis=0).max() < HELD
+        return still
 
     # -- rest ------------------------------------------------------------------------------------
 
@@ -273,6 +372,7 @@ class _Judge:
             ACCELERATION_UNITS,
             'gravity',
             signed=False,
+            within=WITHIN,
         )
 
     def _weights(self) -> Iterator[InvalidInput]:
@@ -354,14 +454,20 @@ class _Judge:
         if len(standing) < 2:
             self.left_out.append('not two feet stand: the order of joints is not judged')
             return
-        robot = self._robot
-        dynamics = Dynamics(robot)
-        q = dynamics.configuration(np.median(self._position, axis=0))
-        _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
-        tilt = pin.utils.rotate('y', self._slope).T @ self._rotation() @ of_imu.T
-        apart = np.ptp(
-            [(tilt @ dynamics.placement(q, dynamics.frames[foot])[0])[2] for foot in standing]
-        )
+        legs = Legs(self._robot, np.median(self._position, axis=0)[None])
+        up = self._rotation().T @ pin.utils.rotate('y', self._slope)[:, 2]
+        leans = legs.leans(up) if self._has_soles and self._robot.is_free else []
+        for foot, (lean, joints) in zip(self._robot.feet, leans):
+            if lean > SOLE + min(each for each, _ in leans):
+                yield InvalidInput(
+                    f'sole of {foot}',
+                    value=f'{lean:.2f} rad from level',
+                    limit='it stands, and the others lie flat',
+                    remedy=f'wrong zeros or signs, or joints in another order: {joints}',
+                )
+                return
+        stands = [foot in standing for foot in self._robot.feet]
+        apart = np.ptp(legs.heights(up[None])[0][stands])
         if apart > SAME_FLOOR:
             yield InvalidInput(
                 'feet ' + ' and '.join(standing),
@@ -370,6 +476,19 @@ class _Judge:
                 remedy='joints are told in another order or with another sign or zero, or the '
                 'floor is not level',
             )
+
+
+def _rms(values: np.ndarray) -> float:
+    """Return the root of the mean square of numbers, or of the sizes of rows."""
+    return math.sqrt(np.sum(values * values) / max(len(values), 1))
+
+
+def _means(time: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middles of windows of n rows, s, and the means of values over them."""
+    areas = 0.5 * (values[1:] + values[:-1]) * np.diff(time)[:, None]
+    sums = np.vstack((np.zeros(values.shape[1]), np.cumsum(areas, axis=0)))
+    spans = time[n:] - time[:-n]
+    return time[:-n] + 0.5 * spans, (sums[n:] - sums[:-n]) / spans[:, None]
 
 
 def _compare(
@@ -440,7 +559,12 @@ def _delay(time: np.ndarray, told: np.ndarray, true: np.ndarray) -> float:
 
 
 def _judge_factor(
-    what: str, factor: float, units: dict[float, str], against: str, signed: bool = True
+    what: str,
+    factor: float,
+    units: dict[float, str],
+    against: str,
+    signed: bool = True,
+    within: float = 1.0,
 ) -> Iterator[InvalidInput]:
     size = abs(factor)
     value = f'{factor:.3g} times {against}'
@@ -455,5 +579,5 @@ def _judge_factor(
                 what, value=value, limit='must be 1 times', remedy=f'it seems to be told in {words}'
             )
             return
-    if not 0.5 <= size <= 2.0:
+    if not 1.0 / (1.0 + within) <= size <= 1.0 + within:
         yield InvalidInput(what, value=value, limit='must be 1 times')
