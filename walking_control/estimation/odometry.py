@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from walking_control.models.signals import WalkerState
 
 
+JUMP = 0.25  # m/s from one tick to the next: a base that a foot at rest carries does not
+
+
 class LegOdometry:
     """Place and velocity of the base, the stance foot at rest on the floor.
 
@@ -35,9 +38,11 @@ class LegOdometry:
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
         self._feet = dynamics.robot.feet
+        self._moved: np.ndarray | None = None  # how the base moved a tick ago, m/s
 
     def reset(self) -> None:
-        """Forget the past, of which there is none."""
+        """Forget how the base moved."""
+        self._moved = None
 
     def place_feet(self, q: np.ndarray, v: np.ndarray) -> list[list[float]]:
         """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
@@ -81,6 +86,22 @@ class LegOdometry:
         along, across, _ = state.foothold.tolist()
         base = state.base
         base.position[0], base.position[1], base.position[2] = along - x, across - y, -z
-        np.negative(self._dynamics.foot_velocity(self._feet[state.support]), out=base.linear)
+        base.linear[:] = self._velocity(state)
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - z
+
+    def _velocity(self, state: WalkerState) -> np.ndarray:
+        """Return how fast the base moves over the foot that rests, floor axes, m/s, ``(3,)``.
+
+        That is the stance foot. But a foot that has just come down carries before it rests: if it
+        says that a base that is free jumps, another that touches is believed where it says less.
+        """
+        moved, before = self._moves_over(state.support), self._moved
+        if before is not None and np.linalg.norm(moved - before) > JUMP:
+            touching = [self._moves_over(int(i)) for i in np.flatnonzero(state.contact)]
+            moved = min([moved, *touching], key=lambda each: float(np.linalg.norm(each - before)))
+        self._moved = moved if self._dynamics.robot.is_free else None
+        return moved
+
+    def _moves_over(self, foot: int) -> np.ndarray:
+        return -np.asarray(self._dynamics.foot_velocity(self._feet[foot]))

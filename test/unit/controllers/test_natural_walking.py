@@ -2,6 +2,7 @@
 """Natural walking in space: tracked gaits, and the law as a whole."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -122,13 +123,63 @@ def test_a_bump_is_smooth_and_ends_with_the_step():
     floor.touch(0.015)
     assert floor.roughness == pytest.approx(0.01)
     s = np.linspace(0.0, 1.0, 2001)
-    height, first, second = np.array([floor.bump(part) for part in s]).T
+    height, first, second = np.array([floor.bump(part, 1.0) for part in s]).T
     assert height.max() == pytest.approx(0.015) and height[-1] == first[-1] == height[0] == 0.0
     np.testing.assert_allclose(np.gradient(height, s), first, atol=2e-3)
     np.testing.assert_allclose(np.gradient(first, s), second, atol=0.1)
     for _ in range(8):
         floor.touch(0.001)
-    assert floor.roughness == 0.0 and not floor.bump(0.6).any()
+    assert floor.roughness == 0.0 and not floor.bump(0.6, 1.0).any()
+
+
+def sole(pitch):
+    """Return a foot that lies still, its toe up by an angle in rad."""
+    return SimpleNamespace(velocity=np.zeros(6), rotation=pin.utils.rotate('y', -pitch))
+
+
+def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
+    """It lagged behind what it was lifted by, and hung at the edge until it was too late."""
+    floor, dt = FeltFloor(Scale(10.0, 0.8, 9.81)), 1e-4
+    floor.touch(0.015)
+    floor.lift_over()
+    rows = []
+    for tick in range(1, 900):
+        floor.follow(np.zeros(2), sole(0.0), 0.0, True, dt)
+        rows.append(floor.bump(0.75 + 2.5 * dt * tick, 2.5))
+    height, first, second = np.array(rows)[5:].T
+    assert height.max() > 0.025
+    np.testing.assert_allclose(np.gradient(height, dt), first, atol=0.02)
+    np.testing.assert_allclose(np.gradient(first, dt)[1:-1], second[1:-1], atol=2.0)
+
+
+def test_a_sole_on_an_edge_is_no_slope():
+    """A toe on a tile of 2 cm would turn the gait and the trunk to a ramp of 17 degrees."""
+    lean = [0.0, 0.0]
+    for rough in range(2):
+        for i, pitch in enumerate((0.14, 0.35)):
+            floor = FeltFloor(Scale(10.0, 0.8, 9.81))
+            for _ in range(2 * rough):
+                floor.touch(0.03)
+            for _ in range(200):
+                floor.follow(np.zeros(2), sole(pitch), 0.1, True, 0.002)
+            lean[i] = floor.slope[0]
+        # a ramp is believed at once where the floor was even
+        assert lean[0] == pytest.approx(0.0 if rough else np.tan(0.14), abs=1e-3)
+        assert lean[1] == 0.0
+    for _ in range(200):  # and on any floor once footholds say the same
+        floor.follow(np.array([0.33, 0.0]), sole(0.35), 0.1, True, 0.002)
+    assert floor.slope[0] == pytest.approx(0.3, abs=1e-3)
+
+
+def test_an_impact_does_not_end_the_gait_on_a_rough_floor():
+    """One odd tick after a landing would end the gait, and squatting cost eight times as much."""
+    values = load_robot('walker3d').values(NaturalWalkingParameters)
+    switch = GaitSwitch(0.2857)
+    switch.on_gait = True
+    for tick in range(60):
+        switch.judge(np.array([0.3, 0.0]), 0.002 * tick, True, True, 0.002)
+        switch.go_on(0.2, 0.2, values)
+        assert switch.on_gait == (0.002 * tick < 0.06)
 
 
 def test_the_gait_is_left_for_what_grows():

@@ -9,11 +9,12 @@ import pytest
 
 from walking_control.estimation.contact import ContactEvidence, lift_load
 from walking_control.estimation.estimator import Estimator
+from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Measurement, WalkerState
 
 
 def test_contact_is_seen_at_once_and_flicker_is_not():
@@ -201,3 +202,23 @@ def test_base_in_space_of_every_robot(name):
         angles = np.concatenate(([truth.pitch] * len(robot.base.angles), measurement.position))
         assert state.coordinates == pytest.approx(robot.supports[robot.feet[1]] @ angles, abs=1e-12)
         assert np.abs(state.rates).max() > 0.0
+
+
+def test_a_foot_that_has_just_come_down_does_not_throw_the_base():
+    """A swing foot that met an edge carried while it moved, and the base seemed to stand still."""
+    robot = load_robot('walker3d').robot
+    odometry, state = LegOdometry(Dynamics(robot)), WalkerState(robot)
+    q = Dynamics(robot).configuration(np.zeros(len(robot.joints)))
+    v, forces = np.zeros(Dynamics(robot).nv), np.zeros((2, 3))
+    v[6 + robot.joint_index('left_hip_pitch')] = -1.0  # seen from the hip, the left foot swings
+
+    def base_speed(support, contact):
+        state.support, state.contact[:] = support, contact
+        odometry.update(state, odometry.place_feet(q, v), forces)
+        return float(np.linalg.norm(state.base.linear))
+
+    assert base_speed(1, [False, True]) == pytest.approx(0.0)
+    assert base_speed(0, [True, True]) == pytest.approx(0.0)
+    assert base_speed(0, [True, False]) > 0.5, 'a foot that stands alone is believed'
+    odometry.reset()
+    assert base_speed(0, [True, True]) > 0.5

@@ -22,11 +22,13 @@ from walking_control.models.scale import Scale
 
 SETTLED, TURNING = 0.14, 0.143  # a sole is believed so long after its touchdown, and turning slower
 STEEPEST = 0.3  # rise over run: no floor is steeper
+ALONE, WARY = 0.17, 0.06  # so much off what footholds say one sole is believed, less on a floor
+# that was rough before: beyond, it lies on an edge
 SLOPE_TIME = 0.105  # how fast the gait follows the slope that the sole finds
 EVEN, SMOOTH = 0.00625, 0.0025  # a height that is no roughness; roughness that is forgotten
 LEAN = 0.03  # rise over run: a floor that leans
 FORGET = 0.8  # part of the roughness that is left a step later
-LIFT, HIGHEST = 1.5, 0.0375  # how much higher the foot swings than the floor is rough; at most
+LIFT, HIGHEST = 1.5, 0.0625  # how much higher the foot swings than the floor is rough; at most
 OVER, LIFTING = 0.025, 22.8  # so much higher, and as fast, over an edge that it hit
 UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
 
@@ -53,7 +55,7 @@ class FeltFloor:
         """Forget the past: the floor is level and smooth."""
         self.slope[:] = self._found[:] = 0.0
         self.bank, self.roughness, self.settled = np.eye(3), 0.0, True
-        self._over = self._over_rate = self._over_wanted = 0.0
+        self._wary, self._over, self._over_wanted = False, np.zeros(3), 0.0
 
     def follow(
         self, slope: np.ndarray, foot: Foot, elapsed: float, on_gait: bool, dt: float
@@ -73,13 +75,15 @@ class FeltFloor:
             if self.settled:
                 normal = foot.rotation[:, 2]
                 lean = -normal[:2] / max(normal[2], STEEPEST)
-                self._found[:] = np.clip(lean, -STEEPEST, STEEPEST)
+                if math.hypot(*(lean - slope)) < (WARY if self._wary else ALONE):
+                    self._found[:] = np.clip(lean, -STEEPEST, STEEPEST)
             self.slope += min(1.0, dt / (SLOPE_TIME * self._time)) * (self._found - self.slope)
         else:
             self.slope[:] = self._found[:] = slope
-        lifting, way = LIFTING / self._time, self._over_wanted - self._over
-        self._over_rate += dt * lifting * (lifting * way - 2.0 * self._over_rate)
-        self._over += dt * self._over_rate
+        lifting, over = LIFTING / self._time, self._over
+        over[2] = lifting * (lifting * (self._over_wanted - over[0]) - 2.0 * over[1])
+        over[1] += dt * over[2]
+        over[0] += dt * over[1]
 
     def turn(self, ahead: float, across: float) -> None:
         """Turn the bank to what the gait does not know, rise over run in the heading frame."""
@@ -88,10 +92,11 @@ class FeltFloor:
 
     def touch(self, height: float) -> None:
         """Take a touchdown: the height over the slope from foot to foot, m."""
+        self._wary = self.roughness > 0.0
         self.roughness = max(abs(height) - EVEN * self._length, FORGET * self.roughness)
         if self.roughness < SMOOTH * self._length:
             self.roughness = 0.0
-        self._over = self._over_rate = self._over_wanted = 0.0
+        self._over[:] = self._over_wanted = 0.0
 
     @property
     def uneven(self) -> bool:
@@ -99,18 +104,32 @@ class FeltFloor:
         return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
 
     def lift_over(self) -> None:
-        """Lift the foot that hit an edge."""
-        self._over_wanted = OVER * self._length
+        """Lift the foot that hit an edge, or hits it still."""
+        self._over_wanted += OVER * self._length
 
-    def bump(self, s: float) -> np.ndarray:
-        """Return how much higher than on the gait the foot swings, and two derivatives in s, m."""
-        height = min(LIFT * self.roughness, HIGHEST * self._length) + self._over
+    def bump(self, s: float, rate: float) -> np.ndarray:
+        """Return how much higher than on the gait the foot swings, with two derivatives, ``(3,)``.
+
+        Args:
+            s: Part of the step that is over.
+            rate: Of s, 1/s.
+        """
+        over = self._over
+        height = min(LIFT * self.roughness, HIGHEST * self._length) + over[0]
         falls = s > 0.5 * (UP[1] + DOWN[0])
         begin, end = DOWN if falls else UP
-        span = end - begin
-        left, first, second = fading((s - begin) / span)
-        share = np.array([left, first / span, second / span**2])
-        return height * (share if falls else np.array([1.0, 0.0, 0.0]) - share)
+        pace = rate / (end - begin)
+        share, first, second = fading((s - begin) / (end - begin))
+        if not falls:
+            share, first, second = 1.0 - share, -first, -second
+        first, second = first * pace, second * pace**2
+        return np.array(
+            [
+                share * height,
+                first * height + share * over[1],
+                second * height + 2.0 * first * over[1] + share * over[2],
+            ]
+        )
 
 
 def fading(part: float) -> tuple[float, float, float]:

@@ -34,6 +34,7 @@ class GaitSwitch:
         judged: Deviation, smoothly, m, ``(2,)``.
         rate: And how fast it grows, m/s, ``(2,)``.
         rough: Whether the floor is.
+        begun: Whether the step under way is judged by now.
         calm: How many steps off the gait were calm, one after another; no more than needed count.
     """
 
@@ -43,7 +44,7 @@ class GaitSwitch:
 
     def reset(self) -> None:
         """Begin anew, off the gait, with nothing to recover from."""
-        self.on_gait, self.calm, self.rough = False, TO_ENTER, False
+        self.on_gait, self.calm, self.rough, self.begun = False, TO_ENTER, False, False
         self.judged, self.rate = np.zeros(2), np.zeros(2)
 
     @property
@@ -79,7 +80,8 @@ class GaitSwitch:
         begins = 2.0 * dt if settled and not rough else ROUGH_FIRST * self._time
         time = (ROUGH_FILTER if rough else FILTER) * self._time
         self.rough = rough
-        if elapsed < begins:
+        self.begun = elapsed >= begins
+        if not self.begun:
             self.judged, self.rate = deviation.copy(), np.zeros(2)
         else:
             self.rate = (deviation - self.judged) / time
@@ -117,6 +119,6 @@ class GaitSwitch:
         if self.rough:
             ahead, limit = self.judged, WIDER * limit
             sideways = limit
-        pushed = FIRST < part < LAST and math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
-        if pushed or remaining < -LATEST * self._time:
+        far = math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
+        if self.begun and FIRST < part < LAST and far or remaining < -LATEST * self._time:
             self.on_gait, self.calm = False, 0

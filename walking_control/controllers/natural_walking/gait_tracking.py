@@ -53,8 +53,8 @@ FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a to
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
 SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
-STRUCK, TRIPPED = 0.3, 0.8  # parts of the step: before, no foot has met the floor early; it has met
-# an edge until, and is lifted over it
+STRUCK, TRIPPED = 0.3, 0.93  # parts of the step: before, no foot has met the floor early; it has
+# met an edge until, and is lifted over it
 CLEAR = 0.21  # so long it does not land then
 SOON = 0.07  # so long before its time a foot that touches is no surprise
 DEEPER = 1.5  # g: so much faster a foot looks for a late floor
@@ -107,8 +107,8 @@ class GaitTracking:
         self._drift = np.zeros(2)  # deviation at the last touchdown that belongs to the command
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
-        self._knee_error = self._speed = self.off = self._soonest = 0.0
-        self.touching = self.struck = self._tripped = False
+        self._knee_error = self._speed = self.off = self._soonest = self._touched = 0.0
+        self.touching = self.struck = self._tripped = self._stumbled = False
         self.may_inject = True
         self.felt.reset()
 
@@ -138,8 +138,8 @@ class GaitTracking:
         wanted = engine.velocity.planned
         self._speed = float(wanted[0])
         gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
-        self._soonest, self._tripped = STRUCK * gait.duration, False
-        self.touching = self.struck = False
+        self._soonest, self._stumbled = STRUCK * gait.duration, self._tripped
+        self.touching = self.struck = self._tripped = False
         aim = _aim_at(wanted, gait, np.zeros(2))
         self._drift = offsets_of(aim, SIDE[engine.stance], fall.rate, np.zeros(1))[:, 0]
         self.deviation = fall.capture - self.row()[CAPTURE] - self._drift
@@ -164,11 +164,16 @@ class GaitTracking:
         engine, row, elapsed = self._engine, self.row(), self._engine.plan.elapsed
         fall = engine.find_fall()
         self.touching = engine.touchdown.touches and self.s > STRUCK
+        left = engine.plan.step.remaining
         if self.touching and self.s < TRIPPED and not self._tripped:
-            self._tripped, self._soonest = True, elapsed + CLEAR * self._time
+            clear = min(CLEAR * self._time, max(left - SOON * self._time, 0.0))
+            self._tripped, self._soonest = True, elapsed + clear
             self.felt.lift_over()
-        if self.touching and self.may_land and self._surprises(engine.plan.step.remaining):
-            self.struck = True
+        if self.touching:
+            self._touched = elapsed
+            self.struck = self.struck or self.may_land and self._surprises(left)
+        elif self._surprises(elapsed - self._touched):
+            self.struck = False
         if not self.touching:
             growth = math.exp(row[RATE] * elapsed)
             self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
@@ -179,8 +184,8 @@ class GaitTracking:
 
     @property
     def surprised(self) -> bool:
-        """Return whether the last touchdown was much too early or too late."""
-        return self._surprises(abs(self.off))
+        """Return whether the last foot hit an edge, or came down much too early or too late."""
+        return self._stumbled or self._surprises(abs(self.off))
 
     @property
     def may_land(self) -> bool:
@@ -334,10 +339,9 @@ class GaitTracking:
         acceleration[:2] += (
             second * rate**2 * self._shift + 2.0 * first * rate * self._shift_rate + share * jump
         )
-        for order, (part, more) in enumerate(
-            zip((place, speed, acceleration), self.felt.bump(self.s), strict=True)
-        ):
-            part[2] += more * rate**order
+        bump = self.felt.bump(self.s, rate)
+        for part, more in zip((place, speed, acceleration), bump, strict=True):
+            part[2] += more
         heading = engine.heading
         desired.position[:] = self._within_reach(heading.to_floor(place))
         desired.velocity[:] = heading.to_floor(speed)

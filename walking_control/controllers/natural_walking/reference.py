@@ -19,6 +19,7 @@ is linear. Of a floor that the robot file says to slope the law's axes are the f
 from them, and the pendulum's middle is moved downhill.
 """
 
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -105,36 +106,44 @@ class GaitTable:
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""
         self.rise = float(np.clip(rise, self.rises[-1], self.rises[0]))
-        self._step = self._between(self._rows, speed, rise)
+        self._places = self._find(speed, rise)
         self.stride = self.stride_at(speed, rise)
         return self.stride
 
     def stride_at(self, speed: float, rise: float = 0.0) -> Stride:
         """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
-        stride = self._between(self._strides, speed, rise)
+        stride = _between(self._strides, self._find(speed, rise))
         speed, duration, *_, work, reach = stride[:6].tolist()
         return Stride(speed, duration, stride[2:4], stride[6:8], work, reach)
 
-    def _between(self, table: np.ndarray, speed: float, rise: float) -> np.ndarray:
-        """Return what a table over rise and speed has there, or at the nearest place."""
-        for grid, value in ((-self.rises, -rise), (self.speeds, speed)):
-            place = float(np.interp(value, grid, np.arange(len(grid))))
-            lower, upper = int(place), min(int(place) + 1, len(grid) - 1)
-            table = table[lower] + (place - lower) * (table[upper] - table[lower])
-        return table
+    def _find(self, speed: float, rise: float) -> list[float]:
+        """Return the place of a rise and a speed, or the nearest, in the grids of the table."""
+        return [
+            float(np.interp(value, grid, np.arange(len(grid))))
+            for grid, value in ((-self.rises, -rise), (self.speeds, speed))
+        ]
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
         place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
         lower = min(int(place), SAMPLES - 2)
-        below, above = self._step[lower : lower + 2]
+        below, above = _between(self._rows[:, :, lower : lower + 2], self._places)
         row = below + (place - lower) * (above - below)
         result: np.ndarray = row if foot == 0 else row * MIRROR
         return result
 
     def part_at(self, place: float) -> float:
         """Return the part of the step at which the centre of mass is so far ahead, m."""
-        return float(np.interp(place, self._step[:, PLACE], np.linspace(0.0, 1.0, SAMPLES)))
+        ahead = _between(self._rows[..., PLACE], self._places)
+        return float(np.interp(place, ahead, np.linspace(0.0, 1.0, SAMPLES)))
+
+
+def _between(table: np.ndarray, places: Sequence[float]) -> np.ndarray:
+    """Return what a table has at a place in each of its first axes, linearly."""
+    for place in places:
+        lower, upper = int(place), min(int(place) + 1, len(table) - 1)
+        table = table[lower] + (place - lower) * (table[upper] - table[lower])
+    return table
 
 
 def _work(gait: SpaceGait) -> float:
