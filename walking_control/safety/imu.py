@@ -22,6 +22,7 @@ GRAVITY_TIME = 0.5  # s over which the specific force is averaged: longer than a
 SETTLING = 0.2
 SHOVE, SHOVE_TIME = 2.0, 0.03  # g, s: an impact on a soft floor does not last so long
 UNSEEN = SHOVE * SHOVE_TIME  # g s: a change of velocity by so much that no leg shows is none
+STUMBLES = 0.5  # of a change of velocity, by the forces on the feet: it is an impact of theirs
 LOADED = 0.2  # of the weight, on all feet together: less is a fall
 
 
@@ -38,7 +39,8 @@ class ImuCheck:
     joints move is dead.
 
     Shoved: a push moves the legs too. An acceleration that lasts and that no leg shows is a lie of
-    which an estimator makes a wrong velocity. Each check is told the time that a sample stands for:
+    which an estimator makes a wrong velocity; but in a stumble no foot rests, and it is the feet
+    that feel what throws the robot. Each check is told the time that a sample stands for:
     a silence around it is none of its business.
 
     Args:
@@ -50,7 +52,8 @@ class ImuCheck:
 
     def __init__(self, robot: Robot, values: SafetyParameters, gravity: float) -> None:
         self._values, self._gravity = values, gravity
-        self._loaded = LOADED * scale_of(robot, gravity).mass * gravity
+        self._mass = scale_of(robot, gravity).mass
+        self._loaded = LOADED * self._mass * gravity
         self._legs = Dynamics(robot)
         self._imu = self._legs.frame(robot.imu_link)
         self._q = self._legs.configuration(np.zeros(len(robot.joints)))
@@ -63,7 +66,7 @@ class ImuCheck:
         self._said, self._position = b'', []
         self._repeated, self._shoved = 0.0, 0.0
         self._force: list[float] = []
-        self._claimed = self._seen = np.zeros(3)  # m/s
+        self._claimed = self._seen = self._pressed = np.zeros(3)  # m/s
 
     def feel_shove(self, measurement: Measurement, heard: float) -> str | None:
         """Return in words why nothing moves the robot as the IMU says, or None.
@@ -81,15 +84,17 @@ class ImuCheck:
         if not any(force) or felt <= SHOVE * self._gravity:
             self._shoved = 0.0
             return None
+        moved = self._by_legs(measurement)
         if not self._shoved:
-            self._claimed, self._seen = np.zeros(3), self._by_legs(measurement)
+            self._claimed, self._pressed, self._seen = np.zeros(3), np.zeros(3), moved
         self._shoved += heard
         self._claimed += heard * np.array((x, y, z - self._gravity))
+        self._pressed += heard * self._by_feet(measurement)
         if self._shoved <= SHOVE_TIME + 1e-6:  # stamps are rounded
             return None
-        moved = self._by_legs(measurement) - self._seen
-        unseen = min(math.hypot(*row) for row in (self._claimed - moved).tolist())
-        if unseen <= UNSEEN * self._gravity:
+        unseen = min(math.hypot(*row) for row in (self._claimed - moved + self._seen).tolist())
+        stumbles = self._pressed @ self._claimed > STUMBLES * self._claimed @ self._claimed
+        if stumbles or unseen <= UNSEEN * self._gravity:
             return None
         return (
             f'the IMU says that the robot is accelerated by {felt:.3g} m/s^2 and did for '
@@ -117,6 +122,19 @@ class ImuCheck:
             for foot in robot.feet
         ]
         return np.array(rows)
+
+    def _by_feet(self, measurement: Measurement) -> np.ndarray:
+        """Return the acceleration of the centre of mass by what the feet feel, m/s^2, ``(3,)``.
+
+        Legs must have been placed as measured; see `_by_legs`.
+        """
+        legs, robot, frames = self._legs, self._legs.robot, self._legs.data.oMf
+        force = np.zeros(3)
+        for foot, felt in zip(robot.feet, measurement.foot_force, strict=True):
+            force += frames[legs.frames[foot]].rotation @ felt
+        specific = (frames[self._imu].rotation.T @ force / self._mass).tolist()
+        up = np.array(_turn(measurement.orientation.tolist(), specific))
+        return up - np.array([0.0, 0.0, self._gravity])
 
     def feel_gravity(self, measurement: Measurement, heard: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.

@@ -71,8 +71,11 @@ def test_an_impact_is_no_fault_once_it_walks(check):
     assert feel(check, (0.0, 0.0, -G), ticks=100) is not None  # and then it hangs upside down
 
 
-def shove(force, turning=0.0, silence=0.0, samples=25):
-    """Return the fault after a walker in space felt a force, m/s^2, for some samples of 2 ms."""
+def shove(force, turning=0.0, silence=0.0, samples=25, pressed=0.0):
+    """Return the fault after a walker in space felt a force, m/s^2, for some samples of 2 ms.
+
+    Its feet are `pressed` by so much of it, kg.
+    """
     robot = load_robot('walker3d').robot
     supervisor, measurement = Supervisor(robot, SafetyParameters.read({}), period=0.002), None
     for tick in range(50 + samples):
@@ -81,6 +84,8 @@ def shove(force, turning=0.0, silence=0.0, samples=25):
         measurement.linear_acceleration[:] = 1e-3 * (tick % 2), 0.0, G
         if tick >= 50:
             measurement.linear_acceleration[0] += force
+            measurement.foot_force[0] = 0.0, 0.0, 98.1
+            measurement.foot_force[1] = pressed * force, 0.0, 0.0
             measurement.angular_velocity[1] += 0.002 * turning
         supervisor.check_measurement(measurement)
     return supervisor.fault
@@ -99,6 +104,16 @@ def test_a_push_that_the_legs_show_is_no_lie():
     assert shove(30.0, turning=30.0 / 0.9) is None
     fault = shove(30.0)
     assert fault.code == 'accelerometer' and 'no leg' in fault.message
+
+
+def test_a_stumble_that_the_feet_feel_is_no_lie():
+    """If it failed, a robot that stumbles would be stopped though it may go on, or a lie pass.
+
+    Neither foot rests then, so that no leg shows what throws it; the feet of 10 kg feel it.
+    """
+    assert shove(60.0, pressed=7.0) is None
+    assert shove(60.0, pressed=3.0).code == 'accelerometer'
+    assert shove(60.0, pressed=-7.0).code == 'accelerometer'
 
 
 def test_an_imu_without_accelerometer_is_left_alone(check):
