@@ -40,6 +40,7 @@ setup(
         (share, ['package.xml', 'LICENSE']),
         (f'{share}/launch', glob('launch/*.launch.py')),
         (f'{share}/config/robots', glob('config/robots/*.yaml')),
+        (f'{share}/config/drives', glob('config/drives/*.yaml')),
         (f'{share}/config/comparisons', glob('config/comparisons/*.yaml')),
         (f'{share}/config/noise', glob('config/noise/*.yaml')),
         (f'{share}/config/logs', glob('config/logs/*.yaml')),

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
+from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
 from walking_control.gaits.step_judgement import asymmetry  # noqa: E402
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
@@ -52,6 +54,38 @@ def test_within_what_was_asked(found):
     landing = judgement.twist[:3] + np.cross(judgement.twist[3:], corners)
     assert (-0.26 < landing[:, 2]).all() and (landing[:, 2] < 1e-6).all()
     assert np.abs(landing[:, :2]).max() < values.landing_slip + 1e-6
+
+
+def change_limits(robot_file, joints, **changed):
+    """Return a robot file with other limits of some joints."""
+    robot = robot_file.robot
+    limits = {
+        joint: replace(limit, **changed) if joint.endswith(joints) else limit
+        for joint, limit in robot.limits.items()
+    }
+    return replace(robot_file, robot=replace(robot, limits=limits))
+
+
+def test_knees_without_room_are_named():
+    """Knees that can hardly bend would end in a message of the solver about its bounds."""
+    stiff = change_limits(load_robot('walker3d'), '_knee', upper=0.15)
+    with pytest.raises(InvalidInput, match='_knee.*leaves a gait no room'):
+        find_gaits(stiff, [0.8], COARSE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    'joints, current, velocity, words',
+    [('_hip_roll', 1.0, 12.0, '_hip_roll would need .* N m'), ('_hip_pitch', 30.0, 1.0, 'rad/s')],
+)
+def test_motors_without_a_gait_are_named(joints, current, velocity, words):
+    """Whoever's motors are too weak or too slow for any gait would read about solvers."""
+    pairs = [
+        (f'robot.actuators.{side}{joints}.current_limit', current) for side in ('left', 'right')
+    ]
+    robot_file = change_limits(load_robot('walker3d', pairs), joints, velocity=velocity)
+    (member,) = find_gaits(robot_file, [0.8], COARSE).members
+    assert re.search(words, member.reason) and 'may be asked of it' in member.reason
 
 
 @pytest.mark.long

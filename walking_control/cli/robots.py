@@ -57,6 +57,9 @@ class _Adopt(Writing):
     armature: list[tuple[str, float]] = option(
         'inertia of its rotor at the joint, kg m^2 (repeatable)', 'JOINT=VALUE', margin
     )
+    drives: str | None = option(
+        'of its joints: a name in config/drives, such as unitree_g1, or a file', 'NAME'
+    )
     sole: Sequence[float] | None = option(
         'of each foot, m; 0 0: points', ('LENGTH', 'WIDTH'), not_negative, nargs=2
     )
@@ -105,6 +108,7 @@ def adopt(options: _Adopt) -> Answer:
             dict(options.posture),
             options.bend,
             options.strict,
+            options.drives,
         ),
     )
     with writing_to(options.out):
@@ -153,6 +157,9 @@ class _BringUp(Writing):
         'points that tuning tries; 0: none (default: 12)', 'N', seed, default=12
     )
     seed: int = option('of everything random', 'N', seed, default=0)
+    gaits: bool = option(
+        'of bipeds: a first walk, then gaits of its own, and nothing else; minutes'
+    )
 
 
 @verb(
@@ -177,6 +184,7 @@ def bring_up(options: _BringUp) -> Answer:
         options.duration,
         options.evaluations,
         options.seed,
+        options.gaits,
         progress=say,
         more=(Step('ros2_control', ('check',), _write_ros2_control),),
     )
@@ -227,6 +235,12 @@ def sentence(step: dict[str, object]) -> str:
 
 
 class _Gallery(Answered):
+    films: bool = option('of walks on gaits of their own, above stepping')
+    policy: list[tuple[str, ...]] = option(
+        'with --films: a learned policy to walk beside, on the robot of that name (repeatable)',
+        'ROBOT,FILE,NAME',
+        words,
+    )
     folders: Sequence[Path] = argument(
         'that bring-up wrote, in the order of the page', 'DIR', nargs='+', type=Path
     )
@@ -242,4 +256,12 @@ class _Gallery(Answered):
 @verb('walking_control gallery my_robot/up another/up --out gallery.md')
 def gallery(options: _Gallery) -> Answer:
     """Put robots that were brought up on one page: picture, numbers, commands."""
-    return Answer({}, say_nothing, files=write_gallery(options.folders, options.page))
+    if any(len(words) != 3 for words in options.policy) or options.policy and not options.films:
+        raise InvalidInput(
+            'option --policy',
+            limit='takes a robot, the file of a policy and its description, with --films',
+            remedy='--films --policy "g1 12dof,motion.pt,unitree_g1"',
+        )
+    policies = {robot: (file, config) for robot, file, config in options.policy}
+    files = write_gallery(options.folders, options.page, options.films, policies)
+    return Answer({}, say_nothing, files=files)

@@ -103,6 +103,15 @@ def noise_path(name_or_path: str | Path) -> Path:
     return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
 
+def drives_path(name_or_path: str | Path) -> Path:
+    """Return the path of a file of drives given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such file.
+    """
+    return _given_or_shipped(name_or_path, 'drives', 'drives', 'file of drives', 'a file')
+
+
 def route_path(name_or_path: str | Path) -> Path:
     """Return the path of a route file given its name or its path.
 

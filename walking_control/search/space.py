@@ -38,6 +38,7 @@ HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown windi
 STOP = 0.02  # rad: how far a gait stays from joint stops
 CROUCH = 0.94  # of the height of the hips over the soles at zero angles: where a guess walks
 FAST = 20.0  # rad in sqrt(l / g): rates that no gait reaches
+EACH = ' of joint '  # in the name of a constraint: before the index of a joint
 PERIODS = 0.4, 3.0  # of sqrt(l / g): shortest and longest step of a free time
 
 
@@ -141,6 +142,7 @@ class SpaceSearch:
         speed: float,
         start: Gait | None = None,
         slope: float = 0.0,
+        strength: float = 1.0,
     ) -> SpaceResult:
         """Return the gait of a speed on a slope, searched from a `Gait` such as its neighbour's.
 
@@ -149,6 +151,7 @@ class SpaceSearch:
             speed: Along the floor, m/s.
             start: Where the search begins; None takes a guess.
             slope: Of the floor, rad, downhill positive.
+            strength: How many times as strong and fast motors are thought to be.
 
         Raises:
             InvalidInput: The speed is not above 0, or the slope is steeper than `STEEPEST`.
@@ -162,7 +165,7 @@ class SpaceSearch:
                 limit=f'must be within {STEEPEST:g} rad',
                 remedy='give degrees to --slope-deg and --slopes-deg',
             )
-        general = self.general
+        general, (lower, upper) = self.general, self._bounds(values)
         program = _program(
             self.equations,
             general.degree,
@@ -175,8 +178,10 @@ class SpaceSearch:
         gait = self.guess(values, speed) if start is None else start
         grid = evaluation(gait.phases[0].degree, points(general.degree)) @ gait.phases[0].values
         x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
-        lower, upper = self._bounds(values)
-        begin, numbers = time.perf_counter(), self._numbers(values, speed, slope)
+        begin, numbers = (
+            time.perf_counter(),
+            self._numbers(values, speed, slope, strength),
+        )
         solution = program.solver(
             x0=np.clip(x, lower, upper),
             p=numbers,
@@ -188,6 +193,7 @@ class SpaceSearch:
         spent = time.perf_counter() - begin
         x = np.array(solution['x']).ravel()
         attempt = attempt_of(program, x, numbers, float(solution['f']), program.solver.stats())
+        attempt = replace(attempt, worst=self._in_words(attempt.worst))
         self.progress(
             f'{speed:.3g} m/s{on_slope(slope)}: {attempt.status}, cost {attempt.cost:.4g}, '
             f'{attempt.iterations} iterations, {spent:.1f} s'
@@ -206,14 +212,25 @@ class SpaceSearch:
             program.build_time,
         )
 
-    def _numbers(self, values: SpaceSearchParameters, speed: float, slope: float) -> np.ndarray:
-        """Return the parameters of the program."""
-        motors = [self.robot.actuators[joint] for joint in self.robot.joints]
-        limits = values.motor_share * self.robot.effort_limits[: len(motors)]
+    def _in_words(self, worst: str) -> str:
+        """Return what a constraint is about, the joint by its name."""
+        what, _, joint = worst.partition(EACH)
+        return f'{what} of {self.robot.joints[int(joint)]}' if joint else what
+
+    def limits(self, values: SpaceSearchParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest efforts (N m) and rates (rad/s) that a gait may ask of the joints."""
         rates = [
-            values.rate_share * min(self.robot.limits[joint].velocity, FAST / self.scale.time)
+            min(self.robot.limits[joint].velocity, FAST / self.scale.time)
             for joint in self.robot.joints
         ]
+        efforts = self.robot.effort_limits[: len(self.robot.joints)]
+        return values.motor_share * efforts, values.rate_share * np.array(rates)
+
+    def _numbers(
+        self, values: SpaceSearchParameters, speed: float, slope: float, strength: float
+    ) -> np.ndarray:
+        """Return the parameters of the program."""
+        limits, rates = (strength * most for most in self.limits(values))
         power = self.weight * np.sqrt(self.gravity * self.scale.length)
         wound = wind(self.robot, self.scale).actuators
         copper = [
@@ -252,6 +269,16 @@ class SpaceSearch:
                 low[knee] = max(low[knee], values.least_bend)
             else:
                 high[knee] = min(high[knee], -values.least_bend)
+        for joint, least, most in zip(self.robot.joints, low, high, strict=True):
+            if least >= most:
+                raise InvalidInput(
+                    f'joint {joint}',
+                    value=f'from {self.robot.limits[joint].lower:g} to '
+                    f'{self.robot.limits[joint].upper:g} rad',
+                    limit=f'leaves a gait no room: it keeps {STOP:g} rad from each stop, and bends '
+                    f'knees by {values.least_bend:g} rad at least',
+                    remedy='wider limits in the description, or a smaller space_search.least_bend',
+                )
         times = (
             (values.gait_time,) * 2
             if values.gait_time > 0.0

@@ -96,9 +96,11 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     for tilt in (turns[2, 3], turns[2, 4], turns[1, 3]):
         for sign in (1.0, -1.0):
             rows.add('tilt of the base', task['tilt'] + sign * tilt, 0.0, np.inf)
-    rows.add('joint rates', v / numbers.rates, -1.0, 1.0)
+    for i in range(n):
+        rows.add(f'rate of joint {i}', v[i] / numbers.rates[i], -1.0, 1.0)
     for sign in (1.0, -1.0):
-        rows.add('efforts', numbers.limits + sign * effort, 0.0, np.inf)
+        for i in range(n):
+            rows.add(f'effort of joint {i}', numbers.limits[i] + sign * effort[i], 0.0, np.inf)
     _add_wrench(rows, wrench, task, 'on the stance foot')
     lower = np.tile(np.array(rows.lower)[:, None], len(nodes))
     lower[:on_floor, [0, -1]] = -1.0  # held there by touchdown

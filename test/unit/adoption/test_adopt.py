@@ -24,6 +24,7 @@ from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import load_urdf
+from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
 
@@ -119,7 +120,10 @@ def test_natural_walking_knows_the_soles(tmp_path, biped):
     robot_file = load_robot(path)
     known, values = robot_file.sections['stepping'], robot_file.sections['natural_walking']
     assert {name: values[name] for name in SHARED} == {name: known[name] for name in SHARED}
-    assert known['narrowest'] < values['step_width'] < known['step_width']  # as gaits have it
+    assert known['narrowest'] < values['step_width']  # as wide as gaits are searched
+    usual = SpaceSearchParameters.read({}, load_robot(path).scale).gait_width
+    assert values['step_width'] == pytest.approx(usual, rel=0.02)
+    assert load_robot(path).sections['estimator']['floor_variation'] > 0.0  # soles feel slopes
     assert values['tall'] == pytest.approx(0.97 * 0.8, abs=0.01)  # legs of 0.8 m
     assert values['place_rate'] == 0.0  # by the clock
     with pytest.raises(IncompatibleController, match='flat soles'):

@@ -17,15 +17,17 @@ from walking_control.cli.robots import sentence
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
-from walking_control.lab.experiments.bring_up import planar, run, spatial, step
+from walking_control.lab.experiments.bring_up import natural, planar, run, spatial, step
+from walking_control.lab.experiments.bring_up.natural import natural_gait, search_family
 from walking_control.lab.experiments.bring_up.planar import stand
 from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summarize
-from walking_control.lab.experiments.bring_up.spatial import legs_alone, natural_gait
+from walking_control.lab.experiments.bring_up.spatial import legs_alone
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.experiments.gait_search import scuff_length
 from walking_control.lab.reports.page import write_bring_up_page
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
+from walking_control.search.space_parameters import SpaceSearchParameters
 
 
 @pytest.fixture
@@ -239,7 +241,7 @@ def test_robots_without_a_gait_say_why(tmp_path):
     site = Site(path, tmp_path, progress=lambda text: None, current=path)
     outcome = natural_gait(site)
     assert outcome.what.startswith('none: ') and 'six joints' in outcome.what
-    assert outcome.verdict == 'passed in part'
+    assert outcome.ok and outcome.verdict == 'not passed'
 
 
 def test_a_family_has_no_hole():
@@ -249,9 +251,9 @@ def test_a_family_has_no_hole():
         for speed, reason in ((0.2, None), (0.4, 'none'), (0.6, None), (0.8, None), (1.0, 'none'))
     }
     members = tuple(found.values())
-    assert spatial.without_holes(members, found[0.6]) == (found[0.6], found[0.8])
-    assert spatial.without_holes(members, found[1.0]) == (found[0.6], found[0.8])
-    assert spatial.without_holes(members[1:2], found[0.4]) == ()
+    assert natural.without_holes(members, found[0.6]) == (found[0.6], found[0.8])
+    assert natural.without_holes(members, found[1.0]) == (found[0.6], found[0.8])
+    assert natural.without_holes(members[1:2], found[0.4]) == ()
 
 
 def test_what_is_written_can_be_moved(site):
@@ -264,9 +266,45 @@ def test_what_is_written_can_be_moved(site):
     assert load_robot(moved / 'up' / 'walks.yaml').path.parent.parent == moved
 
 
+def test_less_is_asked_where_there_is_no_gait(tmp_path, monkeypatch):
+    """A robot whose motors are slow would get no gait, though it has one of shorter steps."""
+    site = Site(robot_path('walker3d'), tmp_path, progress=lambda text: None)
+    asked, robot_file = [], load_robot('walker3d')
+
+    def find(robot_file, speeds, task, progress, slopes=(0.0,)):
+        asked.append(task.get('gait_time'))
+        reason = None if task.get('gait_time') else 'left_knee would need 31 N m'
+        members = tuple(
+            SimpleNamespace(
+                reason=reason, result=SimpleNamespace(slope=slope, speed=v), summary={'speed': v}
+            )
+            for slope in slopes
+            for v in speeds
+        )
+        return make_dataclass('Found', ['members'])(members)
+
+    monkeypatch.setattr(natural, 'find_gaits', find)
+    found, eased, reason = search_family(site, robot_file)
+    usual = SpaceSearchParameters.read({}, robot_file.scale).gait_time
+    assert asked == [None, pytest.approx(0.8 * usual), pytest.approx(0.8 * usual)]
+    assert len(found.members) == 15 and eased == 'gait_time x 0.8' and 'left_knee' in reason
+
+
+def test_gaits_come_without_what_they_do_not_need(site, monkeypatch):
+    """`bring-up --gaits` would tune and measure stepping for minutes before it finds a gait."""
+    names = [step.name for step in spatial.GAIT_STEPS]
+    assert names[-2:] == ['natural gait', 'gait margins'] and 'gains' not in names
+    known = {step.name for step in spatial.GAIT_STEPS} | {'check'}
+    assert all(set(step.needs) <= known for step in spatial.GAIT_STEPS)
+    site.path, site.gaits = robot_path('walker3d'), True
+    monkeypatch.setattr(run, 'CHECK', Step('check', (), lambda site: Outcome(False, 'no')))
+    assert [step.name for step in bring_up(site)] == ['check', *names]
+
+
 def test_a_no_is_not_passed():
     """A page would say that a robot passed what it fell at."""
-    assert Outcome(True, 'sideways no, 3 s: it falls', partly=True).verdict == 'passed in part'
+    assert Outcome(True, 'sideways no, 3 s: it falls', share=0.3).verdict == 'passed in part'
+    assert Outcome(True, 'turning no, sideways no', share=0.0).verdict == 'not passed'
     assert Outcome(True, '').verdict == 'passed' and Outcome(False, '').verdict == 'not passed'
 
 
@@ -275,18 +313,22 @@ def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')
     member = SimpleNamespace(
-        reason=None, summary={spatial.COST: 0.07, 'speed': 0.6, 'step_width': 0.22}
+        reason=None,
+        result=SimpleNamespace(slope=0.0, speed=0.6),
+        summary={natural.COST: 0.07, 'speed': 0.6, 'step_width': 0.22},
     )
-    found = make_dataclass('Found', ['members'])((member,) * 3)
-    monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options: found)
-    monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
-    monkeypatch.setattr(spatial, 'TRIED_ON_GAIT', 3.0)
+    found = make_dataclass('Found', ['members', 'assumed'])((member,) * 3, None)
+    monkeypatch.setattr(natural, 'find_gaits', lambda *arguments, **options: found)
+    monkeypatch.setattr(natural, 'save_gaits', lambda *arguments: gait_path('walker3d'))
+    monkeypatch.setattr(natural, 'BESIDE', 2.0)
+    monkeypatch.setattr(natural, 'TRIED_ON_GAIT', 3.0)
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.ok and 0.0 < outcome.value < 0.2 and outcome.figures['on_gait'] > 0.1
-    natural = load_robot(outcome.files[1])  # it starts with feet as far apart as on its gait
-    assert natural.controller == 'natural_walking'
-    assert natural.sections['natural_walking']['step_width'] == 0.22
-    monkeypatch.setattr(spatial, 'summarize', lambda run: {'steady': None})  # motors of no price
+    assert outcome.figures[natural.WORK] < 0.5 * outcome.figures['stepping']
+    walks = load_robot(outcome.files[1])  # it starts with feet as far apart as on its gait
+    assert walks.controller == 'natural_walking'
+    assert walks.sections['natural_walking']['step_width'] == 0.22
+    monkeypatch.setattr(natural, 'summarize', lambda run: {'steady': None})  # motors of no price
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.value is None and 'unknown' in outcome.what and 'on the gait' in outcome.what
 

@@ -2,11 +2,14 @@
 """The gallery: robots that were brought up, from the folders of their bring-ups."""
 
 import json
+import re
 
 import pytest
 
 from walking_control.cli import main
+from walking_control.lab.reports import gallery
 from walking_control.lab.reports.gallery import MARKS
+from walking_control.loading import load_robot
 
 
 def step(name, ok=True, what='', value=None, limit=None, **figures):
@@ -49,6 +52,16 @@ def folder(tmp_path):
                     ),
                     step('walk (MuJoCo)', False, 'fell | hard', 3.2, 's of 20 s', speed=0.1),
                     step('margins', delay='0.004 s and more'),
+                    {
+                        **step(
+                            'natural gait',
+                            what='',
+                            speed=0.65,
+                            stepping=0.48,
+                            cost_of_transport_positive=0.11,
+                        ),
+                        'verdict': 'passed',
+                    },
                     {**step('speed'), 'value': 0.312},
                 ],
             }
@@ -75,10 +88,44 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
         '7',
         '0.2',
         'delay 0.004 s (no more tried)',
+        '0.65 m/s, natural_walking: 0.11, stepping: 0.48',
         '0.312',
     ]
     assert 'walk (MuJoCo) did not pass: fell \\| hard, 3.2 s of 20 s.' in text
     assert "$ walking_control adopt 'my bot.urdf' --out bot\n$ walking_control bring-up" in text
+
+
+@pytest.mark.parametrize(
+    'words, said',
+    [
+        (['--films', '--policy', 'your bot,a.pt,b'], 'names no robot among my bot'),
+        (['--policy', 'my bot,a.pt,b'], 'with --films'),
+        (['--films', '--policy', 'my bot'], 'takes a robot'),
+    ],
+)
+def test_policies_of_other_robots_are_refused(folder, tmp_path, capsys, words, said):
+    """A policy would be left out without a word."""
+    page = tmp_path / 'robots.md'
+    assert main(['gallery', str(folder), *words, '--out', str(page)]) == 2
+    assert said in capsys.readouterr().err and not page.exists()
+
+
+@pytest.mark.long
+def test_robots_are_filmed_on_their_gaits(folder, tmp_path, monkeypatch):
+    """A page would show no film, or prices of other walks than it shows."""
+    monkeypatch.setattr(gallery, 'FILMED', 3.0)
+    natural = tmp_path / 'my_bot_natural.yaml'
+    load_robot('walker3d', controller='natural_walking').write(natural)
+    summary = json.loads((folder / 'summary.json').read_text())
+    entry = next(entry for entry in summary['steps'] if entry['name'] == 'natural gait')
+    entry['files'] = [str(natural)]
+    (folder / 'summary.json').write_text(json.dumps(summary))
+    page = tmp_path / 'robots.md'
+    assert main(['gallery', str(folder), '--films', '--out', str(page)]) == 0
+    assert (tmp_path / 'robots' / 'my_bot.gif').stat().st_size > 1e4
+    row = next(line for line in page.read_text().splitlines() if 'my_bot.gif' in line)
+    costs = [float(cost) for cost in re.findall(r'(?:natural_walking|stepping): ([0-9.]+)', row)]
+    assert costs[0] < 0.5 * costs[1]
 
 
 def test_words_of_the_writer_stay(folder, tmp_path):

@@ -14,6 +14,7 @@ import yaml
 from walking_control.exceptions import InvalidInput
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.description import BASE, fix_joints, place_base, read_description
+from walking_control.lab.adoption.drives import Drive, read_drives
 from walking_control.lab.adoption.feet import find_base, find_feet, find_forward, find_sole, Sole
 from walking_control.lab.adoption.guess import (
     Description,
@@ -279,8 +280,8 @@ def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], 
             f'{len(efforts)} joints, {min(efforts.values()):.3g} to '
             f'{max(efforts.values()):.3g} N m',
             TOLD if set(efforts) <= set(told.efforts) else LOW if missing or absurd else MEDIUM,
-            'effort limits of the description; reduction, rotor and winding are not in '
-            'it: an ideal motor each',
+            'effort limits of the description'
+            + ('' if told.drives else '; reduction, rotor and winding: an ideal motor each'),
             '--effort',
         )
     ]
@@ -372,11 +373,20 @@ def _complete(
             '--posture, --bend',
         )
     )
-    armatures = dict(description.armatures)
+    drives = read_drives(told.drives, order) if told.drives else {}
+    if drives:
+        guesses.append(_drives_guess(told, drives, order))
+    armatures = {
+        **{joint: drive.armature for joint, drive in drives.items() if drive.armature is not None},
+        **description.armatures,
+    }
+    rubbing = {joint: drive.friction for joint, drive in drives.items() if drive.friction}
+    if rubbing:
+        robot['friction'] = rubbing
     if base == 'free' and len(soles) == 2:
         armatures, more = armatures_of(tree, efforts, standing.longest, armatures)
         guesses += more
-    robot['actuators'] = motors_of(tree, efforts, armatures)
+    robot['actuators'] = motors_of(tree, efforts, armatures, drives)
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     apart = float(abs(places[0][1] - places[-1][1]))
     on_points = any(sole.is_point for sole in soles)
@@ -446,6 +456,21 @@ def _complete(
         parameters,
         guesses,
         suspicions,
+    )
+
+
+def _drives_guess(told: Told, drives: dict[str, Drive], order: list[str]) -> Guess:
+    """Return what is said of drives that were told: of how many joints, and what is not known."""
+    names = sorted({drive.name for drive in drives.values()})
+    silent = sorted({drive.name for drive in drives.values() if not drive.motor.get('resistance')})
+    return Guess(
+        'drives',
+        f'{told.drives}: {", ".join(names)}, of {len(drives)} of {len(order)} joints',
+        TOLD,
+        f'no resistance is published of {", ".join(silent)}: a search assumes their heat'
+        if silent
+        else 'with windings: electrical prices are theirs',
+        '--drives',
     )
 
 

@@ -45,6 +45,7 @@ class Told:
         posture: joint -> position of the start posture.
         bend: How much of its longest the leg is at the start.
         strict: Whether a description that has to be repaired is refused.
+        drives: Name or path of a file of drives.
     """
 
     name: str | None = None  #: of the robot
@@ -63,6 +64,7 @@ class Told:
     posture: dict[str, float] = field(default_factory=dict)
     bend: float = 0.93  #: how much of its longest the leg is at the start
     strict: bool = False  #: whether a description that has to be repaired is refused
+    drives: str | None = None  #: name or path of a file of drives
 
 
 @dataclass

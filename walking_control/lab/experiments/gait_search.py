@@ -31,6 +31,7 @@ SCUFF_ROOM = 0.1  # of a step, ahead of where the foot of a gait comes out of th
 MIDDLE = 0.28  # of sqrt(g l): the speed nearest to it is searched first, from nothing
 UNEQUAL = 0.5  # the same where left and right differ: an impact shakes light joints
 ALIKE = 1e-9  # of the mass matrix: less than that is rounding
+STRONGER = 10.0  # times: motors of which no gait asks all
 RESIDUAL = 1e-6  # of power, in weights times m/s, and of rates and angles after touchdown
 
 
@@ -441,6 +442,9 @@ def find_gaits(
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     level = int(np.argmin(np.abs(slopes)))
     found = {(level, first): case.find(values, speeds[first], slope=slopes[level])}
+    wanting = ''
+    if not found[level, first].attempt.converged:
+        wanting = find_wanting(case, values, speeds[first], slopes[level])
 
     def go_on(here: tuple[int, int], start: SpaceResult) -> None:
         begin, slope = start.gait if start.attempt.converged else None, slopes[here[0]]
@@ -456,7 +460,8 @@ def find_gaits(
         *((k, k - 1) for k in range(level + 1, len(slopes))),
     ]:
         for i in range(len(speeds)):
-            go_on((k, i), found[before, i])
+            if found[level, i].attempt.converged:  # a family has each speed on each slope
+                go_on((k, i), found[before, i])
     parameters = found[level, first].parameters
     adapted = adapt(robot_file, parameters)
     most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
@@ -467,13 +472,51 @@ def find_gaits(
             judge_step(wound, result.gait, world.gravity, result.slope),
             case.weight,
             most,
+            wanting if place == (level, first) else '',
         )
-        for _, result in sorted(found.items(), key=lambda pair: pair[0])
+        for place, result in sorted(found.items(), key=lambda pair: pair[0])
     )
     return FamilySearch(adapted, values, tuple(members), parameters, tuple(optimise))
 
 
-def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: float) -> Member:
+def find_wanting(
+    case: SpaceSearch, values: SpaceSearchParameters, speed: float, slope: float
+) -> str:
+    """Return in words which joint is too weak or too slow for a gait that was not found.
+
+    The same search with motors `STRONGER` times as strong and as fast tells what it would take.
+
+    Args:
+        case: What is searched with.
+        values: What is asked of the gait.
+        speed: m/s.
+        slope: Of the floor, rad, downhill positive.
+
+    Returns:
+        Words; empty where no motor would help.
+    """
+    result = case.find(values, speed, None, slope, STRONGER)
+    if not result.attempt.converged:
+        return '; nor with stronger motors: its legs do not reach so, or its soles are too small'
+    judged = judge_step(wind(case.robot, case.scale), result.gait, case.gravity, slope)
+    rates = result.gait.phases[0].motion(judged.s)[1]
+    wanting = []
+    for unit, found, most in zip(
+        ('N m', 'rad/s'), (judged.effort, rates), case.limits(values), strict=True
+    ):
+        peaks = np.abs(found).max(axis=0)
+        joint = int(np.argmax(peaks / most))
+        if peaks[joint] > most[joint]:
+            wanting.append(
+                f'{case.robot.joints[joint]} would need {peaks[joint]:.3g} {unit}, '
+                f'{most[joint]:.3g} may be asked of it'
+            )
+    return ''.join(f'; {words}' for words in wanting)
+
+
+def _member(
+    result: SpaceResult, judgement: StepJudgement, weight: float, most: float, wanting: str
+) -> Member:
     """Return the `Member` of one search."""
     attempt, off = (
         result.attempt,
@@ -483,7 +526,7 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: 
     if not attempt.converged:
         reason = (
             f'no gait at {place}: {attempt.status}: the best iterate misses '
-            f'"{attempt.worst}" by {attempt.violation:.3g}'
+            f'"{attempt.worst}" by {attempt.violation:.3g}{wanting}'
         )
     elif off > most:
         reason = f'no gait at {place}: Pinocchio finds it off by {off:.2g}, more than {most:g}'
@@ -515,17 +558,22 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: 
 def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
     """Write the members without a reason against them as one family and return its path.
 
-    A family goes over speed on each of its slopes alike: beside other slopes, one on which a gait
-    is missing is left out.
+    A family goes over speed on each of its slopes alike: a speed that is missing on the slope
+    nearest to level is left out, and then a slope on which one of the others is missing.
 
     Raises:
         InvalidInput: The directory cannot be written.
     """
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
-    kept = [member for member in found.members if member.reason is None]
-    if len({member.result.slope for member in found.members}) > 1:
-        holes = {member.result.slope for member in found.members if member.reason is not None}
-        kept = [member for member in kept if member.result.slope not in holes]
+    level = min((member.result.slope for member in found.members), key=abs)
+    speeds = {
+        member.result.speed
+        for member in found.members
+        if member.result.slope == level and member.reason is None
+    }
+    here = [member for member in found.members if member.result.speed in speeds]
+    holes = {member.result.slope for member in here if member.reason is not None}
+    kept = [member for member in here if member.result.slope not in holes]
     figures = (
         'cost_of_transport_electrical',
         'cost_of_transport_each_joint',

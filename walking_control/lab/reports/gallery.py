@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that were brought up, side by side between the two marks of a page of Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 import json
 import os
 from pathlib import Path
@@ -10,7 +10,12 @@ import shlex
 from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, MissingDependency, writing_to
+from walking_control.lab.reports.animations.space_film import write_space_film
+from walking_control.loading import load_robot
+from walking_control.models.resources import policy_path
 from walking_control.models.robot import in_words
+from walking_control.runs.metrics import summarize
+from walking_control.simulation.simulate import simulate
 
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
 WIDTH = 480  # of a picture, pixels
@@ -24,9 +29,13 @@ HEADS = (
     'm/s',
     'peak effort, N m',
     'work / (m g distance)',
-    'card',
+    'survives',
+    'on its gait',
     'fastest, sqrt(g L)',
 )
+FILMED = 8.0  # s of a walk on its gait, and of those beside it; its second half is measured
+NATURAL, STEPPING, POLICY = 'natural_walking', 'stepping', 'policy'
+WORK = 'cost_of_transport_positive'
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 
 
@@ -78,11 +87,23 @@ def _read(path: Path) -> Any:
         ) from error
 
 
-def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
+def write_gallery(
+    folders: Iterable[Path],
+    page: Path,
+    films: bool = False,
+    policies: Mapping[str, tuple[str, str]] | None = None,
+) -> list[str]:
     """Write the page, Markdown, of bring-ups in this order, and its pictures; return their paths.
 
+    Args:
+        folders: That `bring-up` wrote.
+        page: Path.
+        films: Whether robots that walk on gaits of their own are filmed, above stepping.
+        policies: Name of a robot -> file and description of a learned policy to walk beside.
+
     Raises:
-        InvalidInput: A folder without a bring-up, or a page without marks.
+        InvalidInput: A folder without a bring-up, a page without marks, or a policy of a robot
+            that is not there.
     """
     robots = [read_bring_up(Path(folder)) for folder in folders]
     names = [robot['name'] for robot in robots]
@@ -93,10 +114,17 @@ def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
             limit='names a robot twice',
             remedy='adopt one of them with another --name',
         )
+    policies = policies or {}
+    if strangers := sorted(policies.keys() - set(names)):
+        raise InvalidInput(
+            'option --policy', value=strangers[0], limit='names no robot among ' + ', '.join(names)
+        )
     before, after = _around(page)
     written: list[str] = []
     with writing_to(page.parent):
         shown = [_draw(robot, page, written) for robot in robots]
+        for robot in robots if films else ():
+            _film(robot, page, policies.get(robot['name']), written)
         text = '\n'.join(
             (
                 before + MARKS[0],
@@ -139,13 +167,61 @@ def _draw(robot: dict[str, Any], page: Path, written: list[str]) -> str:
         return ''
     folder = page.parent / page.stem
     folder.mkdir(exist_ok=True)
-    name = re.sub(r'\W+', '_', robot['name'])
+    name = _file_name(robot)
     with images.open(robot['picture']) as picture:
         small = picture.convert('RGB')
     small.thumbnail((WIDTH, WIDTH))
     small.quantize(COLOURS).save(folder / f'{name}.png', optimize=True)
     written.append(str(folder / f'{name}.png'))
     return f'![{robot["name"]}]({page.stem}/{name}.png)'
+
+
+def _file_name(robot: dict[str, Any]) -> str:
+    return re.sub(r'\W+', '_', robot['name'])
+
+
+def _film(
+    robot: dict[str, Any], page: Path, policy: tuple[str, str] | None, written: list[str]
+) -> None:
+    """Film a robot on its gait, above stepping; keep what they and a policy cost in its step."""
+    step = robot['steps'].get('natural gait', {})
+    file = next((file for file in step.get('files', ()) if file.endswith('_natural.yaml')), None)
+    if file is None or step['verdict'] == 'not passed':
+        return
+    speed = step['figures']['speed']
+    runs = {}
+    for law in (NATURAL, STEPPING, *([POLICY] if policy else [])):
+        pairs: list[tuple[str, Any]] = [('controller', law), (f'{law}.speed', speed)]
+        if law != POLICY:
+            pairs.append((f'{law}.speed_limit', 1.03 * speed))
+        elif policy:
+            pairs += [('policy.file', policy[0]), ('policy.config', str(policy_path(policy[1])))]
+        runs[law] = simulate(load_robot(file, pairs), duration=FILMED)
+        steady = summarize(runs[law])['steady'] or {}
+        step['figures'][law] = steady.get(WORK) or 'falls'
+    path = page.parent / page.stem / f'{_file_name(robot)}.gif'
+    path.parent.mkdir(exist_ok=True)
+    write_space_film(runs[NATURAL], path, runs[STEPPING])
+    written.append(str(path))
+    robot['film'] = f'![{robot["name"]} on its gait]({page.stem}/{path.name})'
+
+
+def _on_gait(robot: dict[str, Any]) -> str:
+    """Return speed and cost on its own gait, beside stepping and a policy, with its film."""
+    step = robot['steps'].get('natural gait')
+    if step is None:
+        return ''
+    if step['verdict'] == 'not passed':
+        return _cell(step['what'])
+    figures = step['figures']
+    costs = [
+        f'{law}: {_number(cost) or cost}'
+        for law in (NATURAL, STEPPING, POLICY)
+        if (cost := figures.get(law, figures.get(WORK) if law == NATURAL else None)) is not None
+    ]
+    return ', '.join(
+        [f'{_number(figures["speed"])} m/s', *costs, *filter(None, [robot.get('film')])]
+    )
 
 
 def _table(robots: list[dict[str, Any]], shown: Any) -> str:
@@ -171,9 +247,10 @@ def _table(robots: list[dict[str, Any]], shown: Any) -> str:
                 or 'no',
                 *(
                     ', '.join(_number(step['figures'].get(name)) for step in walks.values())
-                    for name in ('speed', 'peak_effort', 'cost_of_transport_positive')
+                    for name in ('speed', 'peak_effort', WORK)
                 ),
                 _margins(steps.get('margins')),
+                _on_gait(robot),
                 _number(steps.get('speed', {}).get('value')),
             )
         )

@@ -12,7 +12,7 @@ import yaml
 from walking_control import __version__
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
-from walking_control.lab.experiments.bring_up.spatial import SPATIAL_STEPS
+from walking_control.lab.experiments.bring_up.spatial import GAIT_STEPS, SPATIAL_STEPS
 from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
 from walking_control.models.base import Base
 from walking_control.models.robot_file import read_parameters
@@ -117,7 +117,7 @@ def bring_up(site: Site) -> list[StepResult]:
             site.current = Path(outcome.robot_file)
         results.append(StepResult(step.name, outcome, known))
         site.progress(
-            f'{step.name}: {outcome.verdict if outcome.ok else "NOT PASSED"}'
+            f'{step.name}: {outcome.verdict.replace("not", "NOT")}'
             f'{" (before)" if known else ""}: {outcome.what}'
         )
     return results
@@ -128,7 +128,7 @@ def _route(site: Site) -> tuple[Step, ...]:
     if base is Base.PLANAR:
         return PLANAR_STEPS
     if base is Base.FREE:
-        return SPATIAL_STEPS
+        return GAIT_STEPS if site.gaits else SPATIAL_STEPS
     raise InvalidInput(
         'robot.base',
         value=base.value,

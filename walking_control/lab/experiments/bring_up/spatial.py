@@ -1,45 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a biped in space: hold its arms, stand, step, walk, walk fast, find gaits, in MuJoCo."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from walking_control.controllers.natural_walking.controller import NaturalWalking
 from walking_control.controllers.static_torque.controller import PostureControl
-from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption.description import fix_joints
 from walking_control.lab.adoption.guess import Description
-from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
-from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site, Step, walk
-from walking_control.lab.experiments.gait_search import find_gaits, Member, middle_speed, save_gaits
+from walking_control.lab.experiments.bring_up.margins import pace, TRIED, try_margins
+from walking_control.lab.experiments.bring_up.natural import (
+    gait_margins,
+    natural_file,
+    natural_gait,
+)
+from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step, walk
 from walking_control.lab.experiments.obstacles import find_walk_obstacles
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import place_meshes
 from walking_control.models.robot_file import read_parameters, RobotFile
-from walking_control.models.scale import REFERENCE
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
-from walking_control.runs.metrics import summarize
-from walking_control.search.space_parameters import SpaceSearchParameters
-from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-GAITS = (0.1, 0.2, 0.3, 0.4, 0.5)  # over sqrt(g L): speeds that gaits are searched at
-TRIED_ON_GAIT = 12.0  # s on the gait
-COST = 'cost_of_transport_electrical'
 STANDS = 3.0  # s
 LEANS = 0.1  # rad: a robot that stands leans no more at the end
 FROUDE = 0.08  # speed over sqrt(g L) that is walked at
-TRIED = 5.0  # s of a walk that tells whether a way of stepping works
 # Ways of stepping, each as factors on what fits the size of the robot, the likely ones first.
 WAYS: tuple[dict[str, float], ...] = (
     {},
@@ -57,8 +49,6 @@ LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # over sqrt(g L): speeds 
 HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})  # at each
 KEEPS = 0.85  # of the speed asked for, at least
 LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
-PUSH = 0.3  # N s/kg
-DELAY = 0.005  # s
 TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
@@ -106,105 +96,6 @@ def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, l
         yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False), encoding='utf-8'
     )
     return written, list(held)
-
-
-def natural_gait(site: Site) -> Outcome:
-    """Search gaits of its own and walk on them; what it walks with does not change by it."""
-    try:
-        return _find_gaits(site)
-    except WalkingControlError as error:
-        return Outcome(True, f'none: {error}', partly=True)
-
-
-def _find_gaits(site: Site) -> Outcome:
-    robot_file = site.load()
-    name, unit = robot_file.robot.name, pace(robot_file)
-    known = robot_file.sections.get(Stepping.parameters.section, {})
-    values = SpaceSearchParameters.read(
-        robot_file.sections.get(SpaceSearchParameters.section, {}), robot_file.scale
-    )
-    gap = float(known.get('narrowest', 0.0))  # soles must not touch
-    found = find_gaits(
-        robot_file,
-        [share * unit for share in GAITS],
-        task={
-            'least_gap': max(values.least_gap, gap),
-            'gait_width': max(values.gait_width, GAIT_WIDTH * gap),
-        },
-        progress=site.progress,
-    )
-    middle = middle_speed(robot_file)
-    easiest = min(found.members, key=lambda member: abs(member.summary['speed'] - middle))
-    found = replace(found, members=without_holes(found.members, easiest))
-    kept = [member.summary for member in found.members]
-    if not kept:
-        return Outcome(True, f'none: {easiest.reason}', partly=True)
-    family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
-    law = NaturalWalking.parameters.section
-    easy = min(kept, key=lambda summary: abs(summary['speed'] - middle))
-    narrowest = gap or robot_file.values(NaturalWalking.parameters).narrowest
-    shared = {key: known[key] for key in SHARED if key in known} | {
-        'step_width': max(narrowest, easy['step_width']),
-        'speed': easy['speed'],  # no leap
-        'speed_limit': LEAD * kept[-1]['speed'],
-        'gait': str(family.resolve()),
-    }
-    natural = load_robot(
-        site.current,
-        [
-            ('controller', NaturalWalking.name),
-            *((f'{law}.{key}', value) for key, value in shared.items()),
-        ],
-    )
-    natural.write(file)
-    run = simulate(natural, duration=TRIED_ON_GAIT)
-    outcome = judge_walk(run, TRIED_ON_GAIT)
-    steady = summarize(run)['steady'] or {}
-    on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
-    figures = {
-        COST: steady.get(COST),
-        'predicted': easy[COST],
-        'on_gait': on_gait,
-        'speed': easy['speed'],
-    }
-    files = [str(family), str(file)]
-    if not outcome.ok:
-        return Outcome(
-            True,
-            f'{len(kept)} gaits found, but natural_walking does not walk on them '
-            f'at {easy["speed"]:.2g} m/s: {outcome.what}',
-            figures=figures,
-            files=files,
-            partly=True,
-        )
-    price = (
-        'electrical cost of transport unknown, since no motor tells its resistance,'
-        if steady.get(COST) is None
-        else f'cost of transport {steady[COST]:.3g}, electrical,'
-    )
-    return Outcome(
-        True,
-        f'{price} at {easy["speed"]:.2g} m/s, {100.0 * on_gait:.0f} % of the time on the gait',
-        steady.get(COST),
-        figures=figures,
-        files=files,
-    )
-
-
-def without_holes(members: Sequence[Member], easiest: Member) -> tuple[Member, ...]:
-    """Return the gaits that were found, one after another in speed, about or next to one of them.
-
-    A family with a hole in it cannot be walked through.
-    """
-    runs: list[tuple[Member, ...]] = [()]
-    for member in members:
-        runs = [*runs, ()] if member.reason else [*runs[:-1], (*runs[-1], member)]
-    here = easiest.summary['speed']
-
-    def far(run: tuple[Member, ...]) -> float:
-        return min((abs(member.summary['speed'] - here) for member in run), default=np.inf)
-
-    return min(runs, key=lambda run: (far(run), -len(run)))
 
 
 def stand(site: Site) -> Outcome:
@@ -264,12 +155,6 @@ def legs(site: Site) -> Outcome:
     return Outcome(
         True, f'{len(held)} joints held', len(held), robot_file=str(written), files=[str(written)]
     )
-
-
-def pace(robot_file: RobotFile) -> float:
-    """Return sqrt(g L), L the longest a leg gets, m/s: what speeds are counted in."""
-    gravity = robot_file.scale.gravity
-    return float(np.sqrt(gravity * Body(Dynamics(robot_file.robot, gravity, 0.0)).leg_length))
 
 
 def speed_of(site: Site, robot_file: RobotFile) -> float:
@@ -394,14 +279,14 @@ def fastest(site: Site) -> Outcome:
     base, unit = site.load(), pace(site.load())
     best, words, figures = 0.0, [], dict[str, Any]()
     laws = {Stepping.name: _quick_steps(site, base, unit)}
-    natural = [file for file in site.done['natural gait'].files if file.endswith('_natural.yaml')]
-    if natural:
+    natural = natural_file(site)
+    if natural is not None:
         laws[NaturalWalking.name] = (
             'no more was tried',
             [
                 (
                     level,
-                    load_robot(natural[0], [(f'{NaturalWalking.name}.speed', LEAD * level * unit)]),
+                    load_robot(natural, [(f'{NaturalWalking.name}.speed', LEAD * level * unit)]),
                 )
                 for level in reversed(LEVELS)
             ],
@@ -462,35 +347,8 @@ def _quick_steps(
 
 
 def card(site: Site) -> Outcome:
-    """Walk with turning, sideways, and with delay, a push and a lab's noise, forces by mass."""
-    values = vars(site.load().values(Stepping.parameters))
-    light = min(1.0, site.load().scale.mass / REFERENCE.mass)  # its cells would be smaller, too
-    lab = {
-        name.replace('.', '__'): value * light if '.force' in name else value
-        for name, value in noise_overrides('lab')
-    }  # the estimator is told
-    trials: dict[str, tuple[dict[str, Any], tuple[str, ...], float]] = {
-        'turning': ({'stepping__turn': 0.5 * values['turn_limit']}, (), TRIED),
-        'sideways': ({'stepping__sideways': 0.5 * values['sideways_limit']}, (), TRIED),
-        f'lab noise, {1e3 * DELAY:g} ms, push of {PUSH:g} N s/kg': (
-            {**lab, 'sensors__command_delay': DELAY, 'stepping__delay': DELAY},
-            (f'push={PUSH:g}@8.25',),
-            site.duration,
-        ),
-    }
-    figures: dict[str, Any] = {}
-    for name, (changed, disturb, duration) in trials.items():
-        site.progress(name)
-        outcome = walk(site, site.load(**changed), 'mujoco', duration, disturb)
-        figures[name] = (
-            f'{duration:g} s' if outcome.ok else f'no, {outcome.value} s: {outcome.what}'
-        )
-    return Outcome(
-        True,
-        ', '.join(f'{name} {value}' for name, value in figures.items()),
-        figures=figures,
-        partly=any(value.startswith('no,') for value in figures.values()),
-    )
+    """Walk by stepping with turning, sideways, and with delay, a push and a lab's noise."""
+    return try_margins(site, site.load(), Stepping)
 
 
 SPATIAL_STEPS = (
@@ -501,5 +359,8 @@ SPATIAL_STEPS = (
     Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
     Step('margins', ('walk (MuJoCo)',), card),
     Step('natural gait', ('walk (MuJoCo)',), natural_gait),
+    Step('gait margins', ('natural gait',), gait_margins),
     Step('speed', ('walk (MuJoCo)', 'natural gait'), fastest),
 )
+# what leads to gaits: tuning, margins and the greatest speed of stepping take longer than they do
+GAIT_STEPS = tuple(step for step in SPATIAL_STEPS if step.name not in ('gains', 'margins', 'speed'))

@@ -43,7 +43,7 @@ class Outcome:
         figures: name -> number or text, for the report.
         files: Paths of what was written.
         robot_file: The robot file to go on with; empty: the one before.
-        partly: Whether some of what it tried did not pass; the steps after it go on.
+        share: Of what it tried that passed; the steps after it go on, whatever it is.
     """
 
     ok: bool
@@ -54,12 +54,14 @@ class Outcome:
     figures: dict[str, Any] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     robot_file: str = ''
-    partly: bool = False
+    share: float = 1.0
 
     @property
     def verdict(self) -> str:
         """Return in a word or two whether it passed."""
-        return 'not passed' if not self.ok else 'passed in part' if self.partly else 'passed'
+        if not self.ok or self.share <= 0.0:
+            return 'not passed'
+        return 'passed' if self.share >= 1.0 else 'passed in part'
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is kept in the journal."""
@@ -77,6 +79,7 @@ class Site:
         duration: Of the walk that counts, s.
         evaluations: Points that tuning tries.
         seed: Of everything that is random.
+        gaits: Whether only what leads to gaits of its own is done.
         current: Of the robot file to go on with.
         done: name -> `Outcome` of the steps before.
         progress: Called with a line of text now and then.
@@ -89,6 +92,7 @@ class Site:
     duration: float = 20.0  #: of the walk that counts, s
     evaluations: int = 12  #: points that tuning tries
     seed: int = 0  #: of everything that is random
+    gaits: bool = False  #: whether only what leads to gaits of its own is done
     current: Path = Path()  #: of the robot file to go on with
     done: dict[str, Outcome] = field(default_factory=dict)  #: name -> `Outcome` of the steps before
     progress: Callable[[str], None] = print  #: called with a line of text now and then
