@@ -133,8 +133,8 @@ class ImuCheck:
         for foot, felt in zip(robot.feet, measurement.foot_force, strict=True):
             force += frames[legs.frames[foot]].rotation @ felt
         specific = (frames[self._imu].rotation.T @ force / self._mass).tolist()
-        up = np.array(_turn(measurement.orientation.tolist(), specific))
-        return up - np.array([0.0, 0.0, self._gravity])
+        x, y, z = _turn(measurement.orientation.tolist(), specific)
+        return np.array((x, y, z - self._gravity))
 
     def feel_gravity(self, measurement: Measurement, heard: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.
