@@ -37,7 +37,7 @@ AXES = ('x', 'y', '-x', '-y')
 
 
 class _Adopt(Writing):
-    description: Path = argument('URDF, xacro, MJCF or SDF', 'FILE')
+    description: Path = argument('URDF, xacro, MJCF, SDF, or RBDL in Lua', 'FILE')
     out: Path = option('write robot file, URDF, adoption.json and a picture', 'DIR', required=True)
     name: str | None = option('of the robot (default: that of the description)')
     feet: tuple[str, ...] = option('links', 'A,B', words, default=())

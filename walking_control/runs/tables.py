@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -140,7 +141,19 @@ def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
         robot: The `Robot` it is of.
     """
     path = path / TABLE if path.is_dir() else path
-    columns = _columns(path)
+    return pick_columns(read_columns(path), path, robot)
+
+
+def pick_columns(
+    columns: Mapping[str, np.ndarray], path: Path, robot: Robot
+) -> Callable[..., np.ndarray]:
+    """Return what gives columns ``(T, n)`` of a run by their headers.
+
+    Args:
+        columns: header -> numbers.
+        path: Where they are from.
+        robot: The `Robot` it is of.
+    """
 
     def pick(*headers: str) -> np.ndarray:
         for header in headers:
@@ -184,27 +197,45 @@ def read_recording(path: Path, robot: Robot) -> Recording:
     )
 
 
-def _columns(path: Path) -> dict[str, np.ndarray]:
-    """Return header -> numbers of a table."""
+def read_columns(path: Path) -> dict[str, np.ndarray]:
+    """Return header -> numbers of a table of text, packed (.gz) or not.
+
+    Its columns are separated by commas, semicolons or tabs.
+
+    Raises:
+        InvalidInput: It cannot be read, or a line does not hold a number for every column.
+    """
+    remedy = 'give the folder of simulate --out, or its run.csv' if path.name == TABLE else None
     try:
-        with open(path, newline='', encoding='utf-8') as file:
-            header, *rows = csv.reader(file)
+        with (gzip.open if path.suffix == '.gz' else open)(path, 'rt', encoding='utf-8') as file:
+            lines = file.read().splitlines()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f'run {path}', limit=f'cannot be read: {error}', remedy=remedy
+        ) from error
+    mark = max(',;\t', key=lines[0].count) if lines else ','
+    header, *rows = csv.reader(lines or [''], delimiter=mark)
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise InvalidInput(
+                f'run {path}, line {number}',
+                value=f'{len(row)} columns',
+                limit=f'must be {len(header)} separated by {mark!r}, as in its first line',
+                remedy='is it cut there, or separated in another way?',
+            )
+    if not rows or len(header) < 2:
+        raise InvalidInput(
+            f'run {path}',
+            value=f'{len(rows)} rows of {len(header)} columns',
+            limit='must hold columns separated by commas, semicolons or tabs',
+            remedy=remedy,
+        )
+    try:
         numbers = np.array(rows, dtype=float)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(
-            f'run {path}',
-            limit=f'cannot be read: {error}',
-            remedy='give the folder of simulate --out, or its run.csv',
-        ) from error
     except ValueError as error:
-        raise InvalidInput(
-            f'run {path}',
-            limit=f'is no table of numbers: {error}',
-            remedy='give the folder of simulate --out, or its run.csv',
-        ) from error
-    if numbers.ndim != 2 or numbers.shape[1] != len(header):
-        raise InvalidInput(f'run {path}', value=len(rows), limit='holds too few rows')
-    return dict(zip(header, numbers.T, strict=True))
+        words = f'is no table of numbers: {str(error)[:80]}'
+        raise InvalidInput(f'run {path}', limit=words, remedy=remedy) from error
+    return dict(zip((name.strip() for name in header), numbers.T, strict=True))
 
 
 def read_summary(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.lab.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD
 from walking_control.lab.adoption.mjcf import urdf_of_mjcf
+from walking_control.lab.adoption.rbdl import urdf_of_lua
 from walking_control.lab.adoption.repair import repair
 from walking_control.lab.adoption.sdf import urdf_of_sdf
 from walking_control.lab.adoption.urdf_parts import origin_of, placement_of
@@ -31,7 +32,7 @@ _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
 
 
 def read_description(path: Path | str) -> Description:
-    """Return the `Description` of a URDF, xacro, MJCF or SDF file.
+    """Return the `Description` of a URDF, xacro, MJCF or SDF file, or of a model of RBDL in Lua.
 
     Raises:
         InvalidInput: It is none of these, or describes no robot.
@@ -41,6 +42,8 @@ def read_description(path: Path | str) -> Description:
         raise UrdfError(f'robot description {path}', limit='no such file')
     if path.suffix == '.xacro':
         return _finish(load_urdf(path), path, 'URDF', [], {})
+    if path.suffix == '.lua':
+        return _finish(urdf_of_lua(path), path, 'Lua', [], {})
     try:
         root = parse_xml(path.read_bytes(), f'robot description {path}')
     except OSError as error:

@@ -19,6 +19,7 @@ from walking_control.ros.recording.recorder import ROBOT_FILE, robot_file_text
 from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.live import judge_record, LiveRecord
+from walking_control.runs.tables import read_columns
 
 UNITS = {
     's': 1.0,
@@ -315,11 +316,17 @@ class _Log:
 def _reader(path: Path) -> Callable[[str], np.ndarray]:
     """Return a function from the name of a column to ``(T, n)``."""
     try:
-        if path.suffix != '.mat':
+        if path.is_dir():
+            held: Mapping[str, Any] = {
+                f'{file.name.partition(".")[0]}.{name}': values
+                for file in sorted(path.glob('*.csv*'))
+                for name, values in read_columns(file).items()
+            }
+        elif path.suffix != '.mat':
             table = np.genfromtxt(
                 path, delimiter=',', names=True, deletechars='', dtype=float, encoding='utf-8'
             )
-            held: Mapping[str, Any] = {name: table[name] for name in table.dtype.names or ()}
+            held = {name: table[name] for name in table.dtype.names or ()}
         elif path.read_bytes()[:10] == b'MATLAB 7.3':
             file = import_optional('h5py', 'MATLAB 7.3').File(path)
             held = {name: file[name][()] for name in file if hasattr(file[name], 'shape')}
