@@ -38,8 +38,9 @@ ELSEWHERE = {
     r'walking_control check .* --live .*': 'needs a running robot: test_beside_ros2_control',
     r'walking_control fault stale_imu': 'needs the demo of another shell: test_fault_injection',
     r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*': 'needs a foreign model',
-    r'(walking_control (adopt model.urdf|import walking.mat|estimate walking)|'
-    r'python examples/real_(compass|pendulum).py) .*': 'needs a foreign log',
+    r'(walking_control (adopt (model.urdf|reemc.lua)|import walking.mat|estimate walking|'
+    r'measure runs.14_1|reproduce --data)|'
+    r'python (examples/real_(compass|pendulum)|benchmarks/humanoid_books).py) .*': 'a foreign log',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (

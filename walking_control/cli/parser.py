@@ -4,7 +4,7 @@
 from walking_control import __version__
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.gait import atlas, cycle, impact, search
-from walking_control.cli.recording import estimate, identify, import_log, plot, replay
+from walking_control.cli.recording import estimate, identify, import_log, measure, plot, replay
 from walking_control.cli.robots import adopt, bring_up, gallery
 from walking_control.cli.running import fault, monitor, ros2_control
 from walking_control.cli.statics import check, endurance, statics
@@ -30,6 +30,7 @@ VERBS: tuple[Verb | tuple[str, str, tuple[Verb, ...]], ...] = (
     import_log,
     estimate,
     plot,
+    measure,
     ros2_control,
     identify,
     fault,

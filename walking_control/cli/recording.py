@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs about recordings: import, replay, estimate, plot, identify."""
+"""Verbs about recordings: import, replay, estimate, plot, measure, identify."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ from walking_control.cli.verb import argument, not_negative, option, positive, s
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments import identification
+from walking_control.lab.experiments import identification, measured_walks
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, with_section
 from walking_control.ros import recording
-from walking_control.runs.tables import read_recording, read_summary
+from walking_control.runs.tables import (
+    pick_columns,
+    read_recording,
+    read_summary,
+    read_table,
+    run_columns,
+)
 
 if TYPE_CHECKING:
     from walking_control.ros.recording.bag import Bag
     from walking_control.ros.recording.log_estimate import LogErrors
+    from walking_control.runs.indicators import Walk
 
 SAME = 1e-6  # relative, of masses
 
 
 class _Import(Common):
-    log: Path = argument('.mat (5 or 7.3), or text with a header and commas', 'LOG')
+    log: Path = argument(
+        '.mat (5 or 7.3), text with a header and commas, or a folder of such tables', 'LOG'
+    )
     layout: Path = argument('which column is what, in which unit and frame', 'LAYOUT.yaml')
     robot: str = option(ROBOT, 'ROBOT', required=True)
 
@@ -149,11 +158,75 @@ def plot(options: _Plot) -> Answer:
     return Answer(result, say_nothing, write=draw)
 
 
-def _robot(options: OfBag, bag: Bag) -> RobotFile:
+def _robot(options: OfBag | _Measure, bag: Bag) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
     if options.robot is not None:
         return load_robot(options.robot, options.set)
     return recording.replay.recorded_robot(bag, options.set)
+
+
+class _Measure(Common):
+    recording: Path = argument(
+        'folder of a walk in files of EUROBENCH (pos.csv, ...), folder of --out or its run.csv, or '
+        'a recording',
+        'RUN',
+    )
+    robot: str | None = option(
+        ROBOT + ', or of a robot.yaml of EUROBENCH (default: the one above the walk, or that the '
+        'run names)',
+        'ROBOT',
+    )
+
+
+@verb(
+    'walking_control simulate walker3d --set stepping.speed=0.4 --out out/walk',
+    'walking_control measure out/walk',
+)
+def measure(options: _Measure) -> Answer:
+    """Tell the indicators of the field for a walk, measured or simulated, by phase of the gait."""
+    from walking_control.runs import indicators
+
+    walk, remarks = _walk(options)
+    series = indicators.series_of(walk, indicators.observe(walk))
+    lost = walk.time[series['beyond_foot'] > 0.0]
+    result = {
+        'run': str(options.recording),
+        'indicators': indicators.measure(walk, series),
+        'falls_from': float(lost[0]) if len(lost) else None,
+        'remarks': remarks,
+    }
+    return Answer(result, _print_indicators, document='indicators.json')
+
+
+def _walk(options: _Measure) -> tuple[Walk, list[str]]:
+    """Return the walk that is to be measured, and remarks on its log."""
+    path = options.recording
+    if any(path.glob('pos.csv*')):
+        above = (folder / 'robot.yaml' for folder in path.resolve().parents)
+        found = options.robot or next(filter(Path.is_file, above), 'robot.yaml')
+        return measured_walks.read_walk(path, *measured_walks.read_body(Path(found)))
+    if path.suffix == '.mcap' or (path / 'metadata.yaml').is_file():
+        bag = recording.bag.open_bag(path)
+        robot_file = _robot(options, bag)
+        run = recording.log_estimate.estimate_log(bag, robot_file)
+        pick = pick_columns(run_columns(run), path, robot_file.robot)
+    else:
+        robot_file = _walker(options)
+        pick = read_table(path, robot_file.robot)
+    return measured_walks.walk_of_run(pick, robot_file.robot), []
+
+
+def _print_indicators(result: Mapping[str, Any]) -> None:
+    from numpy import array, array2string
+
+    for words in result['remarks']:
+        print(f'remark: {words}')
+    for name, found in result['indicators'].items():
+        steps = {f'  of a step, {phase}': of['mean'] for phase, of in found['by_phase'].items()}
+        for what, value in {f'{name} [{found["unit"]}]': found['value'], **steps}.items():
+            print(f'{what}: {array2string(array(value, float), precision=4)}')
+    if result['falls_from'] is not None:
+        print(f'falls from {result["falls_from"]:.2f} s on')
 
 
 class _Identify(Common):
@@ -201,7 +274,7 @@ def _cell(value: float | None) -> str:
     return f'{"-":>10}' if value is None or not math.isfinite(value) else f'{value:10.5g}'
 
 
-def _walker(options: _Identify) -> RobotFile:
+def _walker(options: _Identify | _Measure) -> RobotFile:
     """Return the `RobotFile` of the robot that walked, on the floor it walked on.
 
     Raises:

@@ -221,17 +221,23 @@ def _show_rows(rows: int) -> Callable[[float], None] | None:
 class _Reproduce(common.Writing):
     only: list[str] = option('one row, or all whose names begin so; repeatable', 'ID')
     quick: bool = option('only what takes a second or less')
+    data: Path | None = option(
+        'instead the indicators published with a set of measured walks (EUROBENCH)', 'DIR'
+    )
     out: Path | None = option('write the page', 'DIR')
 
 
 @verb('walking_control reproduce --only gcrc98')
 def reproduce(options: _Reproduce) -> Answer:
     """Compute the numbers the sources print and say which hold."""
-    from walking_control.lab.reports.reproduction import table
+    from walking_control.lab.reports.reproduction import humanoid, table
     from walking_control.lab.reports.reproduction.row import UNEXPLAINED
 
     output.suggest_compiler()
-    rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
+    if options.data is None:
+        rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
+    else:
+        rows = humanoid.reproduce_walks(options.data)
     files = []
     if options.out is not None:
         files = [str(options.out / PAGE)]
