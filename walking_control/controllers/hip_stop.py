@@ -17,7 +17,6 @@ from walking_control.controllers.controller import Controller
 from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipStopParameters
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 
@@ -42,7 +41,7 @@ class HipStop(Controller):
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
         self._limit = float(robot.effort_limits[0])
         self._locks = KneeLocks(robot, values.knee_flexed)
-        self._rate = math.sqrt(world.gravity / Dynamics(robot).standing_height())
+        self._rate = math.sqrt(world.gravity / robot_file.scale.length)
         self._slope = world.slope
         self.values = values
         self._caught, self._spread = False, 0.0

@@ -12,8 +12,6 @@ from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
 from walking_control.lab.adoption.urdf_parts import origin_of, placement_of
 from walking_control.loading import load_robot
-from walking_control.models.resources import share_directory
-from walking_control.models.urdf import load_urdf
 from walking_control.simulation.simulate import simulate
 
 BASE = 'pelvis'
@@ -21,10 +19,10 @@ STEPPING = [('stepping.speed', 0.3)]
 NEAR = 1e-6  # rad, m: how far the walks may lie apart; they do by 1e-12
 
 
-@pytest.fixture(scope='module')
-def biped():
-    """Return the URDF text of our biped."""
-    return load_urdf(share_directory() / 'urdf' / 'walker3d.urdf.xacro', {'feet': 'soles'})
+@pytest.fixture(scope='module', params=['walker3d', 'humanoid'])
+def biped(request):
+    """Return the URDF text of one of our bipeds."""
+    return load_robot(request.param).robot.urdf
 
 
 def move(root, x=0.0, y=0.0, z=0.0, yaw=0.0):
@@ -49,7 +47,7 @@ def stand_on_footprint(root):
     return str
 
 
-def rename(root, pairs=(('left', 'L'), ('right', 'R'), (BASE, 'torso'), ('hip', 'H'))):
+def rename(root, pairs=(('left', 'L'), ('right', 'R'), (BASE, 'middle'), ('hip', 'H'))):
     """Call links and joints otherwise; return what gives joints their old names back."""
 
     def other(name, swap=False):
@@ -128,10 +126,10 @@ def test_same_robot_gets_equal_parameters_and_an_equal_walk(tmp_path, biped, cha
     assert np.abs(other.q[:, order] - run.q[:, 7:]).max() < NEAR
 
 
-def test_scale_is_that_of_the_legs(tmp_path, biped):
+def test_scale_is_that_of_the_legs(tmp_path):
     """Defaults of a robot file would change with the place of its root frame."""
     path = load_robot('walker3d').path
-    root = ElementTree.fromstring(biped)
+    root = ElementTree.fromstring(load_robot('walker3d').robot.urdf)
     move(root, z=-0.4)
     (tmp_path / 'low.urdf').write_text(ElementTree.tostring(root, encoding='unicode'))
     text = path.read_text().replace('../../urdf/walker3d.urdf.xacro', 'low.urdf')
