@@ -70,6 +70,17 @@ def test_rotors_take_part_in_impacts(dart, inertia):
     assert plant.truth.v == pytest.approx(after, abs=1e-3)
 
 
+def test_frames_without_mass_are_no_remark(dart, capfd):
+    """If it failed, `check` would print a line for each frame of a drawing, in the words of DART."""
+    robot_file = load_robot('walker3d')
+    frame = '<link name="eye"><inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" '
+    frame += 'iyy="0" iyz="0" izz="0"/></inertial></link><joint name="look" type="fixed">'
+    frame += '<parent link="pelvis"/><child link="eye"/></joint></robot>'
+    robot = replace(robot_file.robot, urdf=robot_file.robot.urdf.replace('</robot>', frame))
+    make_plant(replace(robot_file, robot=robot), 'dart')
+    assert capfd.readouterr().err == ''
+
+
 @pytest.mark.parametrize('name', ['compass', 'walker3d'])
 def test_free_flight_is_that_of_the_equations(dart, name):
     """Links, rotors or gravity would be others: half a second of flight beside Pinocchio's."""

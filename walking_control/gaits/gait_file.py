@@ -176,7 +176,7 @@ def read_document(
         raise GaitFileError(
             f'gait file {path}',
             limit=f'cannot be read: {reason}',
-            remedy='give a file that gait cycle or gait search wrote',
+            remedy='find one with walking_control gait cycle ROBOT --out DIR, or gait search',
         ) from error
     if isinstance(document, Mapping) and FAMILY in document and key != FAMILY:
         raise GaitFileError(

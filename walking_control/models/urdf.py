@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a URDF or xacro file and refuse what describes no physical robot."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, ExitStack, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 import math
@@ -11,7 +11,7 @@ from pathlib import Path
 import re
 import sys
 import tempfile
-from typing import Any, NoReturn
+from typing import Any, IO, NoReturn
 from xml.etree import ElementTree
 
 import numpy as np
@@ -227,23 +227,27 @@ def _say_once(words: str) -> None:
 
 
 def _read(text: str) -> tuple[str, list[str]]:
-    """Return why Pinocchio does not read a URDF, or ``''``, and what its reader remarks.
-
-    The reader writes past Python, a line or more for each link.
-    """
+    """Return why Pinocchio does not read a URDF, or ``''``, and what its reader remarks."""
     error = ''
-    with tempfile.TemporaryFile() as caught, ExitStack() as after:
-        with suppress(OSError):  # whoever started us has closed it
-            before = os.dup(2)
-            after.callback(os.close, before)
-            after.callback(os.dup2, before, 2)
-            os.dup2(caught.fileno(), 2)
+    with caught_remarks() as caught:
         try:
             pin.buildModelFromXML(text)
         except ValueError as problem:
             error = str(problem)
         caught.seek(0)
         return error, caught.read().decode(errors='replace').splitlines()
+
+
+@contextmanager
+def caught_remarks() -> Iterator[IO[bytes]]:
+    """Yield what catches a library's remarks, which it writes past Python, a line for each link."""
+    with tempfile.TemporaryFile() as caught, ExitStack() as after:
+        with suppress(OSError):  # whoever started us has closed it
+            before = os.dup(2)
+            after.callback(os.close, before)
+            after.callback(os.dup2, before, 2)
+            os.dup2(caught.fileno(), 2)
+        yield caught
 
 
 def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:

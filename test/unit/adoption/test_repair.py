@@ -131,7 +131,8 @@ def test_retired_and_lost_parts_of_an_mjcf(tmp_path, content):
       axis="1 0 0" range="-1 1"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass="1"/>
       <body name="{side}_shank" pos="0 0 -.2"><joint name="{side}_knee" axis="0 1 0" range="0 2"/>
       <geom type="mesh" mesh="lost"/>
-      <geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".5"/></body></body>'''
+      <geom name="{side}_end" type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".5"/></body>
+      </body>'''
         for side, y in (('left', 0.1), ('right', -0.1))
     )
     motors = ''.join(
@@ -145,9 +146,11 @@ def test_retired_and_lost_parts_of_an_mjcf(tmp_path, content):
     path.write_text(f"""<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
       <asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="trunk" pos="0 0 1">
       <freejoint/><geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody>
+      <contact><pair geom1="left_end" geom2="ground"/></contact>
       <actuator>{motors}</actuator></mujoco>""")
     said = repaired(adopt(path))
     assert 'collision of option' in said['MJCF'] and 'file lost' in said['MJCF']
+    assert 'contacts with ground' in said['MJCF'], 'a part of a scene, whose floor it names'
 
 
 def test_sliding_knees_are_named(tmp_path):

@@ -253,6 +253,13 @@ def _mend(root: Element, problem: str) -> str | None:
         for element in root.iter(tag):
             element.attrib.pop(attribute, None)
         return f'attribute {attribute} of {tag}'
+    absent = re.search(r"geom '([^']+)' not found", problem)  # the floor of a scene, usually
+    if absent:
+        for parent in list(root.iter('contact')):
+            for pair in parent.findall('pair'):
+                if absent.group(1) in (pair.get('geom1'), pair.get('geom2')):
+                    parent.remove(pair)
+        return f'contacts with {absent.group(1)}, which is not there'
     lost = re.search(r"(?:opening|open|read|load|file)[^']*'([^']+)'", problem) or re.search(
         r"vertices required\s*Element name '([^']+)'", problem
     )

@@ -115,7 +115,7 @@ def _is_point(urdf: str, foot: str) -> bool:
 def _size(urdf: str, foot: str) -> str:
     corners = sole_corners(urdf, foot)
     if len(corners) == 1:
-        return 'of unknown size'
+        return 'as a point'
     length, width = np.ptp(corners[:, 0]), np.ptp(corners[:, 1])
     return f'{length:.3g} m x {width:.3g} m'
 

@@ -13,7 +13,7 @@ from walking_control.exceptions import UrdfError
 from walking_control.models.floor import FloorProfile
 from walking_control.models.resources import place_meshes
 from walking_control.models.robot import Robot
-from walking_control.models.urdf import parse
+from walking_control.models.urdf import caught_remarks, parse
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by
@@ -91,7 +91,8 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
     kinds = dart.utils.DartLoaderRootJointType
     options.mDefaultRootJointType = kinds.FIXED if robot.is_planar else kinds.FLOATING
     loader.setOptions(options)
-    skeleton = loader.parseSkeletonString(write_urdf(robot), '')
+    with caught_remarks():  # that frames have no mass; so they are
+        skeleton = loader.parseSkeletonString(write_urdf(robot), '')
     free = len(robot.base.axes) + len(robot.base.angles) if robot.is_planar else 6
     if skeleton is None or skeleton.getNumDofs() != free + len(robot.joints):
         raise UrdfError(f'URDF of {robot.name}', limit='DART refuses it, or sees other joints')
