@@ -39,7 +39,7 @@ from walking_control.ros.nodes.sensors import CombinedWriter
 from walking_control.simulation.registry import make_plant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
-from programs import Program  # noqa: E402
+from programs import Program, SCRIPTS  # noqa: E402
 
 
 def record_walk(robot_file, ticks):
@@ -245,8 +245,7 @@ def time_here(make_node, robot, measurements):
 def start_controller(robot_file, *parameters):
     """Start the controller node in a process of its own."""
     arguments = [
-        '-m',
-        'walking_control.ros.nodes.controller_node',
+        str(SCRIPTS / 'controller_node'),
         '--ros-args',
         '-p',
         f'robot_file:={robot_file.path}',

@@ -27,7 +27,7 @@ from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.safety.parameters import SafetyParameters
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
-from programs import Program  # noqa: E402
+from programs import Program, SCRIPTS  # noqa: E402
 
 WALKS = {'dribbel': {}, 'walker3d': {'stepping.speed': 0.3}}
 AHEAD, SECOND = 0.1, 1.0  # s before the first effort that is not zero, and after it
@@ -36,11 +36,9 @@ AHEAD, SECOND = 0.1, 1.0  # s before the first effort that is not zero, and afte
 def start(module, **values):
     """Start a node of the package in a process of its own."""
     words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
-    module = f'walking_control.ros.nodes.{module}'
     return Program(
         sys.executable,
-        '-m',
-        module,
+        str(SCRIPTS / module),
         '--ros-args',
         *words,
         preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),

@@ -8,11 +8,13 @@ first writes down where each of its threads is (`faulthandler`).
 
 import contextlib
 import os
+from pathlib import Path
 import signal
 import subprocess
 import tempfile
 import time
 
+SCRIPTS = Path(__file__).parents[2] / 'scripts'  # executables of the nodes
 PATIENCE = 60.0  # s, how long a program is waited for unless told otherwise
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from programs import Program
+from programs import Program, SCRIPTS
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
@@ -1005,7 +1005,7 @@ def start(module, *parameters):
     arguments = ['--ros-args']
     for parameter in parameters:
         arguments += ['-p', parameter]
-    return Program(sys.executable, '-m', f'walking_control.ros.nodes.{module}', *arguments)
+    return Program(sys.executable, str(SCRIPTS / module), *arguments)
 
 
 @pytest.fixture

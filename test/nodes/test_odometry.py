@@ -17,11 +17,7 @@ from walking_control.models.signals import Measurement
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.odometry_node import OdometryNode
 from walking_control.ros.nodes.simulator_node import SimulatorNode
-from walking_control.ros.nodes.telemetry import (
-    level_rotation,
-    odometry_covariance,
-    OdometryPublisher,
-)
+from walking_control.ros.nodes.telemetry import odometry_covariance, OdometryPublisher
 
 SLOPE = 0.1
 
@@ -45,7 +41,7 @@ class Listener:
 
 def test_covariances_are_derivatives():
     """A covariance in another frame than its message is wrong for all who fuse it."""
-    rng, level = np.random.default_rng(0), level_rotation(SLOPE)
+    rng, level = np.random.default_rng(0), pin.utils.rotate('y', SLOPE)
     L = rng.standard_normal((9, 9))
     rotation, v, p = pin.exp3(rng.standard_normal(3)), *rng.standard_normal((2, 3))
 

@@ -22,7 +22,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 pytest.importorskip('ament_index_python', reason='it comes with a ROS 2 installation')
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402
-from programs import Program  # noqa: E402
+from programs import Program, SCRIPTS  # noqa: E402
 
 from walking_control.ros.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
 from walking_control.ros.launch_arguments import MUJOCO, read_arguments  # noqa: E402
@@ -93,7 +93,7 @@ class Rig:
     def start(self, step):
         """Start a `Process` of the tables; our own nodes by this Python."""
         words = (
-            [sys.executable, '-m', f'walking_control.ros.nodes.{step.executable}']
+            [sys.executable, str(SCRIPTS / step.executable)]
             if step.package == US
             else ['ros2', 'run', step.package, step.executable]
         )

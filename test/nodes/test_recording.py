@@ -5,7 +5,7 @@ import signal
 import sys
 
 import numpy as np
-from programs import Program
+from programs import Program, SCRIPTS
 import pytest
 
 from walking_control.loading import load_robot
@@ -57,8 +57,7 @@ def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path, turn):
     path = tmp_path / 'walk.mcap'
     with Program(
         sys.executable,
-        '-m',
-        'walking_control.ros.nodes.controller_node',
+        str(SCRIPTS / 'controller_node'),
         '--ros-args',
         '-p',
         'realtime:=true',

@@ -101,7 +101,7 @@ class OdometryNode(GuardedNode):
             self._on_answered,
             values.combined_state,
             values.combined_force_sign,
-        ).subscribe()
+        )
         self.create_subscription(
             Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.SENSOR_IN
         )
@@ -140,7 +140,3 @@ class OdometryNode(GuardedNode):
 
 
 main = program(OdometryNode)
-
-
-if __name__ == '__main__':
-    main()

@@ -207,7 +207,7 @@ def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:
 
 
 class SensorSet:
-    """Reads messages into `operation.measurement` and tells the `Operation` of each.
+    """Hears messages, reads them into `operation.measurement` and tells the `Operation` of each.
 
     Args:
         on_answered: Called with the steady time at which the last sensor of a new set arrived,

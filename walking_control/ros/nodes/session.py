@@ -29,9 +29,10 @@ from walking_control.ros.nodes.posture_topics import PostureTopics
 from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
 from walking_control.ros.nodes.stairs_topic import StairsTopic
 from walking_control.ros.nodes.telemetry import OdometryPublisher, Output, Telemetry
-from walking_control.ros.nodes.tick_recorder import TickRecorder
+from walking_control.ros.nodes.tick_recorder import open_recorder
 from walking_control.ros.nodes.velocity import VelocityTopic
 from walking_control.ros.nodes.walk_markers import WalkMarkers
+from walking_control.ros.recording.recorder import Recorder
 from walking_control.ros.ros2_control.names import command_topic
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
@@ -101,21 +102,6 @@ class Session:
         )
         self._robot, self.loop = robot, self.operation.loop
         self.clock, self._values = WatchClock(node), values
-        self._sensors = SensorSet(
-            node,
-            self.operation,
-            self.clock,
-            self._on_answered,
-            values.combined_state,
-            values.combined_force_sign,
-        )
-        self._velocity = VelocityTopic(
-            node, self.operation, self.clock, values.cmd_vel_stamped, values.cmd_vel_timeout
-        )
-        law = self.loop.controller.parameters
-        self._told: list[VelocityTopic | StairsTopic] = [self._velocity]
-        if 'edge_places' in law.rows:
-            self._told.append(StairsTopic(node, law.section))
         self._neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(
@@ -133,7 +119,8 @@ class Session:
         )
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
-        self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
+        self._open = open_recorder(node.get_logger(), values, robot_file, controller)
+        self._recorder: Recorder | None = None
         self._watch_timer: Any = None
         self.times, self._invited = TickTimes(), False
 
@@ -227,7 +214,7 @@ class Session:
 
     def activate(self) -> None:
         """Begin to answer measurements."""
-        self._recorder.begin()
+        self._recorder = self._open()
         for output in self._outputs:
             output.begin()
         self.times, self._invited = TickTimes(), False
@@ -235,11 +222,26 @@ class Session:
         self.clock.begin(self._values.realtime)
         self.operation.activate(self.clock.now())
         with self._node.kept_by(self._active):
-            for told in (self._sensors, *self._told):
-                told.subscribe()
+            self._listen(self._node, self._values)
             self._watch_timer = self._node.steady_timer(self.loop.period, self._on_watch)
             self._node.steady_timer(WATCH, self._on_neighbours)
         self._on_fault()
+
+    def _listen(self, node: GuardedNode, values: Any) -> None:
+        self._sensors = SensorSet(
+            node,
+            self.operation,
+            self.clock,
+            self._on_answered,
+            values.combined_state,
+            values.combined_force_sign,
+        )
+        self._velocity = VelocityTopic(
+            node, self.operation, self.clock, values.cmd_vel_stamped, values.cmd_vel_timeout
+        )
+        law = self.loop.controller.parameters
+        if 'edge_places' in law.rows:
+            StairsTopic(node, law.section)
 
     def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
         """Send zero effort, then stop answering."""
@@ -249,7 +251,9 @@ class Session:
         self._effort_publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
         self._active.close()
         self._watch_timer = None
-        self._recorder.end()
+        path = None if self._recorder is None else self._recorder.close()
+        if path is not None:
+            self._node.get_logger().info(f'recorded {path}')
 
     def destroy(self) -> None:
         """Take everything away."""
@@ -280,7 +284,8 @@ class Session:
         pace = self.clock.pace
         self.times.add(start, end, self.loop.period / max(pace, 1e-9))
         self.operation.answered(start, end, pace)
-        self._recorder.add(self.operation.measurement, self.loop)
+        if self._recorder is not None:
+            self._recorder.write(self.operation.measurement, self.loop.command, self.loop.reference)
         if self.loop.supervisor.led:
             for output in self._outputs:
                 output.publish(self.operation.measurement.stamp)
@@ -294,7 +299,8 @@ class Session:
         """Tell the node of another fault; look at the clock again soon."""
         before, fault, late = self._reported[0], self._latch.fault, self._late()
         if fault is not None and fault != before:
-            self._recorder.save_fault()
+            if self._recorder is not None:
+                self._recorder.save_fault()
             if late:
                 self._latch.fault = replace(fault, message=f'{fault.message}; {late}')
         self._reported = self._fault_state()

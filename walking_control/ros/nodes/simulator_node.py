@@ -336,9 +336,6 @@ class SimulatorNode(GuardedNode):
         if not self.finished or self.fault is None:
             self._judge(read_fault(message.data))
 
-    def _write_telemetry(self, out: np.ndarray) -> None:
-        out[:] = self._said
-
     def _update_stand_in(self, stand_in: StandIn) -> None:
         measurement = self._measurement
         for name in stand_in.update(measurement.position, measurement.velocity):
@@ -416,7 +413,8 @@ class SimulatorNode(GuardedNode):
     def _make_tick(self) -> None:
         if self.stand_in is not None:
             self._update_stand_in(self.stand_in)
-        self.recorder.record(self.plant, self._observer.state, self._command, self._write_telemetry)
+        said = partial(np.copyto, src=self._said)
+        self.recorder.record(self.plant, self._observer.state, self._command, said)
         if self._lying is not None:
             self.finish(FALL, self._lying)
             return
@@ -541,7 +539,3 @@ class SimulatorNode(GuardedNode):
 
 
 main = program(SimulatorNode)
-
-
-if __name__ == '__main__':
-    main()

@@ -26,11 +26,8 @@ class StairsTopic:
 
     def __init__(self, node: Node, section: str) -> None:
         self._node, self._section = node, section
-
-    def subscribe(self) -> None:
-        """Begin to listen; odom begins now."""
-        self._since = self._now()
-        self._node.create_subscription(Path, STAIRS, self._on_stairs, topics.SENSOR_IN)
+        self._since = self._now()  # odom begins now
+        node.create_subscription(Path, STAIRS, self._on_stairs, topics.SENSOR_IN)
 
     def _now(self) -> float:
         return float(self._node.get_clock().now().nanoseconds * 1e-9)

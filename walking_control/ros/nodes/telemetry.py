@@ -178,7 +178,7 @@ class OdometryPublisher(Output):
         super().__init__(node, rate)
         self._loop, self._slope = loop, slope
         robot = loop.robot
-        self._level = level_rotation(slope)  # from the floor's axes to those of odom
+        self._level = pin.utils.rotate('y', slope)  # from the floor's axes to those of odom
         self._turn, self._shift = pin.Quaternion.Identity(), np.zeros(3)
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._odometry = self._publisher(Odometry, 'odom')
@@ -205,7 +205,7 @@ class OdometryPublisher(Output):
 
     def _continue(self, base: BaseState, turn: np.ndarray, place: np.ndarray) -> None:
         """Choose axes of odom in which the base is where it was, up to tilt and height."""
-        self._kept, level = None, level_rotation(self._slope)
+        self._kept, level = None, pin.utils.rotate('y', self._slope)
         now = level_orientation(base, self._slope)
         turned = pin.utils.rotate('z', heading_of(turn) - heading_of(now))
         self._level, self._turn = turned @ level, pin.Quaternion(turned)
@@ -269,19 +269,10 @@ def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.n
     return pose @ state.covariance @ pose.T, twist @ state.covariance @ twist.T
 
 
-def level_rotation(slope: float) -> np.ndarray:
-    """Return the rotation from the floor frame to the level one, ``(3, 3)``.
-
-    Args:
-        slope: Inclination of the floor, rad, downhill positive.
-    """
-    return np.asarray(pin.utils.rotate('y', slope))
-
-
 def level_orientation(base: BaseState, slope: float) -> np.ndarray:
     """Return the orientation of a `BaseState` in the level frame, quaternion xyzw."""
     return np.asarray(
-        (pin.Quaternion(level_rotation(slope)) * pin.Quaternion(base.orientation)).coeffs()
+        (pin.Quaternion(pin.utils.rotate('y', slope)) * pin.Quaternion(base.orientation)).coeffs()
     )
 
 

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording of what a controller node hears and answers, from activate to deactivate."""
 
+from collections.abc import Callable
 import os
 from pathlib import Path
 from typing import Any
 
 from rclpy.logging import get_logging_directory
 
-from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import MissingDependency
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Measurement
 from walking_control.ros.recording.recorder import numbered, Recorder
 from walking_control.ros.recording.ticks import type_store
 
 LOG = 'log'
 
 
-class TickRecorder:
-    """One bag for every activation, one for every fault; where one exists, names get a number.
+def open_recorder(
+    logger: Any, values: Any, robot_file: RobotFile, controller: str
+) -> Callable[[], Recorder | None]:
+    """Return what begins a recording, None where nothing is recorded.
+
+    One bag for every activation, one for every fault; where one exists, names get a number. What
+    is asked for by name and cannot be made is an `InvalidInput` then.
 
     Args:
         logger: Of the node; what ends a recording is said there, once.
@@ -28,62 +32,33 @@ class TickRecorder:
     Raises:
         MissingDependency: rosbags is not installed, and a file is asked for by name.
     """
+    path = Path(values.record) if values.record else None
+    faults = Path(values.record_faults) if values.record_faults else None
+    if values.record_faults == LOG:
+        name = f'{robot_file.robot.name}_fault.mcap'
+        faults = _log_folder() / name if values.realtime else None
+    try:
+        if path or faults:
+            type_store()  # now, not in the middle of a start
+    except MissingDependency as error:
+        if path or values.record_faults != LOG:
+            raise
+        faults = None
+        logger.warning(f'faults are not recorded: {error}')
 
-    def __init__(self, logger: Any, values: Any, robot_file: RobotFile, controller: str) -> None:
-        self._logger = logger
-        self._parts = robot_file, controller
-        self._path = Path(values.record) if values.record else None
-        self._faults = Path(values.record_faults) if values.record_faults else None
-        self._recorder: Recorder | None = None
-        if values.record_faults == LOG:
-            self._faults = (
-                _log_folder() / f'{robot_file.robot.name}_fault.mcap' if values.realtime else None
-            )
-        try:
-            if self._path or self._faults:
-                type_store()  # now, not in the middle of a start
-        except MissingDependency as error:
-            if self._path or values.record_faults != LOG:
-                raise
-            self._faults = None
-            logger.warning(f'faults are not recorded: {error}')
-
-    def begin(self) -> None:
-        """Begin to record.
-
-        Raises:
-            InvalidInput: What was asked for by name cannot be made.
-        """
-        path = (
-            None
-            if self._path is None
-            else next(path for path in numbered(self._path) if not path.exists())
+    def begin() -> Recorder | None:
+        if path is None and faults is None:
+            return None
+        free = path and next(each for each in numbered(path) if not each.exists())
+        return Recorder(
+            robot_file,
+            controller,
+            free,
+            faults,
+            lambda words, complaint: (logger.error if complaint else logger.info)(words),
         )
-        if path is None and self._faults is None:
-            return
-        self._recorder = Recorder(*self._parts, path, self._faults, self._say)
 
-    def add(self, measurement: Measurement, loop: ControlLoop) -> None:
-        """Record a tick."""
-        if self._recorder is not None:
-            self._recorder.write(measurement, loop.command, loop.reference)
-
-    def save_fault(self) -> None:
-        """Save what was before a fault and comes after."""
-        if self._recorder is not None:
-            self._recorder.save_fault()
-
-    def end(self) -> None:
-        """Finish the bags."""
-        if self._recorder is None:
-            return
-        recorder, self._recorder = self._recorder, None
-        path = recorder.close()
-        if path is not None:
-            self._logger.info(f'recorded {path}')
-
-    def _say(self, words: str, complaint: bool) -> None:
-        (self._logger.error if complaint else self._logger.info)(words)
+    return begin
 
 
 def _log_folder() -> Path:

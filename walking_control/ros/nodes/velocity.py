@@ -33,16 +33,11 @@ class VelocityTopic:
         self, node: Node, operation: Operation, clock: WatchClock, stamped: bool, hold: float
     ) -> None:
         self._node, self._operation, self._clock = node, operation, clock
-        self._stamped, self._hold = stamped, hold
+        self._hold = hold
         self._quiet_until: dict[str, float] = {}  # kind of problem -> steady clock, s
         self.problem: str | None = None
-
-    def subscribe(self) -> None:
-        """Begin to listen."""
-        kind, callback = (
-            (TwistStamped, self._on_stamped) if self._stamped else (Twist, self._on_twist)
-        )
-        self._node.create_subscription(kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
+        kind, callback = (TwistStamped, self._on_stamped) if stamped else (Twist, self._on_twist)
+        node.create_subscription(kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
 
     def _on_stamped(self, message: TwistStamped) -> None:
         stamp = seconds(message.header.stamp)

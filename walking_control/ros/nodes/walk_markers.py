@@ -15,7 +15,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
-from walking_control.ros.nodes.telemetry import level_rotation, ODOM, Output
+from walking_control.ros.nodes.telemetry import ODOM, Output
 
 KEPT = 20  # footprints
 LOOK = 0.05  # s between two looks at the feet: no step is shorter
@@ -47,7 +47,7 @@ class WalkMarkers(Output):
     ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law
-        self._level = level_rotation(slope)
+        self._level = pin.utils.rotate('y', slope)  # from the floor's axes to those of odom
         self._array = self._publisher(MarkerArray, '~/markers')
         self._planned: Marker | None = None  # made once the soles are known
         self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])

@@ -6,7 +6,6 @@ this node, in a process of its own, does. Its heartbeat says what it hears, so t
 need not leave zero before somebody watches.
 """
 
-from functools import partial
 import math
 import time
 from typing import Any
@@ -100,7 +99,10 @@ class WatchdogNode(GuardedNode):
             topic = command_topic(field)
             zero = self.create_publisher(Float64MultiArray, topic, topics.LATEST)
             self.create_subscription(
-                Float64MultiArray, topic, partial(self._on_gains, zero), topics.LATEST
+                Float64MultiArray,
+                topic,
+                lambda told, zero=zero: self._gains.update({zero: len(told.data)}),
+                topics.LATEST,
             )
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
         self.create_subscription(
@@ -128,9 +130,6 @@ class WatchdogNode(GuardedNode):
         self._heard, self._deadline, self.tripped = now, now + self._timeout, False
         self._tick = tick or self._tick
         self._unasked += at_work and not tick
-
-    def _on_gains(self, zero: Any, message: Float64MultiArray) -> None:
-        self._gains[zero] = len(message.data)
 
     def _on_watch(self) -> None:
         """Send zero if it is due; look again when it could be."""
@@ -185,7 +184,3 @@ class WatchdogNode(GuardedNode):
 
 
 main = program(WatchdogNode)
-
-
-if __name__ == '__main__':
-    main()

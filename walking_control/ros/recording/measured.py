@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from scipy.spatial.transform import Rotation
 
 from walking_control.estimation.leg_chains import find_leg_chains
 from walking_control.exceptions import import_optional, InvalidInput
@@ -234,8 +235,8 @@ class _Log:
             force[:, i, -values.shape[1] :] = values
         return force
 
-    def _rotations(self, *keys: str) -> np.ndarray:
-        """Return rotations of a frame to the world, ``(T, 3, 3)``."""
+    def _rotations(self, *keys: str) -> Rotation:
+        """Return rotations of a frame to the world, T of them."""
         told = self._layout
         for key in keys:
             told = told[key]
@@ -248,9 +249,8 @@ class _Log:
             )
         values = self._take(keys, 'rad' if form == 'rpy' else '1', WIDTHS[form])
         if form == 'rpy':
-            return np.array([pin.rpy.rpyToMatrix(*row) for row in values])
-        values = values if form == 'xyzw' else np.roll(values, -1, axis=1)
-        return np.array([pin.Quaternion(row).normalized().matrix() for row in values])
+            return Rotation.from_euler('xyz', values)
+        return Rotation.from_quat(values if form == 'xyzw' else np.roll(values, -1, axis=1))
 
     def _read_truth(self) -> np.ndarray | None:
         """Return pose and twist of the base as `names.TRUTH` tells them, ``(T, 13)``."""
@@ -258,14 +258,14 @@ class _Log:
             return None
         frame = str(self._layout['truth'].get('frame', self._robot.base_link))
         at, turned = self._placed(frame)
-        rotation = self._rotations('truth', 'orientation') @ turned.T
-        position = self._take(('truth', 'position'), 'm', 3) - rotation @ at
-        turns = np.array([pin.log3(a.T @ b) for a, b in zip(rotation, rotation[1:])])
+        rotation = self._rotations('truth', 'orientation') * Rotation.from_matrix(turned.T)
+        position = self._take(('truth', 'position'), 'm', 3) - rotation.apply(at)
+        turns = (rotation[:-1].inv() * rotation[1:]).as_rotvec()
         steps = np.maximum(np.diff(self.time), 1e-6)[:, None]
         return np.hstack(
             (
                 position,
-                [pin.Quaternion(matrix).coeffs() for matrix in rotation],
+                rotation.as_quat(),
                 np.gradient(
                     position,
                     np.maximum.accumulate(self.time + 1e-9 * np.arange(len(self.time))),
@@ -285,32 +285,29 @@ class _Log:
     def _orient(self) -> np.ndarray:
         """Return the orientation of the IMU, xyzw; from gravity and the gyroscope if not told."""
         if 'orientation' in self._layout['imu']:
-            turns = list(self._rotations('imu', 'orientation'))
-        else:
-            rest = self.time < self.time[0] + REST
-            up = np.median(self.acceleration[rest], axis=0)
-            turn = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix()
-            bias, turns = np.median(self.angular[rest], axis=0), [turn]
-            for w, h in zip(self.angular, np.diff(self.time)):
-                turns.append(turns[-1] @ pin.exp3((w - bias) * h))
-            self.remarks.append(
-                'the IMU tells no orientation: from gravity at the beginning, then by the gyroscope'
-            )
-        return np.array([pin.Quaternion(np.array(turn)).coeffs() for turn in turns])
+            return np.asarray(self._rotations('imu', 'orientation').as_quat())
+        rest = self.time < self.time[0] + REST
+        up = np.median(self.acceleration[rest], axis=0)
+        turns = [pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix()]
+        bias = np.median(self.angular[rest], axis=0)
+        for w, h in zip(self.angular, np.diff(self.time)):
+            turns.append(turns[-1] @ pin.exp3((w - bias) * h))
+        self.remarks.append(
+            'the IMU tells no orientation: from gravity at the beginning, then by the gyroscope'
+        )
+        return np.asarray(Rotation.from_matrix(np.array(turns)).as_quat())
 
     def _align(self) -> None:
         """Turn the world of the truth so that it has the robot head at first as the IMU has it."""
         assert self.truth is not None
         _, imu = self._placed(self._robot.imu_link)
-        seen = pin.Quaternion(self.orientation[0]).matrix() @ imu.T
-        true = pin.Quaternion(self.truth[0, 3:7]).matrix()
-        yaw = math.atan2(seen[1, 0], seen[0, 0]) - math.atan2(true[1, 0], true[0, 0])
-        turn = pin.utils.rotate('z', yaw)
+        seen = Rotation.from_quat(self.orientation[0]) * Rotation.from_matrix(imu.T)
+        true = Rotation.from_quat(self.truth[:, 3:7])
+        (x, y, _), (a, b, _) = seen.as_matrix()[:, 0], true[0].as_matrix()[:, 0]
+        turn = Rotation.from_euler('z', math.atan2(y, x) - math.atan2(b, a))
         for part in (slice(0, 3), slice(7, 10)):
-            self.truth[:, part] = self.truth[:, part] @ turn.T
-        self.truth[:, 3:7] = [
-            (pin.Quaternion(turn) * pin.Quaternion(row)).coeffs() for row in self.truth[:, 3:7]
-        ]
+            self.truth[:, part] = turn.apply(self.truth[:, part])
+        self.truth[:, 3:7] = (turn * true).as_quat()
 
 
 def _reader(path: Path) -> Callable[[str], np.ndarray]:

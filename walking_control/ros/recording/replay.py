@@ -2,7 +2,6 @@
 """A recorded walk answered anew by its law, told again as a run, or in columns to be drawn."""
 
 from collections.abc import Callable, Iterable, Mapping
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 import re
@@ -23,8 +22,8 @@ from walking_control.models.signals import BaseState, Command, LOCKS, OWN, senso
 from walking_control.ros.recording.bag import Bag, open_bag, read_rows, Row
 from walking_control.ros.recording.recorder import CONTROLLER, ROBOT_FILE
 from walking_control.ros.ros2_control.names import ROBOT_DESCRIPTION
+from walking_control.runs import tables
 from walking_control.runs.run import Recorder, Run
-from walking_control.runs.tables import TABLE
 from walking_control.safety.faults import Fault
 from walking_control.simulation.engine import Truth
 
@@ -239,7 +238,7 @@ def read_columns(
     Raises:
         InvalidInput: It cannot be read, or holds nothing to draw.
     """
-    table = path / TABLE if path.is_dir() else path
+    table = path / tables.TABLE if path.is_dir() else path
     if table.suffix == '.csv' and (table.is_file() or not path.is_dir()):
         return _of_table(table)
     bag = open_bag(path)
@@ -285,37 +284,21 @@ def _grouped(
 
 def _of_table(path: Path) -> Columns:
     """Return the columns of a table whose head says ``name [unit]``, in groups of one unit."""
-    try:
-        with path.open(newline='', encoding='utf-8') as file:
-            head, *rows = csv.reader(file)
-            values = np.array([[float(cell) for cell in row] for row in rows])
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f'table {path}', limit=f'cannot be read: {error}') from error
-    names = [_HEAD.fullmatch(name) for name in head]
-    if (
-        values.ndim != 2
-        or values.shape[1] != len(head)
-        or None in names
-        or not head
-        or names[0] is None
-        or names[0][1] != 'time'
-    ):
+    columns = tables.read_columns(path)
+    names = {head: _HEAD.fullmatch(head) for head in columns}
+    if None in names.values() or 'time [s]' not in columns:
         raise InvalidInput(
             f'table {path}',
             limit='is no table of a run: its columns must be time [s] and others with units',
         )
-    found: dict[str, list[int]] = {}
-    for i, name in enumerate(names[1:], 1):
+    found: dict[str, dict[str, np.ndarray]] = {}
+    for head, name in names.items():
         if name is not None and name[2] in UNITS:
-            found.setdefault(name[2], []).append(i)
+            found.setdefault(name[2], {})[name[1]] = columns[head]
     return Columns(
-        values[:, 0],
+        columns['time [s]'],
         {
-            unit: (
-                unit,
-                tuple(name[1] for i in columns if (name := names[i]) is not None),
-                values[:, columns],
-            )
-            for unit, columns in found.items()
+            unit: (unit, tuple(group), np.column_stack([*group.values()]))
+            for unit, group in found.items()
         },
     )

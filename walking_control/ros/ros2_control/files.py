@@ -171,11 +171,6 @@ class _Dumper(yaml.SafeDumper):
         return super().represent_sequence(tag, sequence, flow_style=plain)
 
 
-def tags_name(robot: str) -> str:
-    """Return the name of the xacro file with a robot's tags."""
-    return f'{robot}.ros2_control.xacro'
-
-
 def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
     robot = wiring.robot.name
@@ -188,7 +183,7 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
         BRIDGE: head + to_yaml(bridge_file()),
         GAZEBO_WORLD: gazebo_world(wiring),
         LAUNCH: _launch_file(robot_file),
-        tags_name(robot): include(wiring),
+        f'{robot}.ros2_control.xacro': include(wiring),
     }
 
 

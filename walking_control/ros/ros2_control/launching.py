@@ -366,7 +366,10 @@ def plan_mujoco(place: Place) -> list[Step]:
             'ros2_control_node',
             needed=True,
             parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
-            remappings=_humble_description(),
+            # on Humble it listens to a topic of its own
+            remappings=(('~/robot_description', '/robot_description'),)
+            if os.environ.get('ROS_DISTRO') == 'humble'
+            else (),
         ),
         *_emulator(place),
         *_watchdog(place, sim_time=True),
@@ -441,15 +444,6 @@ def _robot_state_publisher(description: str) -> Process:
         'robot_state_publisher',
         'robot_state_publisher',
         parameters=({'robot_description': description, 'use_sim_time': True},),
-    )
-
-
-def _humble_description() -> tuple[tuple[str, str], ...]:
-    # there it listens to a topic of its own
-    return (
-        (('~/robot_description', '/robot_description'),)
-        if os.environ.get('ROS_DISTRO') == 'humble'
-        else ()
     )
 
 

@@ -12,7 +12,6 @@ import pinocchio as pin
 
 from walking_control.models.base import Base
 from walking_control.models.drive_kinds import KINDS
-from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.ros.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
@@ -56,9 +55,9 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
         InvalidInput: Plant `mujoco` cannot simulate the robot.
     """
     mj = import_mujoco('an MJCF')
-    # a plant without the errors of sensors
+    # a plant without the errors of sensors, of the robot without what no hardware has
     plant = MujocoEngine(
-        offered_by_hardware(robot_file),
+        replace(robot_file.robot, servos={}, push_off=None, ground_torque=None),
         robot_file.values(World),
         robot_file.values(MujocoEngine.parameters),
     )
@@ -127,8 +126,3 @@ def _start(
         values[: len(axes)] = (tilt * along)[axes]
     qpos[len(axes) : len(axes) + len(base.angles)] += 2.0 * np.arctan2(tilt.y, tilt.w)
     return {'qpos': qpos, 'qvel': qvel}
-
-
-def offered_by_hardware(robot_file: RobotFile) -> Robot:
-    """Return the robot without what no hardware has."""
-    return replace(robot_file.robot, servos={}, push_off=None, ground_torque=None)

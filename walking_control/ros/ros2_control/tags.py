@@ -130,18 +130,13 @@ def include(wiring: Wiring) -> str:
             '<?xml version="1.0"?>',
             f'<!-- Written by `{command}`; do not edit. -->',
             f'<robot name={quoteattr(robot.name)} xmlns:xacro="http://www.ros.org/wiki/xacro">',
-            f'  <xacro:macro name="{macro_name(robot.name)}" params="{defaults}">',
+            f'  <xacro:macro name="{topic_word(robot.name)}_ros2_control" params="{defaults}">',
             *_shift(_frame(wiring, '${plugin}', parts, ()), 2),
             '  </xacro:macro>',
             '</robot>',
             '',
         )
     )
-
-
-def macro_name(robot: str) -> str:
-    """Return the name of the macro that writes a robot's tags."""
-    return f'{topic_word(robot)}_ros2_control'
 
 
 def with_tags(urdf: str, *elements: str) -> str:
