@@ -24,6 +24,7 @@ from walking_control.models.urdf import differences
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import message_type, reader_of, seconds
+from walking_control.ros.nodes.neighbours import endpoint_name
 from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spun
 from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
@@ -119,14 +120,14 @@ class Listener(GuardedNode):
         ):
             hearing = self.get_subscriptions_info_by_topic(topic)
             for told in self.get_publishers_info_by_topic(topic):
-                deaf = {f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in hearing}
+                deaf = set(map(endpoint_name, hearing))
                 for each in hearing:  # one of several subscriptions of a node is enough
                     if (
                         told.topic_type == each.topic_type
                         and qos_check_compatible(told.qos_profile, each.qos_profile)[0]
                         != QoSCompatibility.ERROR
                     ):
-                        deaf.discard(f'{each.node_namespace.rstrip("/")}/{each.node_name}')
+                        deaf.discard(endpoint_name(each))
                 self.seen.mismatches += [
                     f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
                     for node in sorted(deaf)

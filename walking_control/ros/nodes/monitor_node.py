@@ -29,6 +29,7 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_client import ControllerClient
 from walking_control.ros.nodes.foxglove_server import FoxgloveServer, WebGate
 from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.neighbours import endpoint_name
 from walking_control.ros.nodes.robot_frames import RobotFrames
 from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spin, spun, StopSignal
 from walking_control.ros.nodes.sensors import stamp_of
@@ -159,10 +160,14 @@ class MonitorNode(GuardedNode):
 
     def _listen(self, again: Any = ()) -> None:
         """Listen to what is wanted, to some topics again, and rest from the others."""
-        heard = self._controller_hears()
+        hearing, telling = self.get_subscriptions_info_by_topic, self.get_publishers_info_by_topic
+        heard = any(
+            self._controller in map(endpoint_name, hearing(topic))
+            for topic in (topics.JOINT_STATES, topics.COMBINED_STATE, topics.STATES)
+        )
         for shown, topic in self._topics.items():
             wanted = topic.channel.has_sinks() or shown in (JOINTS, ODOM)
-            if wanted and (heard or self._from_controller(topic.name)):
+            if wanted and (heard or self._controller in map(endpoint_name, telling(topic.name))):
                 topic.listen(shown in again)
             else:
                 topic.rest()
@@ -178,19 +183,6 @@ class MonitorNode(GuardedNode):
             self._unknown.add(shown)
             return
         self._topics[shown] = Topic(self, name, message, channel)
-
-    def _controller_hears(self) -> bool:
-        return any(
-            self._is_controller(info)
-            for topic in (topics.JOINT_STATES, topics.COMBINED_STATE, topics.STATES)
-            for info in self.get_subscriptions_info_by_topic(topic)
-        )
-
-    def _from_controller(self, name: str) -> bool:
-        return any(self._is_controller(info) for info in self.get_publishers_info_by_topic(name))
-
-    def _is_controller(self, info: Any) -> bool:
-        return f'{info.node_namespace.rstrip("/")}/{info.node_name}' == self._controller
 
     # -- the robot -------------------------------------------------------------------------------
 

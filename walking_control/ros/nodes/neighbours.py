@@ -83,7 +83,7 @@ class Neighbours:
             [
                 _identity(info)
                 for info in node.get_publishers_info_by_topic('/parameter_events')
-                if _name(info) == node.get_fully_qualified_name()
+                if endpoint_name(info) == node.get_fully_qualified_name()
             ]
         )
 
@@ -98,18 +98,18 @@ class Neighbours:
         publisher = self._node.create_publisher(kind, topic, qos)
         name = self._node.get_fully_qualified_name()
         self._own |= {
-            _identity(info) for info in self._publishers(topic) if _name(info) == name
+            _identity(info) for info in self._publishers(topic) if endpoint_name(info) == name
         } - before
         self._commands.append(topic)
         return publisher
 
     def conflict(self) -> str | None:
         """Return in words who publishes what only one may, or None."""
-        watchdogs = {_name(info) for info in self._publishers(topics.WATCHDOG)}
+        watchdogs = {endpoint_name(info) for info in self._publishers(topics.WATCHDOG)}
         for topic in self._commands:
             others = sorted(
                 {
-                    _name(info)
+                    endpoint_name(info)
                     for info in self._publishers(topic)
                     if _identity(info) not in self._own
                 }
@@ -118,7 +118,7 @@ class Neighbours:
             if others:
                 return f'{topic} is also commanded by ' + ', '.join(others)
         for sensor, (_, topic) in self._sensors.items():
-            names = sorted(_name(info) for info in self._publishers(topic))
+            names = sorted(endpoint_name(info) for info in self._publishers(topic))
             if len(names) > 1 and sensor not in SHARED:
                 return f'{topic} is published by ' + ' and '.join(names)
         return None
@@ -133,7 +133,7 @@ class Neighbours:
             deaf = self._deaf(topic, f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}')
             if deaf:
                 yield deaf
-            names = sorted(_name(info) for info in self._publishers(topic))
+            names = sorted(endpoint_name(info) for info in self._publishers(topic))
             if len(names) > 1 and sensor in SHARED:
                 yield (
                     f'{topic} is published by '
@@ -146,7 +146,7 @@ class Neighbours:
         for info in self._publishers(topic):
             if info.topic_type != type_name:
                 return (
-                    f'{topic} of {_name(info)} is a {info.topic_type} and cannot be heard; '
+                    f'{topic} of {endpoint_name(info)} is a {info.topic_type} and cannot be heard; '
                     f'must be {type_name}'
                 )
         return None
@@ -170,7 +170,8 @@ def _identity(info: Any) -> bytes:
     return bytes(info.endpoint_gid)
 
 
-def _name(info: Any) -> str:
+def endpoint_name(info: Any) -> str:
+    """Return the full name of the node of an endpoint, as the graph tells it."""
     return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
 
 

@@ -271,7 +271,8 @@ class SensorSet:
                 self._operation.problem = error.code, str(error)
             if name == LOCKS:
                 self._judge_locks()
-            self._heard(name, message.header.stamp)
+            stamp = message.header.stamp
+            self._arrived(name, seconds(stamp), topics.tick_number(stamp))
 
         return hear
 
@@ -286,9 +287,6 @@ class SensorSet:
                     f'is {told:.3g}; 0 is open, 1 engaged',
                 )
         self._operation.measurement.locked[:] = self._locks > 0.5
-
-    def _heard(self, sensor: str, stamp: Any) -> None:
-        self._arrived(sensor, seconds(stamp), topics.tick_number(stamp))
 
     def _arrived(self, sensor: str, stamp: float, tick: int) -> None:
         start = time.monotonic()

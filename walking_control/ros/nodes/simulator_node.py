@@ -293,9 +293,7 @@ class SimulatorNode(GuardedNode):
         callback = self._on_period if self._values.realtime else self._on_patience
         self.steady_timer(interval, callback)
         self._measure()
-        self._lead()
-        self._publish()
-        self._observe()
+        self._tell()
 
     # -- commands --------------------------------------------------------------------------------
 
@@ -311,9 +309,14 @@ class SimulatorNode(GuardedNode):
             if not self.stand_in.receive(topic.partition('/')[0], message.data):
                 return
         else:
-            told = np.empty(len(pick))
-            if not self._accept(message, told, topic):
+            told = np.array(message.data)
+            if told.shape != (len(pick),) or not np.isfinite(told).all():
+                self.get_logger().error(
+                    f'{topic}: {told.tolist()} dropped; must be {len(pick)} finite numbers',
+                    throttle_duration_sec=1.0,
+                )
                 return
+            self._commanded = time.monotonic()
             getattr(self._command, field)[pick] = told > 0.5 if field == 'lock' else told
         self._ticks[topic] = message.layout.data_offset
         if self.stand_in is None:
@@ -346,19 +349,6 @@ class SimulatorNode(GuardedNode):
         self._complete()
         if self.plant.time < self._place.habits.limp:
             self._command.clear()
-
-    def _accept(self, message: Any, out: np.ndarray, topic: str) -> bool:
-        """Copy a command, as ros2_control would: a wrong one is dropped."""
-        data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
-        if data.shape != out.shape or not np.isfinite(data).all():
-            self.get_logger().error(
-                f'{topic}: {list(message.data)} dropped; must be {len(out)} finite numbers',
-                throttle_duration_sec=1.0,
-            )
-            return False
-        out[:] = data
-        self._commanded = time.monotonic()
-        return True
 
     def _advance(self) -> None:
         """In lockstep, step when all commands of this tick are there."""
@@ -427,16 +417,17 @@ class SimulatorNode(GuardedNode):
         self._measure()
         if not self.plant.lost:
             self._waiting_since = time.monotonic()
-            self._lead()
-            self._publish()
-            self._observe()  # while a controller in a process of its own answers
+            self._tell()
         # the controller has seen it, too: its answer is the last row, as it is without ROS
         self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
 
-    def _lead(self) -> None:
-        """Ask for what the route has now, before the sensors of this tick go out."""
-        if self._guide is not None:
+    def _tell(self) -> None:
+        """Send the sensors, and estimate while a controller in a process of its own answers."""
+        if self._guide is not None:  # what the route has now, before they go out
             self._guide.advance(self._told.stamp)
+        self._publish()
+        effort = self._command.effort if self.plant.drives.are_plain else self.plant.held
+        self._observer.update(self._measurement, effort)
 
     def _measure(self) -> None:
         measurement = self._measurement
@@ -447,11 +438,6 @@ class SimulatorNode(GuardedNode):
         set_stamp(self._time.clock, measurement.stamp)
         self._told = self._place.spoil(self._injection.spoil(measurement))
         self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
-
-    def _observe(self) -> None:
-        plant = self.plant
-        effort = self._command.effort if plant.drives.are_plain else plant.held
-        self._observer.update(self._measurement, effort)
 
     def _publish(self) -> None:
         self._time_publisher.publish(self._time)

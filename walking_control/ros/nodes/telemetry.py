@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a controller thinks, as plain Float64 topics for rqt_plot, and where the robot is."""
 
-from collections.abc import Iterator
 import math
 from typing import Any
 
@@ -104,31 +103,29 @@ class Telemetry(Output):
         self._work.add(stamp)
 
     def _write(self, stamp: float) -> None:
-        for name, value in self._told():
+        for name, value in self._told().items():
             self._tell(name, value)
 
-    def _told(self) -> Iterator[tuple[str, float]]:
-        loop = self._loop
-        robot, state = loop.robot, loop.state
-        yield from zip(robot.coordinates, state.coordinates.tolist())
-        yield from (
-            (f'{name}_rate', rate) for name, rate in zip(robot.coordinates, state.rates.tolist())
-        )
-        yield 'support', state.support
-        yield 'step_length', state.step_length
-        yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0
-        yield from (
-            (f'effort_{joint}', effort)
-            for joint, effort in zip(robot.actuators, loop.command.effort.tolist())
-        )
-        work = self._work
-        yield 'mechanical_power', work.power
-        yield 'step_work', work.net
-        yield 'step_push', work.positive
-        velocity = loop.reference.velocity
+    def _told(self) -> dict[str, float]:
+        loop, work = self._loop, self._work
+        robot, state, velocity = loop.robot, loop.state, loop.reference.velocity
+        figures = {
+            **dict(zip(robot.coordinates, state.coordinates.tolist())),
+            **{f'{name}_rate': rate for name, rate in zip(robot.coordinates, state.rates.tolist())},
+            'support': state.support,
+            'step_length': state.step_length,
+            'step_time': state.step_time if math.isfinite(state.step_time) else 0.0,
+            **{
+                f'effort_{joint}': effort
+                for joint, effort in zip(robot.actuators, loop.command.effort.tolist())
+            },
+            'mechanical_power': work.power,
+            'step_work': work.net,
+            'step_push': work.positive,
+        }
         if velocity is not None or self._rehearsing:  # somebody may ask for one later
-            yield from zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist())
-        yield from read_telemetry(loop.controller, robot).items()
+            figures.update(zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist()))
+        return {**figures, **read_telemetry(loop.controller, robot)}
 
 
 class StepWork:

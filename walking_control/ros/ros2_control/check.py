@@ -10,14 +10,13 @@ from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput
-from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import sensors_of
 from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.files import CONTROLLERS
+from walking_control.ros.ros2_control.files import CONTROLLERS, controllers_of, FORWARD
 from walking_control.ros.ros2_control.stand_in import read_controllers, StandIn
 from walking_control.ros.ros2_control.tags import HARDWARE
+from walking_control.ros.ros2_control.wiring import wire
 
 
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
@@ -33,17 +32,12 @@ def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     if tree is None:
         return findings.errors
     robot = robot_file.robot
-    for field, efforts in fields_of(robot).items():
-        joints = [joint for joint in efforts if joint in robot.actuators]
-        findings.attempt(_check_order, tree, names.COMMANDED[field][0], joints)
-    if robot.locks:
-        findings.attempt(
-            _check_order, tree, names.LOCK_CONTROLLER, tuple(lock.joint for lock in robot.locks)
-        )
+    for name, (plugin, wanted) in controllers_of(wire(robot_file), HARDWARE).items():
+        if plugin == FORWARD:
+            findings.attempt(_check_order, tree, name, wanted['joints'])
+        elif 'frame_id' in wanted:
+            findings.attempt(_check_frame, tree, name, wanted['frame_id'])
     findings.attempt(_check_told, tree, robot)
-    for sensor in sensors_of(robot):
-        if sensor.frame:
-            findings.attempt(_check_frame, tree, sensor.controller, sensor.frame)
     findings.attempt(_check_rate, tree, robot_file)
     if not findings.errors:  # each of these would be said there again
         findings.attempt(StandIn, robot, tree)
