@@ -69,7 +69,7 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
             {
                 'sensor_name': sensor,
                 'frame_id': foot,
-                'multiplier': {'force': signs, 'torque': signs},
+                'multiplier': {'force': dict(signs), 'torque': dict(signs)},
             },
         )
     if wiring.locks and target == HARDWARE:
@@ -158,19 +158,6 @@ CONTROLLERS = {
 BRIDGE, GAZEBO_WORLD, LAUNCH = 'bridge.yaml', 'world.sdf', 'bringup.launch.xml'
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes lists of values in one line, as people write them."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def represent_sequence(
-        self, tag: str, sequence: Any, flow_style: bool | None = None
-    ) -> yaml.SequenceNode:
-        plain = not any(isinstance(item, (dict, list)) for item in sequence)
-        return super().represent_sequence(tag, sequence, flow_style=plain)
-
-
 def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
     robot = wiring.robot.name
@@ -188,8 +175,8 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
 
 
 def to_yaml(tree: Any) -> str:
-    """Return a tree as YAML."""
-    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=100)
+    """Return a tree as YAML; what holds nothing but values stands in one line."""
+    return yaml.safe_dump(tree, sort_keys=False, width=100, default_flow_style=None)
 
 
 def write_ros2_control(robot_file: RobotFile, wiring: Wiring, folder: Path) -> list[Path]:
