@@ -55,6 +55,20 @@ def test_slips_in_a_file_are_found(tmp_path, change, words):
     assert any(words in str(problem) for problem in found), found
 
 
+@pytest.mark.parametrize('name', ['gazebo_controllers.yaml', 'mujoco_controllers.yaml'])
+def test_a_swap_in_the_file_of_a_simulator_is_found(tmp_path, name):
+    """If it failed, a robot in a simulator would be armed with its joints exchanged, and fall."""
+    for path in shipped_folder('walker3d').iterdir():
+        (tmp_path / path.name).write_text(path.read_text())
+    assert check_ros2_control(load_robot('walker3d'), tmp_path) == []
+    tree = yaml.safe_load((tmp_path / name).read_text())
+    tree['/**/effort_controller']['ros__parameters']['joints'].reverse()
+    (tmp_path / name).write_text(yaml.safe_dump(tree))
+    (problem,) = check_ros2_control(load_robot('walker3d'), tmp_path)
+    assert problem.what == f'joints of effort_controller in {name}'
+    assert 'another order' in str(problem)
+
+
 def test_the_file_of_another_robot_is_named(tmp_path, capsys):
     """If it failed, `check` would pass a folder that was made for somebody else."""
     assert main(['check', 'dribbel', '--bringup', str(shipped_folder('compass')), '--json']) == 2
@@ -243,6 +257,17 @@ def swung(late=0.0):
         held.linear_acceleration.append(told[2] * G + rng.normal(0.0, 0.2, 3))
         held.foot_force.append(np.zeros((2, 3)))
     return robot_file, held
+
+
+def test_an_imu_may_come_more_rarely_than_the_joints():
+    """If it failed, a good IMU at a third of the rate would be told to turn a third as fast."""
+    robot_file, record = swung()
+    for row in range(len(record.time)):
+        kept = row - row % 3
+        for name in ('orientation', 'angular_velocity', 'linear_acceleration'):
+            getattr(record, name)[row] = getattr(record, name)[kept]
+    problems, _ = judge_record(robot_file, record)
+    assert problems == []
 
 
 def test_swinging_a_good_robot_finds_nothing():

@@ -119,30 +119,11 @@ class JointStateReader:
         out[:] = [values[self._index[i]] for i in joints]
 
 
-class ForceReader:
-    """Take the force out of a WrenchStamped.
-
-    An axis that the sensor does not have is NaN from its first message on, and read as 0. One that
-    becomes NaN later is broken and stays NaN.
-    """
-
-    def __init__(self) -> None:
-        self._absent: list[int] | None = None
-
-    def read(self, message: Any, out: np.ndarray) -> None:
-        """Copy the force; a sensor without any axis stays NaN."""
-        force = message.wrench.force
-        values = force.x, force.y, force.z
-        if self._absent is None:
-            absent = [math.isnan(value) for value in values]
-            self._absent = [i for i in range(3) if absent[i]] if not all(absent) else []
-        out[:] = values
-        for axis in self._absent:
-            out[axis] = 0.0
-
-
 class AxesReader:
     """Take numbers along axes out of a message, and heed what it says about them.
+
+    An axis of a force that the sensor does not have is NaN from its first message on, and read as
+    0; one that becomes NaN later is broken and stays NaN, as does a force without any axis.
 
     REP 145: the first element of a covariance is -1 where the number itself is not measured. The
     frame is that of the first message: one that changes is another sensor, or other axes.
@@ -153,10 +134,10 @@ class AxesReader:
     """
 
     _frame: str | None = None
+    _absent: list[int] | None = None  # axes that a force sensor does not have
 
     def __init__(self, sensor: Sensor, parts: Sequence[np.ndarray]) -> None:
         self._sensor, self._parts = sensor, parts
-        self._force = ForceReader() if sensor.kind == CONTACT else None
 
     def read(self, message: Any) -> bool:
         """Copy the numbers.
@@ -168,11 +149,10 @@ class AxesReader:
             MeasurementError: The frame is another than before, or what is needed is not measured.
         """
         sensor = self._sensor
-        if self._force is not None:
-            self._force.read(message, self._parts[0])
-        else:
-            for signal, part in zip(sensor.signals, self._parts):
-                part[:] = signal.read(message)
+        for signal, part in zip(sensor.signals, self._parts):
+            part[:] = signal.read(message)
+        if sensor.kind == CONTACT:
+            self._heed_absent(self._parts[0])
         if message.header.frame_id != self._frame:
             before, now = self._frame, message.header.frame_id
             self._frame = now if before is None else before
@@ -182,6 +162,13 @@ class AxesReader:
         if sensor.kind == IMU:
             self._heed_covariances(message)
         return True
+
+    def _heed_absent(self, force: np.ndarray) -> None:
+        if self._absent is None:
+            absent = [axis for axis, value in enumerate(force.tolist()) if math.isnan(value)]
+            self._absent = absent if len(absent) < len(force) else []
+        for axis in self._absent:
+            force[axis] = 0.0
 
     def _heed_covariances(self, message: Any) -> None:
         for signal, part in zip(self._sensor.signals, self._parts):

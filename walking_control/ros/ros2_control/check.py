@@ -20,26 +20,37 @@ from walking_control.ros.ros2_control.wiring import wire
 
 
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
-    """Return what is wrong with a robot's controllers.yaml.
+    """Return what is wrong with a robot's controllers.yaml, and with those of simulators beside it.
 
     Args:
-        path: Of the file, or of the folder that `walking_control ros2_control` wrote.
+        path: Of a file, or of the folder that `walking_control ros2_control` wrote.
     """
     findings = Findings()
-    if path.is_dir():
-        path = path / CONTROLLERS[HARDWARE]
+    for target, name in CONTROLLERS.items():
+        file = path / name if path.is_dir() else path
+        if target == HARDWARE or (path.is_dir() and file.is_file()):
+            errors = _check_file(robot_file, file, target)
+            for error in errors if target != HARDWARE else ():
+                error.what = f'{error.what} in {name}'
+            findings.errors += errors
+    return findings.errors
+
+
+def _check_file(robot_file: RobotFile, path: Path, target: str) -> list[InvalidInput]:
+    findings = Findings()
     tree = findings.attempt(read_controllers, path)
     if tree is None:
         return findings.errors
     robot = robot_file.robot
-    for name, (plugin, wanted) in controllers_of(wire(robot_file), HARDWARE).items():
+    for name, (plugin, wanted) in controllers_of(wire(robot_file), target).items():
         if plugin == FORWARD:
             findings.attempt(_check_order, tree, name, wanted['joints'])
         elif 'frame_id' in wanted:
             findings.attempt(_check_frame, tree, name, wanted['frame_id'])
     findings.attempt(_check_told, tree, robot)
     findings.attempt(_check_rate, tree, robot_file)
-    if not findings.errors:  # each of these would be said there again
+    # each of these would be said there again; simulators have tags of their own
+    if not findings.errors and target == HARDWARE:
         findings.attempt(StandIn, robot, tree)
     return findings.errors
 
