@@ -226,21 +226,16 @@ class SensorSet:
         combined: str = '',
         force_sign: float = 1.0,
     ) -> None:
-        self._node, self._operation, self._clock = node, operation, clock
-        self._on_answered = on_answered
-        self._combined, self._force_sign = combined, force_sign
-        self._robot = operation.loop.robot
-
-    def subscribe(self) -> None:
-        """Begin to listen."""
-        if self._combined:
-            self._others = [sensor.name for sensor in sensors_of(self._robot)[1:]]
-            subscribe(self._node, self._combined, self._robot, self._force_sign, self._on_combined)
+        self._operation, self._clock, self._on_answered = operation, clock, on_answered
+        self._robot = robot = operation.loop.robot
+        if combined:
+            self._others = [sensor.name for sensor in sensors_of(robot)[1:]]
+            subscribe(node, combined, robot, force_sign, self._on_combined)
             return
-        self._locks = np.zeros(len(self._robot.locks))
-        parts = {**self._operation.measurement.parts, LOCKS: [self._locks]}
-        for sensor in sensors_of(self._robot):
-            self._node.create_subscription(
+        self._locks = np.zeros(len(robot.locks))
+        parts = {**operation.measurement.parts, LOCKS: [self._locks]}
+        for sensor in sensors_of(robot):
+            node.create_subscription(
                 message_type(sensor),
                 sensor.topic,
                 self._callback(sensor.name, reader_of(sensor, parts[sensor.name])),
