@@ -129,10 +129,9 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     node = bench.controller(realtime=True)
     robot.wait()
     sensors = node._session._sensors
-    heard = sensors._heard
-    sensors._heard = lambda sensor, stamp: (
-        setattr(stamp, 'nanosec', stamp.nanosec + (0 if sensor == 'joint_state' else 1_000_000)),
-        heard(sensor, stamp),
+    arrived = sensors._arrived
+    sensors._arrived = lambda sensor, stamp, tick: arrived(
+        sensor, stamp + (0.0 if sensor == 'joint_state' else 1e-3), tick
     )
     assert robot.stream_until(
         lambda: robot.efforts and robot.efforts[-1].data[0] == pytest.approx(EFFORT)
