@@ -16,9 +16,11 @@ import datetime
 import os
 from pathlib import Path
 import random
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -131,6 +133,7 @@ EVENTS = {
     'robot_description of 10 MB': (ON, 3),
     'configure while active': (ON, 3),
     'configure while active, terminal not read': (ON, 3),
+    'full disk under its recording': (ON, 3),
     'robot_description of 1 MB, another robot': (ZERO, 1),
     'deactivate': (ZERO, 2),
     'emergency_stop, topic': (ZERO, 2),
@@ -144,7 +147,7 @@ EVENTS = {
     'SIGALRM to controller and watchdog': (ZERO, 0.2),
     'kill -9 of the controller': (ZERO, 0.2),
 }
-QUIET = 'nothing'
+QUIET, FULL = 'nothing', 'full disk under its recording'
 
 
 class Trial:
@@ -175,9 +178,16 @@ class Trial:
         """See to it that the robot gets an effort."""
         if self._other or any(each.poll() is not None for each in self._programs):
             self._stack.close()
+            self.robot.spin(0.1)
             self.robot.faults.clear()
+            self.robot.efforts.clear()  # of the one before
             self._other = False
-            given = {'hip_switching__rate': RATE, 'safety__state_timeout': 0.2}
+            folder = self._stack.enter_context(tempfile.TemporaryDirectory())
+            given = {
+                'hip_switching__rate': RATE,
+                'safety__state_timeout': 0.2,
+                'record': f'{folder}/walk.mcap',
+            }
             self._programs = self._stack.enter_context(
                 started(self.robot.node.get_namespace()[1:], terminal=self._theirs, **given)
             )
@@ -210,6 +220,8 @@ class Trial:
             number = signal.SIGKILL if event[0] == 'k' else getattr(signal, event[:7].strip(' t,'))
             for program in self._programs[: 2 if 'and watchdog' in event else 1]:
                 program.send_signal(number)
+        elif event == FULL:  # every write to a file fails, as on a disk without room
+            resource.prlimit(self._programs[0].pid, resource.RLIMIT_FSIZE, (1, -1))
         elif event != QUIET:
             self._said.clear()
             print(event, file=self._stranger.stdin, flush=True)
@@ -220,7 +232,8 @@ class Trial:
             robot.spin_until(lambda: not robot.moving, 5.0)
             robot.spin(0.2)
         os.write(self._ours, b'\x11')
-        self._other = 'another robot' in event  # until the right one is described
+        # until the right one is described, or there is room again
+        self._other = 'another robot' in event or event == FULL
         since = [(when, any(effort)) for when, effort in robot.efforts if when >= begin - 0.01]
         gap = max(np.diff([when for when, _ in since]), default=float('inf'))
         last = max((when for when, moves in since if moves), default=begin)

@@ -71,7 +71,7 @@ def test_rotors_take_part_in_impacts(dart, inertia):
 
 
 def test_frames_without_mass_are_no_remark(dart, capfd):
-    """If it failed, `check` would print a line for each frame of a drawing, in the words of DART."""
+    """If it failed, `check` would print a line of DART for each frame of a drawing."""
     robot_file = load_robot('walker3d')
     frame = '<link name="eye"><inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" '
     frame += 'iyy="0" iyz="0" izz="0"/></inertial></link><joint name="look" type="fixed">'
