@@ -382,18 +382,9 @@ class LieDetector:
         """Return in words which joints may tell what gyroscope, orientation and force deny."""
         foot = int(np.argmax(self._looks[-1].firm))
         frame = list(self._legs.frames.values())[foot]
-        axis = legs.offness(wrong)
-        joints, at_rest = self._legs.robot.joints, self._q.copy()
-        turned = []
-        for i in range(len(joints)):
-            q = at_rest.copy()
-            q[self._legs.base.nq + i] += 1e-3
-            self._legs.move(q, self._v)
-            imu = self._legs.data.oMf[self._imu].rotation
-            turned.append(
-                imu.T @ self._legs.data.oMf[frame].rotation @ self._looks[-1].feet[foot].T
-            )
-        shares = [abs(float(pin.log3(turn) @ axis)) / 1e-3 for turn in turned]
+        J = self._legs.frame_jacobian(self._q, frame)[3:, self._legs.base.nv :]
+        shares = np.abs(legs.offness(wrong) @ self._looks[-1].feet[foot] @ J)
+        joints = self._legs.robot.joints
         names = ', '.join(joint for joint, share in zip(joints, shares) if share > ALONG)
         return (
             f'the encoders of {names or "the legs"} contradict gyroscope, orientation and '
