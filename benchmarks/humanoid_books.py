@@ -409,6 +409,8 @@ def main():
     names = [*base, *body[0].names[2:]]
     loaded = [book for book in books if book.has_loads]
     walked = [book for book in loaded if book.inner and book.has_torques]
+    if not walked:
+        parser.error(f'no walk in {given.folder} tells torques, loads and a whole step')
     torques, residuals = torque_section(walked, names)
     falls, past = fall_section(books)
     counts, slips, figures = indicator_section(given.folder)

@@ -118,6 +118,41 @@ def test_a_log_is_what_was_measured(log, tmp_path, capsys):
     assert whole['place_final'] <= measures['position_final'] + 0.002
 
 
+def test_a_folder_of_tables_without_an_imu_is_imported(log, tmp_path, capsys):
+    """A humanoid's log of several files, and of no IMU, could not be read."""
+    lines, folder = log[0].read_text('utf-8').splitlines(), tmp_path / 'tables'
+    folder.mkdir()
+    for name, part in (('motion', slice(0, 25)), ('rest', slice(25, None))):
+        cells = (';'.join(line.split(',')[part]) for line in lines)
+        (folder / f'{name}.csv').write_text('\n'.join(cells) + '\n', encoding='utf-8')
+    table = {
+        column: f'{path.stem}.{column}'
+        for path in folder.iterdir()
+        for column in path.read_text('utf-8').splitlines()[0].split(';')
+    }
+
+    def named(told):
+        if isinstance(told, dict):
+            for name, value in told.items():
+                told[name] = named(value) if name != 'names' else value
+            return told
+        if isinstance(told, list):
+            return [table[name] for name in told]
+        return table.get(told, told)
+
+    def change(layout):
+        named(layout)
+        del layout['imu']
+
+    assert read((folder, *log[1:]), tmp_path, change) == 0
+    assert 'no IMU' in capsys.readouterr().err
+    assert main(['estimate', str(tmp_path / 'bag'), '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['whole']['tilt_rms'][0] < 0.02
+    assert main(['measure', str(tmp_path / 'bag'), '--json']) == 0
+    told = json.loads(capsys.readouterr().out)['indicators']
+    assert told['distance_travelled']['value'] > 0.1
+
+
 def other_unit(layout):
     layout['joints']['position']['unit'] = 'rad'
 

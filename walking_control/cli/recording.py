@@ -43,6 +43,9 @@ class _Import(Common):
     layout: Path = argument('which column is what, in which unit and frame', 'LAYOUT.yaml')
     robot: str = option(ROBOT, 'ROBOT', required=True)
 
+    def prepare(self) -> None:
+        """Make no folder: the recording makes its own, and overwrites none."""
+
 
 @verb(
     'walking_control adopt model.urdf --out robot',

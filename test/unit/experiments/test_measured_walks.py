@@ -23,9 +23,14 @@ from walking_control.runs import indicators
 from walking_control.runs.tables import write_run_table
 from walking_control.simulation.simulate import simulate
 
-REEMC = os.environ.get('WALKING_CONTROL_REEMC')  # folder of the set with robot.yaml, if there
+DATA = Path(
+    os.environ.get('WALKING_CONTROL_DATA') or Path(__file__).parents[3].parent / 'shared' / 'data'
+)
+REEMC = DATA / 'reemc'
 needs_reemc = pytest.mark.skipif(
-    REEMC is None, reason='WALKING_CONTROL_REEMC names no folder of the walks of REEM-C'
+    not (REEMC / 'robot.yaml').is_file(),
+    reason='walks of REEM-C are not here: set WALKING_CONTROL_DATA; they are in '
+    'eurobench/eb_hum_bench',
 )
 
 
@@ -277,7 +282,7 @@ def test_set_without_published_figures_is_refused(walk):
 @needs_reemc
 def test_published_indicators_are_reproduced(monkeypatch):
     """Model, mechanics or phases of a real humanoid would differ from those of others."""
-    rows = reproduce_walks(Path(REEMC))
+    rows = reproduce_walks(REEMC)
     open_rows = [row for row in rows if row['status'] != 'reproduced']
     assert len(rows) == 106 and len(open_rows) <= 4
     assert all('integrate' in row['what'] and 'Simpson' in row['note'] for row in open_rows)
@@ -291,14 +296,14 @@ def test_published_indicators_are_reproduced(monkeypatch):
         return 0.5 * (first + ahead + behind + last)
 
     monkeypatch.setitem(indicators.STATISTICS, 'integrate', mean_of_two)
-    assert max(row['difference'] for row in reproduce_walks(Path(REEMC))) < 1e-3
+    assert max(row['difference'] for row in reproduce_walks(REEMC)) < 1e-3
 
 
 @needs_reemc
 def test_fall_is_seen_and_walks_are_not_alarmed():
     """A real fall would be missed, or a real walk stopped."""
-    body, base = read_body(Path(REEMC) / 'robot.yaml')
-    for folder in sorted({path.parent for path in Path(REEMC).rglob('pos.csv*')}):
+    body, base = read_body(REEMC / 'robot.yaml')
+    for folder in sorted({path.parent for path in REEMC.rglob('pos.csv*')}):
         walk, _ = read_walk(folder, body, base)
         past = indicators.series_of(walk, indicators.observe(walk))['beyond_foot']
         lost = walk.time[past > 0.0]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from walking_control.estimation.leg_chains import find_leg_chains
@@ -39,6 +40,7 @@ UNITS = {
     'kg': 9.80665,
     '1': 1.0,
 }
+SHAKEN = 0.5  # s: over which cubics tell how a base without an IMU accelerates
 REST = 0.5  # s at the beginning in which a robot rests, whose IMU tells no orientation
 SPACING = 0.04  # s between rows that are compared with each other
 WIDTHS = {'xyzw': 4, 'wxyz': 4, 'rpy': 3}
@@ -87,8 +89,13 @@ class _Log:
         self.time = time
         self._check_stamps()
         self.position, self.velocity = self._joints()
-        self.angular = self._take(('imu', 'angular_velocity'), 'rad/s', 3)
-        self.acceleration = self._take(('imu', 'linear_acceleration'), 'm/s^2', 3)
+        self.truth = self._read_truth()
+        if 'imu' in layout or self.truth is None:
+            self.angular = self._take(('imu', 'angular_velocity'), 'rad/s', 3)
+            self.acceleration = self._take(('imu', 'linear_acceleration'), 'm/s^2', 3)
+            self.orientation = self._orient()
+        else:
+            self._imagine_imu(self.truth)
         self.force = self._forces()
         self.own = {
             name: self._take(
@@ -96,8 +103,6 @@ class _Log:
             )
             for name, row in self._robot.signals.items()
         }
-        self.truth = self._read_truth()
-        self.orientation = self._orient()
         if self.truth is not None:
             self._align()
 
@@ -298,6 +303,18 @@ class _Log:
             'the IMU tells no orientation: from gravity at the beginning, then by the gyroscope'
         )
         return np.asarray(Rotation.from_matrix(np.array(turns)).as_quat())
+
+    def _imagine_imu(self, truth: np.ndarray) -> None:
+        """Let the IMU say what one on a base that moves as told would say."""
+        at, turned = self._placed(self._robot.imu_link)
+        base = Rotation.from_quat(truth[:, 3:7])
+        place, turns = truth[:, :3] + base.apply(at), base * Rotation.from_matrix(turned)
+        step = float(np.median(np.diff(self.time)))
+        window = min(2 * round(0.5 * SHAKEN / step) + 1, len(place))
+        pull = savgol_filter(place, window, 3, deriv=2, delta=step, axis=0)
+        self.acceleration = turns.inv().apply(pull + [0.0, 0.0, UNITS['g']])
+        self.angular, self.orientation = truth[:, 10:] @ turned, np.asarray(turns.as_quat())
+        self.remarks.append('no IMU: made of how the base moves, so it tells an estimator nothing')
 
     def _align(self) -> None:
         """Turn the world of the truth so that it has the robot head at first as the IMU has it."""
