@@ -192,11 +192,13 @@ HIP_SPRINGS = [
         ('walker3d', [], SPEEDS, 0.09),
         ('walker3d_exchange', [], SPEEDS[1:], 0.08),
         ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[2:5], 0.035),
+        ('walker3d_built', [], (0.1, 0.25, 0.4, 0.6, 0.8, 1.0), 0.21),
     ],
 )
 def test_shipped_families(name, overrides, speeds, most):
     """What is shipped must be gaits of the shipped robot and cost what the page says."""
-    family = GaitFamily.read(gait_path(name), load_robot('walker3d', overrides))
+    robot = name if name == 'walker3d_built' else 'walker3d'
+    family = GaitFamily.read(gait_path(name), load_robot(robot, overrides))
     np.testing.assert_allclose(family.speeds, speeds, atol=1e-6)
     for speed, judgement in zip(speeds, family.judgements, strict=True):
         assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6

@@ -9,6 +9,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
+from walking_control.runs.quantities import each_joint_energy
 from walking_control.runs.space import heading_error
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
@@ -184,3 +185,15 @@ def test_points_keep_their_heading_on_the_average_of_a_stride():
     run = simulate(load_robot('walker3d_points', speed=0.6), duration=8.0)
     assert run.fault is None
     assert np.abs(heading_error(run)[run.time > 8.0 / 3.0]).max() < math.radians(9.0)
+
+
+def test_the_walker_that_can_be_built_stays_on_its_gait():
+    """Heavy legs, gears and friction would throw it off its gait, or cost far more."""
+    robot_file = load_robot('walker3d_built', [('natural_walking.speed', 0.6)])
+    run = simulate(robot_file, duration=5.0)
+    assert run.fault is None
+    first, last = np.searchsorted(run.time, 3.0), len(run.time) - 1
+    assert run.telemetry['on_gait'][first:].mean() > 0.95
+    way = np.hypot(*(run.base.position[last] - run.base.position[first])[:2])
+    assert way == pytest.approx(1.2, abs=0.06)
+    assert each_joint_energy(run, first, last) / (14.0 * 9.81 * way) < 0.3
