@@ -4,9 +4,9 @@
 An effort is booked with the way that the next two ticks continue, 2 dq(k + 1) - dq(k + 2), whose
 noise it has not seen (doc/controllers/natural_walking_evidence.md, "Books"). Kinetic energy, and
 potential energy above the stance foot, follow from the state. What neither explains is lost, in
-impacts above all (or given, by a push): energy(t) - energy(0) = injected - absorbed - lost. The tank ([DS09]
-5.2.2) says that a law pays for more than its gait, step after step; while it is empty the
-pressure under the sole puts nothing in (`gait_tracking`).
+impacts above all (or given, by a push): energy(t) - energy(0) = injected - absorbed - lost. The
+tank ([DS09] 5.2.2) says that a law pays for more than its gait, step after step; while it is empty
+the pressure under the sole puts nothing in (`gait_tracking`).
 """
 
 import numpy as np

@@ -16,6 +16,7 @@ from walking_control.lab.adoption.guess import Description
 from walking_control.lab.experiments.bring_up.margins import pace, TRIED, try_margins
 from walking_control.lab.experiments.bring_up.natural import (
     gait_margins,
+    LEAD,
     natural_file,
     natural_gait,
 )
@@ -48,7 +49,6 @@ WAYS: tuple[dict[str, float], ...] = (
 LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # over sqrt(g L): speeds that are tried
 HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})  # at each
 KEEPS = 0.85  # of the speed asked for, at least
-LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
 TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
