@@ -191,7 +191,7 @@ class Trial:
             self._programs = self._stack.enter_context(
                 started(self.robot.node.get_namespace()[1:], terminal=self._theirs, **given)
             )
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + 180.0  # a busy machine starts slowly
         while not self.robot.moving and time.monotonic() < end:
             for name, kind, fields in (
                 ('change_state', ChangeState, {'transition': _transition(1)}),

@@ -10,6 +10,7 @@ import tempfile
 
 NUMBERS = range(1, 100)  # up to 101 is safe on every platform; 0 is everybody's
 _next = itertools.count(os.getpid())
+BUSY = 0.5  # s that a busy machine may be silent, where that is not what a test is about
 
 
 def reserve_domain():

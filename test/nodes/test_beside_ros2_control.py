@@ -4,6 +4,7 @@
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from domains import BUSY
 import numpy as np
 import pytest
 import rclpy
@@ -167,7 +168,7 @@ def test_silence_and_another_description_are_named(bench):
 def test_a_running_system_is_diagnosed(bench, robot):
     """If it failed, `check --live` would not see motors that hear no controller."""
     robot_file = load_robot('dribbel')
-    bench.controller(realtime=True)
+    bench.controller(realtime=True, safety__state_timeout=BUSY)
     listener = Listener(robot_file.robot)
     listener.stop = lambda: None
     bench.add(listener)
@@ -202,7 +203,7 @@ def test_a_running_system_is_diagnosed(bench, robot):
 
 def test_sensors_that_stand_still_under_torque_are_said(bench, robot):
     """If it failed, mock components would pass for a robot that walks."""
-    bench.controller(realtime=True)
+    bench.controller(realtime=True, safety__state_timeout=BUSY)
     heard = []
     robot.node.create_subscription(
         DiagnosticArray, '/diagnostics', lambda message: heard.append(message.status[0]), 10

@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
+from domains import BUSY
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import pytest
@@ -115,7 +116,7 @@ def test_activate_again(bench, robot):
 
 def test_silence_in_real_time_is_noticed(bench, robot):
     """Without sensors the last effort must not stand: the state is unknown."""
-    node = bench.controller(realtime=True)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0] != 0.0)
     silent = time.monotonic()
@@ -126,7 +127,7 @@ def test_silence_in_real_time_is_noticed(bench, robot):
 
 def test_real_time_needs_no_equal_stamps(bench, robot):
     """On hardware the sensors come from different sources with stamps of their own."""
-    node = bench.controller(realtime=True)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     robot.wait()
     sensors = node._session._sensors
     arrived = sensors._arrived

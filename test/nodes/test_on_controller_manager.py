@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+from domains import BUSY
 from geometry_msgs.msg import WrenchStamped
 import pytest
 import rclpy
@@ -43,7 +44,6 @@ from walking_control.ros.ros2_control.launching import (  # noqa: E402
 from walking_control.ros.ros2_control.tags import HARDWARE, tags, with_tags  # noqa: E402
 
 PATIENCE = 60.0  # s for anything to come up; nothing is asserted about it
-BUSY = 0.5  # s that a busy machine may be silent
 
 
 def need(*packages):

@@ -4,6 +4,7 @@
 import math
 import time
 
+from domains import BUSY
 import pytest
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -96,7 +97,7 @@ def test_zero_in_time_whatever_the_sensors_do(robot, stopped, pathology):
 @pytest.mark.parametrize('step', [0.0, 2e-6])
 def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot, step):
     """A driver that never stamps, or in the wrong unit: the first effort must not stand."""
-    node = bench.controller(realtime=True)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     robot.wait()
     robot._stamp = 0.0
     assert robot.stream_until(lambda: node.fault is not None, step=step)
@@ -117,7 +118,7 @@ def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot, step):
 )
 def test_an_old_imu_stamp_is_a_fault(bench, robot):
     """An IMU whose data is a second old would be believed."""
-    node = bench.controller(realtime=True)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0])
     assert robot.stream_until(lambda: node.fault is not None, lags={'imu': 1.0})
@@ -309,7 +310,7 @@ def test_best_effort_sensors_are_heard(bench):
 
 def test_emergency_stop_within_two_periods(bench, robot):
     """The stop must not wait for sensors, timers or a queue: damped within two control periods."""
-    node = bench.controller(realtime=True, safety__state_timeout=0.5)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
     assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'
@@ -336,7 +337,7 @@ def test_emergency_stop_within_two_periods(bench, robot):
 )
 def test_the_end_of_a_simulation_is_no_fault(bench, robot):
     """A run that ended as it was to must not end in an error."""
-    node = bench.controller(realtime=True)
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     publisher = robot.node.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
     assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), (
         f'nobody listens to {publisher.topic_name}'

@@ -4,6 +4,7 @@
 import signal
 import sys
 
+from domains import BUSY
 import numpy as np
 from programs import Program, SCRIPTS
 import pytest
@@ -106,7 +107,7 @@ def test_a_fault_that_cannot_be_saved_changes_nothing(bench, robot, monkeypatch,
     """If it failed, a robot without a home folder would not walk, or not stop."""
     for name in ('HOME', 'ROS_HOME', 'ROS_LOG_DIR'):
         monkeypatch.delenv(name, raising=False)
-    node = bench.controller(realtime=True, record_faults=faults)
+    node = bench.controller(realtime=True, record_faults=faults, safety__state_timeout=BUSY)
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts)
     node._stop_now('emergency_stop', 'emergency stop')
