@@ -225,7 +225,9 @@ class FoxgloveServer:
                 supported_encodings=['json'],
                 server_listener=self,
                 services=[self._button(socket, name) for name in BUTTONS],
-                asset_handler=self._read_file,
+                asset_handler=lambda name: (
+                    Path(self._files[name]).read_bytes() if name in self._files else None
+                ),
             )
         except RuntimeError as error:
             raise InvalidInput(
@@ -295,10 +297,6 @@ class FoxgloveServer:
         self._server.stop()
 
     # -- called by threads of the server ---------------------------------------------------------
-
-    def _read_file(self, name: str) -> bytes | None:
-        path = self._files.get(name)
-        return None if path is None else Path(path).read_bytes()
 
     def _button(self, socket: Any, name: str) -> Any:
         def message(schema: Any) -> Any:

@@ -52,7 +52,8 @@ class Listener(GuardedNode):
         self.problem: MeasurementError | None = None
         self._measurement = Measurement(robot)
         self._sensors = sensors_of(robot)
-        self.seen = seen = Seen(priority=_allowed_priority())
+        limit = 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
+        self.seen = seen = Seen(priority=limit)
         self._found = time.monotonic() + DISCOVERY
         for sensor in self._sensors:
             read = reader_of(sensor, self._measurement.parts[sensor.name])
@@ -184,11 +185,6 @@ def check_live(
             return *judge(robot_file, node, wait), diagnose(
                 robot_file, node.seen, positions[-1] if positions else None
             )
-
-
-def _allowed_priority() -> int:
-    """Return the highest real-time priority that this user may have."""
-    return 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
 
 
 def judge(

@@ -9,6 +9,7 @@ endian (the first four bytes).
 
 from collections.abc import Callable, Sequence
 import math
+from operator import attrgetter
 import struct
 import time
 from typing import Any
@@ -148,12 +149,10 @@ def subscribe(
         MissingDependency: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
-
-        def read_joint_state(raw: bytes) -> tuple[Any, Any]:
-            message = deserialize_message(raw, JointState)
-            return message.name, message.position
-
-        reader = CombinedReader(robot, read_joint_state, force_sign)
+        told = attrgetter('name', 'position')
+        reader = CombinedReader(
+            robot, lambda raw: told(deserialize_message(raw, JointState)), force_sign
+        )
         node.create_subscription(
             JointState,
             topics.COMBINED_STATE,
