@@ -52,7 +52,7 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
     Args:
         path: Of the log: ``.mat`` or text with a header, separated by commas.
         layout: YAML that names columns, units and frames; see doc/measurements.md.
-        out: Folder of the rosbag2; it must not exist yet, or be empty.
+        out: Folder of the rosbag2; it must not exist yet.
 
     Returns:
         What could not be judged of the log, or was left out.
@@ -62,8 +62,6 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
         InvalidInput: A file cannot be read, does not hold what the layout names, or what it holds
             cannot be of this robot.
     """
-    if out.is_dir() and not any(out.iterdir()):
-        out.rmdir()  # an empty one is as none
     if out.exists():
         raise InvalidInput(f'recording {out}', limit='exists', remedy='choose another --out')
     log = _Log(path, read_yaml(layout, f'layout {layout}'), robot_file)
