@@ -262,19 +262,16 @@ class FoxgloveServer:
         """Log transforms (parent, child, translation, quaternion xyzw) of a time in ns."""
         messages = import_optional('foxglove.messages', 'monitor', PACKAGE)
         when = messages.Timestamp(stamp // 1_000_000_000, stamp % 1_000_000_000)
-        made = []
-        for parent, child, place, turn in frames:
-            x, y, z = (float(value) for value in place)
-            rotation = dict(zip('xyzw', (float(value) for value in turn)))
-            made.append(
-                messages.FrameTransform(
-                    timestamp=when,
-                    parent_frame_id=parent,
-                    child_frame_id=child,
-                    translation=messages.Vector3(x=x, y=y, z=z),
-                    rotation=messages.Quaternion(**rotation),
-                )
+        made = [
+            messages.FrameTransform(
+                timestamp=when,
+                parent_frame_id=parent,
+                child_frame_id=child,
+                translation=messages.Vector3(**dict(zip('xyz', map(float, place)))),
+                rotation=messages.Quaternion(**dict(zip('xyzw', map(float, turn)))),
             )
+            for parent, child, place, turn in frames
+        ]
         channel.log(messages.FrameTransforms(transforms=made), log_time=stamp)
 
     def tell_time(self, stamp: float, anew: bool) -> None:
