@@ -113,3 +113,15 @@ def test_a_timer_does_not_sleep_for_what_it_owed(bench):
     node.on_broken = pytest.fail
     timer.callback()  # one that was under way
     node.destroy_node()
+
+
+def test_a_timer_that_is_gone_is_not_called(bench):
+    """What the executor owed it would reach a controller that is cleaned up, and be a fault."""
+    node, calls = bench.add(GuardedNode('guarded')), []
+    timer = node.steady_timer(60.0, lambda: calls.append(0))
+    owed = timer.callback
+    owed()
+    assert len(calls) == 1
+    node.destroy_timer(timer)
+    owed()
+    assert len(calls) == 1

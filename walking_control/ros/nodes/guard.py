@@ -200,6 +200,8 @@ class GuardedNode(Node):
         """
 
         def call() -> None:
+            if timer not in self.timers:  # it was destroyed when the executor owed it a call
+                return
             callback()
             with suppress(InvalidHandle):  # it may have destroyed its timer
                 if (timer.time_until_next_call() or 0) > timer.timer_period_ns:
