@@ -40,7 +40,8 @@ ELSEWHERE = {
     r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*': 'needs a foreign model',
     r'(walking_control (adopt (model.urdf|reemc.lua)|import walking.mat|estimate walking|'
     r'measure runs.14_1|reproduce --data)|'
-    r'python (examples/real_(compass|pendulum)|benchmarks/humanoid_books).py) .*': 'a foreign log',
+    r'python (examples/real_(compass|pendulum)|'
+    r'benchmarks/humanoid_(books|gait)).py) .*': 'a foreign log',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (

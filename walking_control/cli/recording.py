@@ -26,6 +26,7 @@ from walking_control.runs.tables import (
     read_summary,
     read_table,
     run_columns,
+    TABLE,
 )
 
 if TYPE_CHECKING:
@@ -204,18 +205,20 @@ def measure(options: _Measure) -> Answer:
 def _walk(options: _Measure) -> tuple[Walk, list[str]]:
     """Return the walk that is to be measured, and remarks on its log."""
     path = options.recording
-    if any(path.glob('pos.csv*')):
-        above = (folder / 'robot.yaml' for folder in path.resolve().parents)
-        found = options.robot or next(filter(Path.is_file, above), 'robot.yaml')
-        return measured_walks.read_walk(path, *measured_walks.read_body(Path(found)))
+    if not path.exists():
+        raise InvalidInput(f'run {path}', limit='no such file or folder')
     if path.suffix == '.mcap' or (path / 'metadata.yaml').is_file():
         bag = recording.bag.open_bag(path)
         robot_file = _robot(options, bag)
         run = recording.log_estimate.estimate_log(bag, robot_file)
         pick = pick_columns(run_columns(run), path, robot_file.robot)
-    else:
+    elif path.is_file() or (path / TABLE).is_file():
         robot_file = _walker(options)
         pick = read_table(path, robot_file.robot)
+    else:
+        above = (folder / 'robot.yaml' for folder in path.resolve().parents)
+        found = options.robot or next(filter(Path.is_file, above), 'robot.yaml')
+        return measured_walks.read_walk(path, *measured_walks.read_body(Path(found)))
     return measured_walks.walk_of_run(pick, robot_file.robot), []
 
 

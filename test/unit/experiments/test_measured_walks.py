@@ -195,6 +195,8 @@ BAD = {
         lambda w: edit_lines(w / 'vel.csv', lambda x: [x[0], *(f'9{y}' for y in x[1:])]),
         'vel.csv',
     ),
+    'no positions': (lambda w: (w / 'pos.csv').unlink(), 'pos.csv: cannot be read'),
+    'no robot': (lambda w: (w.parents[1] / 'robot.yaml').unlink(), 'robot robot.yaml: cannot be'),
     'nothing in it': (lambda w: (w / 'pos.csv').write_text(''), 'pos.csv'),
     'events out of order': (
         lambda w: events(w, l_toe_off=[1.6, 0.8]),
