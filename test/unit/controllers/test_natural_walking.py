@@ -24,6 +24,7 @@ from walking_control.controllers.natural_walking.reference import (
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.scale import Scale
@@ -141,7 +142,7 @@ def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
     """It lagged behind what it was lifted by, and hung at the edge until it was too late."""
     floor, dt = FeltFloor(Scale(10.0, 0.8, 9.81)), 1e-4
     floor.touch(0.015)
-    floor.lift_over()
+    floor.lift_over(0.015)
     rows = []
     for tick in range(1, 900):
         floor.follow(np.zeros(2), sole(0.0), 0.0, True, dt)
@@ -150,6 +151,29 @@ def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
     assert height.max() > 0.025
     np.testing.assert_allclose(np.gradient(height, dt), first, atol=0.02)
     np.testing.assert_allclose(np.gradient(first, dt)[1:-1], second[1:-1], atol=2.0)
+
+
+def test_an_edge_that_was_met_is_passed_over_by_the_next_feet():
+    """Every foot would hit the same stair, for one that comes down before it tells no height."""
+    floor = FeltFloor(Scale(10.0, 0.8, 9.81))
+    floor.lift_over(0.03, held=True)
+    assert floor.higher == pytest.approx(0.045), 'off the gait within the step'
+    assert floor.roughness == 0.0, 'a foot in the air is not asked to jump'
+    floor.touch(0.0)
+    assert floor.roughness == pytest.approx(0.025)
+
+
+@pytest.mark.long
+def test_a_foot_that_hangs_on_an_edge_is_lifted_over_it():
+    """A force along the floor is no contact: a foot hung by its toe until the robot had fallen."""
+    for place in (0.8, 0.84, 0.88):
+        walk_over([f'step_up=0.05@{place}m'], 0.5, 4.5)
+
+
+def test_a_tank_of_zero_is_refused():
+    """A law without a tank would divide by it, or run as if it were full."""
+    with pytest.raises(ParameterError, match='tank_capacity'):
+        load_robot('walker3d', [('natural_walking.tank_capacity', 0.0)])
 
 
 def test_a_sole_on_an_edge_is_no_slope():

@@ -168,7 +168,8 @@ class NaturalWalking(WalkingLaw):
             return tracking.tasks(dt, values)
         engine.find_fall()
         engine.plan_step(dt)
-        engine.swing_on(values.tall_clearance if self.switch.tall else values.clearance, dt)
+        clearance = values.tall_clearance if self.switch.tall else values.clearance
+        engine.swing_on(clearance + tracking.felt.higher, dt)
         return [*step_tasks(engine), *posture_tasks(engine, self._height)]
 
     def _limit_effort(self, effort: np.ndarray, dt: float) -> None:

@@ -55,7 +55,7 @@ class FeltFloor:
         """Forget the past: the floor is level and smooth."""
         self.slope[:] = self._found[:] = 0.0
         self.bank, self.roughness, self.settled = np.eye(3), 0.0, True
-        self._wary, self._over, self._over_wanted = False, np.zeros(3), 0.0
+        self._wary, self._over, self._over_wanted, self._met = False, np.zeros(3), 0.0, 0.0
 
     def follow(
         self, slope: np.ndarray, foot: Foot, elapsed: float, on_gait: bool, dt: float
@@ -80,7 +80,8 @@ class FeltFloor:
             self.slope += min(1.0, dt / (SLOPE_TIME * self._time)) * (self._found - self.slope)
         else:
             self.slope[:] = self._found[:] = slope
-        lifting, over = LIFTING / self._time, self._over
+        higher = max(self._over_wanted / self._length, OVER)
+        lifting, over = LIFTING / self._time * math.sqrt(OVER / higher), self._over
         over[2] = lifting * (lifting * (self._over_wanted - over[0]) - 2.0 * over[1])
         over[1] += dt * over[2]
         over[0] += dt * over[1]
@@ -93,7 +94,8 @@ class FeltFloor:
     def touch(self, height: float) -> None:
         """Take a touchdown: the height over the slope from foot to foot, m."""
         self._wary = self.roughness > 0.0
-        self.roughness = max(abs(height) - EVEN * self._length, FORGET * self.roughness)
+        most = max(abs(height), self._met) - EVEN * self._length
+        self.roughness, self._met = max(most, FORGET * self.roughness), 0.0
         if self.roughness < SMOOTH * self._length:
             self.roughness = 0.0
         self._over[:] = self._over_wanted = 0.0
@@ -103,9 +105,20 @@ class FeltFloor:
         """Return whether the floor is rough, or leans."""
         return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
 
-    def lift_over(self) -> None:
-        """Lift the foot that hit an edge, or hits it still."""
-        self._over_wanted += OVER * self._length
+    def lift_over(self, height: float, held: bool = False) -> None:
+        """Lift the foot that hit an edge.
+
+        Args:
+            height: Of the foot, m: the edge is as high, or higher.
+            held: Whether the edge is in its way still: nobody knows by how much it is higher.
+        """
+        self._over_wanted += (HIGHEST if held else OVER) * self._length
+        self._met = max(self._met, height)
+
+    @property
+    def higher(self) -> float:
+        """Return how much higher a foot swings over what is known to be rough, m."""
+        return min(LIFT * max(self.roughness, self._met), HIGHEST * self._length)
 
     def bump(self, s: float, rate: float) -> np.ndarray:
         """Return how much higher than on the gait the foot swings, with two derivatives, ``(3,)``.

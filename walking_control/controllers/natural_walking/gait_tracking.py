@@ -56,6 +56,8 @@ SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
 STRUCK, TRIPPED = 0.3, 0.93  # parts of the step: before, no foot has met the floor early; it has
 # met an edge until, and is lifted over it
 CLEAR = 0.21  # so long it does not land then
+BEHIND, HELD = 0.03, 0.3  # L, and of its speed: a foot farther behind and slower is held by an edge
+PRESS = 1.5  # g: so hard it pushes on while it is lifted
 SOON = 0.07  # so long before its time a foot that touches is no surprise
 DEEPER = 1.5  # g: so much faster a foot looks for a late floor
 BEND = 6.5  # so much faster the stance knee bends meanwhile: a straight leg reaches no lower
@@ -86,7 +88,7 @@ class GaitTracking:
 
     def __init__(self, engine: WalkingEngine, table: GaitTable, scale: Scale) -> None:
         self._engine, self.table, self.felt = engine, table, FeltFloor(scale)
-        self._time, self._deeper = scale.time, DEEPER * scale.gravity
+        self._time, self._length, self._gravity = scale.time, scale.length, scale.gravity
         model, dynamics = engine.dynamics.model, engine.dynamics
         foot = model.frames[dynamics.frames[dynamics.robot.feet[LEFT]]]
         self._ankle = foot.placement.translation.copy()
@@ -108,7 +110,7 @@ class GaitTracking:
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
         self._knee_error = self._speed = self.off = self._soonest = self._touched = 0.0
-        self.touching = self.struck = self._tripped = self._stumbled = False
+        self.touching = self.struck = self._tripped = self._hangs = self._stumbled = False
         self.may_inject = True
         self.felt.reset()
 
@@ -139,7 +141,7 @@ class GaitTracking:
         self._speed = float(wanted[0])
         gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
         self._soonest, self._stumbled = STRUCK * gait.duration, self._tripped
-        self.touching = self.struck = self._tripped = False
+        self.touching = self.struck = self._tripped = self._hangs = False
         aim = _aim_at(wanted, gait, np.zeros(2))
         self._drift = offsets_of(aim, SIDE[engine.stance], fall.rate, np.zeros(1))[:, 0]
         self.deviation = fall.capture - self.row()[CAPTURE] - self._drift
@@ -158,25 +160,49 @@ class GaitTracking:
     def measure(self) -> None:
         """Find the deviation from the gait; not while an impact of the swing foot makes it.
 
-        A foot that meets an edge in mid-swing is lifted over it, one that meets the floor later
-        waits there until it carries.
+        A foot that meets an edge is lifted over it, one that meets the floor later waits there
+        until it carries, or touches nothing any more.
         """
         engine, row, elapsed = self._engine, self.row(), self._engine.plan.elapsed
         fall = engine.find_fall()
         self.touching = engine.touchdown.touches and self.s > STRUCK
-        left = engine.plan.step.remaining
-        if self.touching and self.s < TRIPPED and not self._tripped:
-            clear = min(CLEAR * self._time, max(left - SOON * self._time, 0.0))
-            self._tripped, self._soonest = True, elapsed + clear
-            self.felt.lift_over()
+        self._pass_over()
         if self.touching:
             self._touched = elapsed
-            self.struck = self.struck or self.may_land and self._surprises(left)
+            self.struck = (
+                self.struck or self.may_land and self._surprises(engine.plan.step.remaining)
+            )
         elif self._surprises(elapsed - self._touched):
             self.struck = False
         if not self.touching:
             growth = math.exp(row[RATE] * elapsed)
             self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
+
+    def _pass_over(self) -> None:
+        """Lift a foot that met an edge; one that an edge still holds then, much higher."""
+        engine, elapsed = self._engine, self._engine.plan.elapsed
+        left = engine.plan.step.remaining - SOON * self._time
+        if not (self.may_land and STRUCK < self.s < TRIPPED and left > 0.0):
+            return
+        held = self._is_held()
+        if held or self.touching and not self._tripped:
+            self._hangs, self._tripped = held and self._tripped, True
+            self._soonest = elapsed + min(CLEAR * self._time, left)
+            self.felt.lift_over(float((engine.floor.level @ engine.way)[2]), self._hangs)
+
+    def _is_held(self) -> bool:
+        """Return whether an edge holds the foot in the air: it is behind, and does not come after.
+
+        A force along the floor is no load, and no contact.
+        """
+        engine, planned = self._engine, self._engine.swing
+        foot, level = engine.body.feet[1 - engine.stance], engine.floor.level
+        behind = engine.heading.from_floor(planned.position - level @ engine.way)[0]
+        goes, shall = (
+            float(engine.heading.from_floor(velocity)[0])
+            for velocity in (level @ foot.velocity[:3], planned.velocity)
+        )
+        return bool(behind > BEHIND * self._length and goes < HELD * shall)
 
     def _surprises(self, early: float) -> bool:
         """Return whether a touchdown so much too early is a surprise, s."""
@@ -262,7 +288,9 @@ class GaitTracking:
             bend = math.copysign(BEND / self._time**2, row[KNEE][0])
             row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
         self._move_foot(row, rate, dt)
-        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
+        lifted = self._hangs and not self.may_land
+        most = PRESS * self._gravity if lifted else math.inf
+        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping, most)
         shift = pressure_shift(self.deviation, values.pressure_gain, self.may_inject)
         place = engine.on_sole(row[PRESSURE] + shift)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
@@ -320,10 +348,10 @@ class GaitTracking:
         acceleration = acceleration + self._foot_error * fade[2] * scale**2
         late = -engine.plan.step.remaining
         if late > 0.0:  # the floor is late: the foot goes after it, ever faster
-            place[2] += speed[2] * late - 0.5 * self._deeper * late**2
-            speed[2] -= self._deeper * late
+            place[2] += speed[2] * late - 0.5 * DEEPER * self._gravity * late**2
+            speed[2] -= DEEPER * self._gravity * late
             speed[:2] = 0.0
-            acceleration[:] = 0.0, 0.0, -self._deeper
+            acceleration[:] = 0.0, 0.0, -DEEPER * self._gravity
         mirror = np.array([1.0, SIDE[engine.stance]])
         step = engine.plan.step
         far = step.foothold - self.table.stride.way * mirror

@@ -368,15 +368,16 @@ class WalkingEngine:
         self.swing.advance(way, plan.elapsed, dt, self.values)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 
-    def hold_swing(self, stiffness: float, damping: float) -> None:
+    def hold_swing(self, stiffness: float, damping: float, most: float = math.inf) -> None:
         """Let the swing foot be asked for no more than its leg can do; gains as of its task.
 
         Args:
             stiffness: Of the task of the foot, 1/s^2.
             damping: Likewise, 1/s.
+            most: Largest acceleration along the floor if its leg can do more, m/s^2.
         """
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
-        most = ASKED * self.body.quickest
+        most = min(most, ASKED * self.body.quickest)
         self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
 
     def lowering(self) -> float:
