@@ -70,6 +70,22 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @array_function
+def form(a: np.ndarray, B: np.ndarray, c: np.ndarray) -> float:
+    """Return ``a . B c``.
+
+    Args:
+        a: Vector, ``(n,)``.
+        B: Matrix, ``(n, m)``.
+        c: Vector, ``(m,)``.
+    """
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(c.shape[0]):
+            total += a[i] * B[i, j] * c[j]
+    return total
+
+
+@array_function
 def factorise_spd(A: np.ndarray, L: np.ndarray) -> None:
     """Fill the Cholesky factor of a symmetric positive definite matrix.
 

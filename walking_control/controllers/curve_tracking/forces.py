@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, inner, multiply
+from walking_control.models.array_functions import array_function, form, inner, multiply
 
 DAMPING, TRANSFER = 0, 1
 
@@ -35,20 +35,12 @@ def split_velocity(
     Returns:
         ``(nu, rho, length)``: speed along e, size of r and length of w, all in the metric M.
     """
-    n = w.shape[0]
     multiply(M, w, m)
     length = math.sqrt(inner(w, m))
-    for i in range(n):
-        e[i] = w[i] / length
-        m[i] = m[i] / length
+    e[:], m[:] = w / length, m / length
     nu = inner(m, v)
-    for i in range(n):
-        r[i] = v[i] - nu * e[i]
-    squared = 0.0
-    for i in range(n):
-        for j in range(n):
-            squared += r[i] * M[i, j] * r[j]
-    return nu, math.sqrt(max(squared, 0.0)), length
+    r[:] = v - nu * e
+    return nu, math.sqrt(max(form(r, M, r), 0.0)), length
 
 
 @array_function
@@ -64,9 +56,7 @@ def turn_of(
         m: Desired momentum direction.
         out: Filled, ``(n,)``; may be ``turning``.
     """
-    along = inner(e, turning)
-    for i in range(e.shape[0]):
-        out[i] = (turning[i] - m[i] * along) / length
+    out[:] = (turning - m * inner(e, turning)) / length
 
 
 @array_function
@@ -82,9 +72,7 @@ def nominal_force(
         r: Undesired rates, rad/s, ``(n,)``.
         out: Filled, N m, ``(n,)``.
     """
-    bent = inner(turn, r)
-    for i in range(m.shape[0]):
-        out[i] = turn[i] * nu - m[i] * bent
+    out[:] = turn * nu - m * inner(turn, r)
 
 
 @array_function
@@ -97,9 +85,7 @@ def potential_force(gradient: np.ndarray, e: np.ndarray, m: np.ndarray, out: np.
         m: M e, ``(n,)``.
         out: Filled, N m, ``(n,)``.
     """
-    along = inner(e, gradient)
-    for i in range(e.shape[0]):
-        out[i] = gradient[i] - m[i] * along
+    out[:] = gradient - m * inner(e, gradient)
 
 
 @array_function
@@ -151,11 +137,9 @@ def asymptotic_force(
     """
     multiply(M, r, out)
     if method == TRANSFER and nu > 0.0:
-        for i in range(m.shape[0]):
-            out[i] = a * nu * (m[i] * rho * rho - out[i] * nu)
+        out[:] = a * nu * (m * rho * rho - out * nu)
         return a * nu * nu
-    for i in range(m.shape[0]):
-        out[i] = -rate * out[i]
+    out[:] = -rate * out
     return rate
 
 
@@ -186,13 +170,12 @@ def relieve(
         most: Largest rate at which the direction of r may be turned, 1/s.
         out: ``M r`` on entry, filled, ``(n,)``.
     """
-    n, along = m.shape[0], inner(e, total)
+    along = inner(e, total)
     across = inner(r, total) / (rho * rho) if rho > 1e-9 else 0.0
     squared = inner(total, direction_of) - along * along - (across * rho) ** 2
     size = math.sqrt(max(squared, 0.0))
     share = min(1.0, most * rho / size) if rho > 1e-9 and size > 1e-12 else 0.0
-    for i in range(n):
-        out[i] = -share * (total[i] - m[i] * along - out[i] * across)
+    out[:] = -share * (total - m * along - out * across)
 
 
 @array_function
@@ -227,9 +210,7 @@ def energy_force(
         m: Desired momentum direction, ``(n,)``.
         out: Filled, ``(n,)``.
     """
-    size = proportional * error + integral_gain * integral
-    for i in range(m.shape[0]):
-        out[i] = size * m[i]
+    out[:] = (proportional * error + integral_gain * integral) * m
 
 
 @array_function

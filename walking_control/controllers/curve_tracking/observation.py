@@ -14,6 +14,7 @@ from walking_control.gaits.curve import nearest_knot
 from walking_control.models.array_functions import (
     array_function,
     factorise_spd,
+    form,
     inner,
     multiply,
     Terms,
@@ -22,6 +23,10 @@ from walking_control.models.support.dynamics import Mechanics, terms_places, unp
 
 if TYPE_CHECKING:
     from walking_control.controllers.curve_tracking.tick import TrackerData
+
+
+# shares of the rates and of the field at which `observe` asks for the support terms
+FACTORS = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, -1.0]])
 
 
 class Motion(NamedTuple):
@@ -81,20 +86,10 @@ def observe(
     biases, rates, rows = np.zeros((4, n)), v * 0.0, np.zeros((2, q.shape[0]))
     spare = np.zeros(2)
     buffer = np.zeros(terms_places(q.shape[0]).end)
-    for i in range(n):
-        place[i], rate[i] = q[free[i]], v[free[i]]
+    place[:], rate[:] = q[free], v[free]
     margin, distance, height, wanted = 0.0, 0.0, 0.0, 0.0
     for call in range(4):  # one call site keeps the compiled code small
-        for i in range(n):
-            rates[free[i]] = (
-                rate[i]
-                if call == 0
-                else 0.0
-                if call == 1
-                else rate[i] + w[i]
-                if call == 2
-                else rate[i] - w[i]
-            )
+        rates[free] = FACTORS[call, 0] * rate + FACTORS[call, 1] * w
         terms(support, q, rates, data.parameters, buffer)
         unpack_terms(buffer, free, M, rows, biases[call], spare if call else h_f)
         if call == 0:
@@ -109,19 +104,16 @@ def observe(
                 s,
                 w,
                 dw,
-                lead_of(data, wanted - height - 0.5 * squared_length(M, rate)),
+                lead_of(data, wanted - height - 0.5 * form(rate, M, rate)),
             )
     plus, minus = biases[2], biases[3]
     factorise_spd(M, L)
     nu, rho, length = split_velocity(M, w, rate, e, m, r)
     # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
     multiply(M, dw, turn)
-    for i in range(n):
-        turn[i] += 0.25 * (plus[i] - minus[i])
+    turn += 0.25 * (plus - minus)
     turn_of(turn, length, e, m, turn)
-    for i in range(2):
-        for j in range(n):
-            M_f[i, j] = rows[i, free[j]]
+    M_f[:] = rows[:, free]
     return Motion(
         rate,
         Mechanics(M, L, biases[0], M_f, h_f),
@@ -155,21 +147,6 @@ def lead_of(data: TrackerData, error: float) -> float:
     if error > 0.0:
         return min(gains.lead_lacking * error, gains.lead_limit)
     return min(-gains.lead_excess * error, gains.lead_limit)
-
-
-@array_function
-def squared_length(M: np.ndarray, v: np.ndarray) -> float:
-    """Return v^T M v.
-
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        v: Rates, ``(n,)``.
-    """
-    total = 0.0
-    for i in range(v.shape[0]):
-        for j in range(v.shape[0]):
-            total += v[i] * M[i, j] * v[j]
-    return total
 
 
 @array_function

@@ -26,7 +26,14 @@ from walking_control.controllers.limits.efforts import (
     make_up,
     nearest_effort_across,
 )
-from walking_control.models.array_functions import array_function, inner, multiply, solve_spd, Terms
+from walking_control.models.array_functions import (
+    array_function,
+    form,
+    inner,
+    multiply,
+    solve_spd,
+    Terms,
+)
 
 # places in TrackerMemory.scalars
 PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)
@@ -223,14 +230,12 @@ def settle(
         q: Minimal coordinates, rad, ``(n,)``.
         dt: Time since the last tick, s.
     """
-    scalars, work, before = memory.scalars, 0.0, q * 0.0
+    scalars, before = memory.scalars, q * 0.0
     if fresh:
         multiply(data.relabel[1 - support], memory.q, before)
     else:
         before[:] = memory.q
-    for i in range(q.shape[0]):
-        for j in range(memory.effort.shape[0]):
-            work += (q[i] - before[i]) * data.inputs[support, i, j] * memory.effort[j]
+    work = form(q - before, data.inputs[support], memory.effort)
     scalars[TANK] = draw(scalars[TANK], work - data.tank.supply * dt, data.tank.capacity)
     if work > 0.0:
         scalars[INJECTED] += work
@@ -275,20 +280,17 @@ def compose(
         forces[ASYMPTOTIC],
     )
     energy_force(error, integral, gains.energy, gains.integral, m, forces[MANAGEMENT])
-    for i in range(n):
-        forces[COMPENSATION, i] *= gains.potential
-        forces[MANAGEMENT, i] += motion.drive * m[i]
-        for part in range(4):
-            forces[SUM, i] += forces[part, i]
+    forces[COMPENSATION] *= gains.potential
+    forces[MANAGEMENT] += motion.drive * m
+    for part in range(4):
+        forces[SUM] += forces[part]
     if gains.freedom > 0.0 and n > 2:
         direction = e * 0.0
         solve_spd(motion.robot.L, forces[SUM], direction)
         multiply(motion.robot.M, r, forces[FREEDOM])
         relieve(forces[SUM], direction, m, e, r, rho, gains.freedom, forces[FREEDOM])
-    for i in range(n):
-        forces[SUM, i] += forces[FREEDOM, i]
-        for part in range(6):
-            forces[part, i] *= trust
+    forces[SUM] += forces[FREEDOM]
+    forces[:6] *= trust
     return rate
 
 
@@ -322,12 +324,11 @@ def realise(
         nearest_effort_across(
             motion.robot.L, B, forces[part], motion.e, data.gains.along, H, LH, parts[part]
         )
+    effort[:] = parts[SUM]
     for j in range(k):
-        effort[j] = parts[SUM, j]
         work[j] = inner(B[:, j], motion.v) * dt
     share = tank_share(tank, inner(work, effort))
-    for j in range(k):
-        effort[j] *= share
+    effort *= share
     kept, fx, fz = keep_foot(data.limits, motion.robot, B, LH, work, tank, effort)
     return share * kept, fx, fz
 
@@ -396,7 +397,7 @@ def track(
     parts[APPLIED, :] = effort
     report_energies(motion, scalars, report)
     report[TRUST], report[RATE], report[SHARE] = trust, rate, share
-    report[POWER] = effort_power(data.limits.inputs[support], effort, motion.v)
+    report[POWER] = form(motion.v, data.limits.inputs[support], effort)
     report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
     report[FOOT] = 0.0
     if data.limits.ankle >= 0 and fz > 0.0:
@@ -420,13 +421,10 @@ def expected(
         effort: Torques at the joints, N m, ``(k,)``.
         n: Number of all coordinates.
     """
-    force, free = motion.robot.h * 0.0, motion.robot.h * 0.0
-    for i in range(force.shape[0]):
-        force[i] = inner(data.limits.inputs[support, i], effort) - motion.robot.h[i]
-    solve_spd(motion.robot.L, force, free)
-    a = np.zeros(n)
-    for i in range(free.shape[0]):
-        a[data.free[i]] = free[i]
+    force, free, a = motion.robot.h * 0.0, motion.robot.h * 0.0, np.zeros(n)
+    multiply(data.limits.inputs[support], effort, force)
+    solve_spd(motion.robot.L, force - motion.robot.h, free)
+    a[data.free] = free
     return a
 
 
@@ -511,22 +509,6 @@ def follow(
 
 
 @array_function
-def effort_power(B: np.ndarray, effort: np.ndarray, v: np.ndarray) -> float:
-    """Return the power of efforts on the robot, W.
-
-    Args:
-        B: Generalised force per effort, ``(n, k)``.
-        effort: N m, ``(k,)``.
-        v: Rates, rad/s, ``(n,)``.
-    """
-    total = 0.0
-    for i in range(B.shape[0]):
-        for j in range(B.shape[1]):
-            total += v[i] * B[i, j] * effort[j]
-    return total
-
-
-@array_function
 def is_finite(effort: np.ndarray, energy: float) -> bool:
     """Return whether a tick gave numbers; rates beyond all bounds overflow.
 
@@ -534,10 +516,7 @@ def is_finite(effort: np.ndarray, energy: float) -> bool:
         effort: N m, ``(k,)``.
         energy: Any sum of energies, J.
     """
-    total = energy
-    for j in range(effort.shape[0]):
-        total += effort[j]
-    return math.isfinite(total)
+    return math.isfinite(energy + effort.sum())
 
 
 @array_function
@@ -555,11 +534,7 @@ def lacks(
         applied: And within them, N m, ``(k,)``.
         error: Energy that is lacking, J.
     """
-    asked, given = 0.0, 0.0
-    for i in range(B.shape[0]):
-        for j in range(B.shape[1]):
-            asked += e[i] * B[i, j] * wanted[j]
-            given += e[i] * B[i, j] * applied[j]
+    asked, given = form(e, B, wanted), form(e, B, applied)
     return (asked - given) * error > 1e-9 * abs(asked * error)
 
 

@@ -25,7 +25,7 @@ from scipy.integrate import solve_ivp
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.curve import closest_point, Curve, evaluate, make_curve, nearest_knot
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, form
 
 if TYPE_CHECKING:
     from walking_control.gaits.samples import Piece
@@ -212,20 +212,13 @@ def apply_field(
         ``(s, margin, distance)``; the distance in the field's metric.
     """
     n, curve = q.shape[0], field.curve
-    point, first, second, gap = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    point, first, second = np.zeros(n), np.zeros(n), np.zeros(n)
     if not math.isfinite(s):
         s = nearest_knot(curve, q)
     s = closest_point(curve, q, s, point, first, second)
-    speed, advance, bend, squared = 0.0, 0.0, 0.0, 0.0
-    for i in range(n):
-        gap[i] = q[i] - point[i]
-    for i in range(n):
-        for j in range(n):
-            W = curve.metric[i, j]
-            speed += first[i] * W * first[j]
-            advance += first[i] * W * v[j]
-            bend += gap[i] * W * second[j]
-            squared += gap[i] * W * gap[j]
+    gap = q - point
+    speed, advance = form(first, curve.metric, first), form(first, curve.metric, v)
+    bend, squared = form(gap, curve.metric, second), form(gap, curve.metric, gap)
     margin = 1.0 - bend / speed
     if field.kind == SURFACE:
         angle, rate = surface_angle(field.surface, q[0], q[1], v[0], v[1])
@@ -234,9 +227,8 @@ def apply_field(
         margin = 1.0 - abs(angle - field.middle) / field.reach
     else:
         rate = advance / max(speed - bend, NONE * speed)
-        for i in range(n):
-            w[i] = first[i] - field.attraction * gap[i]
-            dw[i] = second[i] * rate - field.attraction * (v[i] - first[i] * rate)
+        w[:] = first - field.attraction * gap
+        dw[:] = second * rate - field.attraction * (v - first * rate)
         if lead > 0.0 and s < field.end:
             run_ahead(field, s, rate, lead, w, dw)
     return s, margin if is_direction(w, dw) else 0.0, math.sqrt(max(squared, 0.0))
@@ -269,10 +261,9 @@ def run_ahead(
     shrinks = lead / field.end if left < 1.0 else 0.0
     evaluate(field.curve, s, here, first, spare)
     evaluate(field.curve, s + lead * left, there, ahead, spare)
-    for i in range(n):
-        pull = field.attraction * field.leads[i]
-        w[i] += pull * (there[i] - here[i])
-        dw[i] += pull * rate * (ahead[i] * (1.0 - shrinks) - first[i])
+    pull = field.attraction * field.leads
+    w += pull * (there - here)
+    dw += pull * rate * (ahead * (1.0 - shrinks) - first)
 
 
 @array_function
@@ -283,14 +274,9 @@ def is_direction(w: np.ndarray, dw: np.ndarray) -> bool:
         w: Direction, ``(n,)``; changed where it is none.
         dw: Its rate, ``(n,)``; zero then.
     """
-    n, largest, total = w.shape[0], 0.0, 0.0
-    for i in range(n):
-        largest = max(largest, abs(w[i]))
-        total += w[i] + dw[i]
-    if largest > STANDSTILL and math.isfinite(total):
+    if np.abs(w).max() > STANDSTILL and math.isfinite((w + dw).sum()):
         return True
-    for i in range(n):
-        w[i], dw[i] = 1.0 if i == 0 else 0.0, 0.0
+    w[:], dw[:], w[0] = 0.0, 0.0, 1.0
     return False
 
 
