@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.estimation.turns import fill_turn
-from walking_control.models.array_functions import array_function
+from walking_control.estimation.turns import fill_cross_product, fill_product, fill_turn
+from walking_control.models.array_functions import array_function, multiply
 from walking_control.models.dynamics import Dynamics
 
 
@@ -80,54 +80,33 @@ def follow_legs(
         grams: ``J J^T`` of their Jacobians by the joints, ``(n_feet, 3, 3)``; written.
     """
     length = chains.joint.shape[1]
-    at, lever, column = np.zeros((length, 3)), np.zeros(3), np.zeros(3)
+    at, column = np.zeros((length, 3)), np.zeros(3)
     axes, slides = np.zeros((length, 3)), np.zeros((length, 3))
-    R, carried, turn = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    carried, turn = np.zeros((3, 3)), np.zeros((3, 3))
+    grams[:], speeds[:], places[:] = 0.0, 0.0, 0.0
     for foot in range(len(places)):
-        place = places[foot]
-        for a in range(3):
-            place[a] = 0.0
-            for b in range(3):
-                R[a, b] = 1.0 if a == b else 0.0
+        place, R = places[foot], np.eye(3)
         for k in range(length):
             joint = chains.joint[foot, k]
             if joint < 0:
                 break
-            turning, sliding = chains.turning[foot, k], chains.sliding[foot, k]
-            for a in range(3):
-                for b in range(3):
-                    place[a] += R[a, b] * chains.offset[foot, k, b]
-                    carried[a, b] = 0.0
-                    for c in range(3):
-                        carried[a, b] += R[a, c] * chains.rotation[foot, k, c, b]
-            fill_turn(turning, position[joint], turn)
-            for a in range(3):
-                axes[k, a] = slides[k, a] = 0.0
-                for b in range(3):
-                    axes[k, a] += carried[a, b] * turning[b]
-                    slides[k, a] += carried[a, b] * sliding[b]
-                    R[a, b] = 0.0
-                    for c in range(3):
-                        R[a, b] += carried[a, c] * turn[c, b]
-                place[a] += slides[k, a] * position[joint]
-                at[k, a] = place[a]
-        for a in range(3):
             for b in range(3):
-                place[a] += R[a, b] * chains.foot[foot, b]
-                grams[foot, a, b] = 0.0
-            speeds[foot, a] = 0.0
+                place += R[:, b] * chains.offset[foot, k, b]
+            fill_product(R, chains.rotation[foot, k], carried)
+            fill_turn(chains.turning[foot, k], position[joint], turn)
+            multiply(carried, chains.turning[foot, k], axes[k])
+            multiply(carried, chains.sliding[foot, k], slides[k])
+            fill_product(carried, turn, R)
+            place += slides[k] * position[joint]
+            at[k] = place
+        for b in range(3):
+            place += R[:, b] * chains.foot[foot, b]
         for k in range(length):
             joint = chains.joint[foot, k]
             if joint < 0:
                 break
-            for a in range(3):
-                lever[a] = place[a] - at[k, a]
-            for a in range(3):
-                b, c = (a + 1) % 3, (a + 2) % 3
-                column[a] = axes[k, b] * lever[c] - axes[k, c] * lever[b] + slides[k, a]
-                speeds[foot, a] += column[a] * velocity[joint]
-            for a in range(3):
-                for b in range(3):
-                    grams[foot, a, b] += column[a] * column[b]
-        for a in range(3):
-            place[a] -= body[a]
+            fill_cross_product(axes[k], place - at[k], column)
+            column += slides[k]
+            speeds[foot] += column * velocity[joint]
+            grams[foot] += np.outer(column, column)
+        place -= body

@@ -16,7 +16,7 @@ from walking_control.estimation.foot_updates import Noise, RESTS, Sample
 from walking_control.estimation.invariant import correct, FilterState, GYRO
 from walking_control.estimation.leg_chains import LegChains
 from walking_control.estimation.turns import fill_exponential, fill_product, fill_turn
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, form, inner, multiply
 from walking_control.models.dynamics import Dynamics
 
 SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest another begins
@@ -92,12 +92,10 @@ def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
     Args:
         position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
     """
-    R, carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     soles.gram[:] = 0.0
     for foot in range(len(soles.span)):
-        for a in range(3):
-            for b in range(3):
-                R[a, b] = 1.0 if a == b else 0.0
+        R = np.eye(3)
         for k in range(chains.joint.shape[1]):
             joint = chains.joint[foot, k]
             if joint < 0:
@@ -106,11 +104,8 @@ def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
             fill_product(R, chains.rotation[foot, k], carried)
             fill_turn(turning, position[joint], turn)
             fill_product(carried, turn, R)
-            for a in range(3):
-                axis[a] = R[a, 0] * turning[0] + R[a, 1] * turning[1] + R[a, 2] * turning[2]
-            for a in range(3):
-                for b in range(3):
-                    soles.gram[foot, a, b] += axis[a] * axis[b]
+            multiply(R, turning, axis)
+            soles.gram[foot] += np.outer(axis, axis)
         fill_product(R, soles.frame[foot], soles.turn[foot])
 
 
@@ -124,23 +119,13 @@ def take_soles(
         sample: The `Sample`; the feet have their verdicts.
         dt: Time since the last sample, s.
     """
-    normal, x = state.rotation[2], np.empty(3)
+    normal = state.rotation[2]
     steep = math.sqrt(1.0 + sample.floor[0] ** 2 + sample.floor[1] ** 2)
     turn, along, before = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for foot in range(len(soles.span)):
-        upright = uncertain = 0.0
-        for a in range(3):
-            upright += (
-                (
-                    normal[a]
-                    - sample.floor[0] * state.rotation[0, a]
-                    - sample.floor[1] * state.rotation[1, a]
-                )
-                / steep
-                * soles.turn[foot, a, 2]
-            )
-            for b in range(3):
-                uncertain += normal[a] * soles.gram[foot, a, b] * normal[b]
+        floor = normal - sample.floor[0] * state.rotation[0] - sample.floor[1] * state.rotation[1]
+        upright = inner(floor / steep, soles.turn[foot, :, 2])
+        uncertain = form(normal, soles.gram[foot], normal)
         rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt**2
         if soles.span[foot] >= LONGEST or (not rests and soles.span[foot] >= SHORTEST):
             _take_rest(state, soles, foot, noise, grip, dt)
@@ -151,14 +136,11 @@ def take_soles(
         if soles.span[foot] == 0.0:
             soles.first[foot], soles.bias[foot] = soles.turn[foot], state.bias[0]
             soles.normal[foot], soles.variance[foot] = normal, uncertain
-            for a in range(3):
-                for b in range(3):
-                    soles.sensed[foot, a, b] = 1.0 if a == b else 0.0
+            soles.sensed[foot] = np.eye(3)
             soles.span[foot] = 1e-9  # has begun
         else:
-            for a in range(3):
-                x[a] = dt * (0.5 * (sample.rate[a] + sample.last_rate[a]) - soles.bias[foot, a])
-            fill_exponential(x, turn, along)
+            mean_rate = 0.5 * (sample.rate + sample.last_rate)
+            fill_exponential(dt * (mean_rate - soles.bias[foot]), turn, along)
             before[:] = soles.sensed[foot]
             fill_product(before, turn, soles.sensed[foot])
             soles.span[foot] += dt
