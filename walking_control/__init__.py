@@ -11,8 +11,6 @@ What most people need is here by name and is imported on first use::
 """
 
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-import sys
 
 # module -> the names in it, each with the name it has there where that is another
 _DEFINED = {
@@ -57,20 +55,6 @@ _PUBLIC = {
     for module, names in _DEFINED.items()
     for name, _, other in (each.partition('=') for each in names.split())
 }
-_RENAMED = {'robustness': 'find_first_failure'}  # the old name serves for one release
-# room or module -> where it is now; the old names serve for one release, too
-_MOVED = {
-    **{room: f'ros.{room}' for room in ('nodes', 'ros2_control', 'recording', 'launch_arguments')},
-    **{room: f'lab.{room}' for room in ('experiments', 'reports', 'adoption')},
-    'gaits.search.space_judgement': 'gaits.step_judgement',
-    'gaits.search': 'search',
-    'gaits.return_map': 'search.return_map',
-    'gaits.continuation': 'search.continuation',
-    **{
-        f'simulation.rigid.point_{name}': f'simulation.massless.{name}'
-        for name in ('engine', 'model', 'walk')
-    },
-}
 __all__ = [*_PUBLIC, '__version__']
 
 
@@ -87,46 +71,10 @@ def _version():
         return re.search('<version>(.+)</version>', xml.read_text(encoding='utf-8')).group(1)
 
 
-class _Moved:
-    """Imports by their old names the modules that have moved, and says the new ones."""
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        return ModuleSpec(name, cls) if _new_name(name) else None
-
-    @staticmethod
-    def create_module(spec):
-        return None
-
-    @staticmethod
-    def exec_module(module):
-        from warnings import warn
-
-        old, new = module.__name__, _new_name(module.__name__)
-        warn(f'{old} is now {new}', DeprecationWarning, stacklevel=2)
-        sys.modules[old] = import_module(new)
-
-
-def _new_name(name):
-    """Return the dotted name that a module has now, None where it has not moved."""
-    for old, new in _MOVED.items():
-        if f'{name}.'.startswith(f'{__name__}.{old}.'):
-            return f'{__name__}.{new}{name[len(__name__) + len(old) + 1 :]}'
-    return None
-
-
-sys.meta_path.insert(0, _Moved)  # before what would find a second copy
-
-
 def __getattr__(name):
     """Import a public name on first use."""
     if name == '__version__':
         value = _version()
-    elif name in _RENAMED:
-        from warnings import warn
-
-        warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
-        return __getattr__(_RENAMED[name])
     elif name in _PUBLIC:
         module, other = _PUBLIC[name]
         value = getattr(import_module(f'{__name__}.{module}'), other)

@@ -57,12 +57,6 @@ def test_every_public_name_is_there():
     assert all(getattr(wc, name) is not None for name in wc.__all__)
 
 
-def test_an_old_name_says_its_new_one():
-    """If it failed, a script of the last release would break without a word."""
-    with pytest.warns(DeprecationWarning, match='is now find_first_failure'):
-        assert wc.robustness is wc.find_first_failure
-
-
 @pytest.mark.parametrize('record', [wc.WalkerState, wc.Measurement, wc.Command])
 def test_help_says_what_each_number_is(record):
     """Whoever writes a law would read bare names, without meaning, unit or shape."""

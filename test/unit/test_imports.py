@@ -2,7 +2,6 @@
 """Imports point one way: from the upper rooms to the lower ones."""
 
 import ast
-import importlib
 from pathlib import Path
 import re
 import subprocess
@@ -194,17 +193,3 @@ def test_who_walks_loads_what_walks(script, others):
     ).stdout.split()
     wrong = tuple(f'walking_control.{other}' for other in others)
     assert not [name for name in loaded if name.startswith(wrong)]
-
-
-def test_what_moved_is_found_by_its_old_name():
-    """A user's script of the release before would end with ModuleNotFoundError."""
-    with pytest.warns(DeprecationWarning, match='is now walking_control.lab.reports.report'):
-        old = importlib.import_module('walking_control.reports.report')
-    assert old is importlib.import_module('walking_control.lab.reports.report')
-    with pytest.warns(DeprecationWarning, match='is now walking_control.search.return_map'):
-        old = importlib.import_module('walking_control.gaits.return_map')
-    assert old is importlib.import_module('walking_control.search.return_map')
-    with pytest.warns(DeprecationWarning, match='is now walking_control.search.parameters'):
-        from walking_control.gaits.search.parameters import SearchParameters  # noqa: F401
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module('walking_control.reports.no_such_module')

@@ -52,8 +52,9 @@ def plot_all_walks(walks: Sequence[Walk]) -> style.Figure | None:
 def _same_limits(axes: Sequence[style.Axes]) -> None:
     x, y = (np.array([getattr(axis, f'get_{name}lim')() for axis in axes]) for name in 'xy')
     for axis in axes:
-        axis.set_xlim(x[:, 0].min(), x[:, 1].max())
-        axis.set_ylim(max(y[:, 0].min(), -1.5), y[:, 1].max())
+        axis.set(
+            xlim=(x[:, 0].min(), x[:, 1].max()), ylim=(max(y[:, 0].min(), -1.5), y[:, 1].max())
+        )
 
 
 def plot_all_energies(walks: Sequence[Walk]) -> style.Figure | None:

@@ -21,6 +21,12 @@ _COLOURS = {
     'AFC pushing': style.FOOT_COLOURS[2],
     'AFC giving way': style.FOOT_COLOURS[3],
 }
+_ARROWS = {
+    'force': {'color': style.FOOT_COLOURS[1]},
+    'what of it moves the mass': {'color': style.FOOT_COLOURS[2]},
+    'of forces from all sides': {'color': style.FOOT_COLOURS[0]},
+    'of a free mass': {'color': style.FAINT, 'linestyle': '--'},
+}
 _CIRCLE = np.array(
     [np.cos(np.linspace(0.0, 2.0 * np.pi, 181)), np.sin(np.linspace(0.0, 2.0 * np.pi, 181))]
 )
@@ -255,8 +261,9 @@ def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
         text = f' {values[name]:.4g} {unit}' if name in known else ' without limit'
         axis.annotate(text, (known.get(name, 0.0), row), va='center', fontsize=9.5)
     axis.set_yticks(list(rows.values()), list(rows))
-    axis.set_xlim(0.0, 1.3 * max(known.values(), default=1.0) or 1.0)
-    axis.set_ylim(-0.6, len(rows) - 0.4)
+    axis.set(
+        xlim=(0.0, 1.3 * max(known.values(), default=1.0) or 1.0), ylim=(-0.6, len(rows) - 0.4)
+    )
     if not known:
         axis.set_xticks([])
     axis.set_xlabel(f'along the direction ({unit})')
@@ -353,8 +360,7 @@ def plot_efficiency(study: dict[str, Any]) -> style.Figure:
         impact.text(0.5, 0.5, 'base held: nothing softens', ha='center', transform=impact.transAxes)
     style.label(impact, 'impact mitigation', 'factor (1)')
     for axis in (back, force, impact):
-        axis.set_xlabel('forward efficiency of all gears (1)')
-        axis.set_xlim(eta[0], eta[-1])
+        axis.set(xlabel='forward efficiency of all gears (1)', xlim=(eta[0], eta[-1]))
     return figure
 
 
@@ -418,30 +424,8 @@ def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> style.Figure:
         _draw_ellipsoid(axis, mechanism, study, view)
     if over:
         _draw_index(axes[-1], mechanism, over)
-    _name_arrows(figure)
+    style.add_legend(figure, _ARROWS, 'lower center')
     return figure
-
-
-def _name_arrows(figure: style.Figure) -> None:
-    from matplotlib.lines import Line2D
-
-    entries = (
-        ('force', style.FOOT_COLOURS[1], '-'),
-        ('what of it moves the mass', style.FOOT_COLOURS[2], '-'),
-        ('of forces from all sides', style.FOOT_COLOURS[0], '-'),
-        ('of a free mass', style.FAINT, '--'),
-    )
-    figure.legend(
-        [
-            Line2D([], [], color=colour, linestyle=dashes, linewidth=2)
-            for _, colour, dashes in entries
-        ],
-        [name for name, _, _ in entries],
-        loc='outside lower center',
-        ncols=4,
-        frameon=False,
-        fontsize=10,
-    )
 
 
 def _draw_ellipsoid(

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.walk import segment_colour, shade_stance
+from walking_control.lab.reports.plots.walk import draw_bones, shade_stance
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words, Robot
+from walking_control.models.robot import in_words
 from walking_control.runs import quantities
 from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
@@ -69,8 +69,7 @@ def draw_walk(axis: style.Axes, run: Run) -> None:
     axis.plot(*floor.T, color='black', linewidth=1.4)
     ends = run.base.position[[rows.start, rows.stop - 1], ::2]
     x = tilt(ends - origin, run.world.slope)[:, 0]
-    axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
-    axis.set_aspect('equal')
+    axis.set(xlim=(x[0] - 0.6, x[1] + 0.6), aspect='equal')
     _mark_disturbances(axis, run, places, origin)
 
 
@@ -119,16 +118,8 @@ def _origin(run: Run, places: np.ndarray) -> np.ndarray:
 
 
 def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
-    for segment in skeleton.segments:
-        colour = segment_colour(segment)
-        axis.plot(
-            *points[[segment.start, segment.end]].T,
-            color=colour,
-            alpha=1.0 if strong else 0.22,
-            linewidth=2.2 if strong else 1.4,
-            solid_capstyle='round',
-            zorder=3 if strong else 2,
-        )
+    look = {'zorder': 3, 'linewidth': 2.2} if strong else {'zorder': 2, 'linewidth': 1.4}
+    draw_bones(axis, skeleton, points, alpha=1.0 if strong else 0.22, **look)
     axis.plot(
         *points[skeleton.base],
         'o',
@@ -203,9 +194,10 @@ def draw_undesired(
 
 def plot_effort_parts(run: Run) -> style.Figure | None:
     """Draw what the efforts of curve tracking consist of, a row each; None of another run."""
-    if not has_parts(run):
+    if not all(f'nominal_{effort}' in run.telemetry for effort in run.robot.efforts):
         return None
-    efforts = ordered_efforts(run.robot)
+    # the ankle first, as in the book
+    efforts = sorted(run.robot.efforts, key=lambda effort: effort != 'ground_torque')
     figure, axes = style.new_figure(
         len(efforts), width=11.0, height=1.7, columns=len(PARTS), sharex=True
     )
@@ -226,16 +218,6 @@ def plot_effort_parts(run: Run) -> style.Figure | None:
     figure.supylabel('effort (N m)', fontsize=11)
     _finish(figure, grid[-1], run, quantities.rows_around(run, 1, 4))
     return figure
-
-
-def has_parts(run: Run) -> bool:
-    """Return whether a run says what its efforts consist of."""
-    return all(f'nominal_{effort}' in run.telemetry for effort in run.robot.efforts)
-
-
-def ordered_efforts(robot: Robot) -> list[str]:
-    """Return the names of the efforts, the ankle first as in the book."""
-    return sorted(robot.efforts, key=lambda effort: effort != 'ground_torque')
 
 
 def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:

@@ -4,6 +4,7 @@
 import numpy as np
 
 from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.walk import draw_steps
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import foot_positions, place_soles, sole_corners
 from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
@@ -64,16 +65,18 @@ def plot_footprints(run: Run) -> style.Figure:
         axis.annotate(
             '', tip, tail, arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2}
         )
-    axis.set_xlim(low[0], high[0])
-    axis.set_ylim(low[1], high[1])
-    axis.set_aspect('equal', adjustable='box')
-    style.label(axis, 'from above: footprints, path of the base', 'y (m)', 'x (m)')
+    style.label(
+        axis,
+        'from above: footprints, path of the base',
+        'y (m)',
+        'x (m)',
+        xlim=(low[0], high[0]),
+        ylim=(low[1], high[1]),
+        aspect='equal',
+        adjustable='box',
+    )
     style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if arrows else None)
     return figure
-
-
-def _row_at(run: Run, time: float) -> int:
-    return min(int(np.searchsorted(run.time, time - 1e-9)), len(run.time) - 1)
 
 
 def _mark_route(axis: style.Axes, run: Run) -> None:
@@ -82,7 +85,8 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
     for segment in run.route.segments if run.route is not None else ():
         if segment.begin > run.time[-1]:
             break
-        row, places = _row_at(run, segment.begin), run.base.position[:, :2]
+        row = min(int(np.searchsorted(run.time, segment.begin - 1e-9)), len(run.time) - 1)
+        places = run.base.position[:, :2]
         if marks and np.hypot(*(places[row] - places[marks[-1][0]])) < APART:
             marks[-1][1].append(segment.name)
         else:
@@ -142,10 +146,7 @@ def plot_step_sizes(run: Run) -> style.Figure | None:
     for axis, (name, unit) in zip(
         axes, (('length', 'm'), ('width', 'm'), ('duration', 's')), strict=True
     ):
-        axis.plot(sizes['time'], sizes[name], color=style.FAINT, linewidth=0.8)
-        for foot in range(len(run.robot.feet)):
-            mine = sizes['support'] == foot
-            axis.plot(sizes['time'][mine], sizes[name][mine], '.', color=style.FOOT_COLOURS[foot])
+        draw_steps(axis, sizes['time'], sizes[name], sizes['support'])
         style.label(axis, f'{name} of the step', unit)
     axes[-1].set_xlabel('time (s)')
     style.add_foot_legend(figure, run.robot, 'stands')
@@ -168,8 +169,7 @@ def plot_stoppable(run: Run) -> style.Figure | None:
         for begin, end in zip(*_stretches(steps < 0), strict=True):
             axis.axvspan(run.time[begin], run.time[end - 1], color=style.MARK, alpha=0.25)
     style.label(top, 'steps until it would stand; shaded: no step would stop it', 'steps')
-    style.label(bottom, 'how much farther the fall might end', 'margin (m)')
-    bottom.set_xlabel('time (s)')
+    style.label(bottom, 'how much farther the fall might end', 'margin (m)', xlabel='time (s)')
     return figure
 
 
@@ -236,5 +236,4 @@ def _frame(axis: style.Axes, points: np.ndarray) -> None:
     if high[0] - low[0] < 1.5 * WIDEST * (high[1] - low[1]):
         axis.set_aspect('equal', adjustable='datalim')
         return
-    axis.set_xlim(low[0], high[0])
-    axis.set_ylim(low[1], high[1])
+    axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))

@@ -64,7 +64,7 @@ def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) 
                 label=_short(joint, joints),
             )
         axis.set_ylim(-reach, reach)
-        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5, frameon=False)
+        style.legend_beside(axis)
         style.label(axis, title.format(name), ylabel)
     _finish(figure, axes, run)
     return figure
@@ -112,17 +112,25 @@ def plot_foot_forces(run: Run) -> style.Figure:
     peak = normal.max()
     beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
     axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
-    axes[0].set_ylim(0.0, min(_FORCE_FRAME * weight, 1.08 * max(weight, peak)))
-    style.label(axes[0], f'normal force; dotted: weight, {weight:.0f} N{beyond}', 'force (N)')
-    axes[1].set_ylim(0.0, min(_FORCE_FRAME * weight, 1.08 * max(0.02 * weight, along.max())))
-    style.label(axes[1], 'force along the floor, size', 'force (N)')
+    style.label(
+        axes[0],
+        f'normal force; dotted: weight, {weight:.0f} N{beyond}',
+        'force (N)',
+        ylim=(0.0, min(_FORCE_FRAME * weight, 1.08 * max(weight, peak))),
+    )
+    style.label(
+        axes[1],
+        'force along the floor, size',
+        'force (N)',
+        ylim=(0.0, min(_FORCE_FRAME * weight, 1.08 * max(0.02 * weight, along.max()))),
+    )
     axes[2].axhline(run.world.friction, color='black', linestyle='--', linewidth=1.0)
-    axes[2].set_ylim(0.0, 1.1 * run.world.friction)
     style.label(
         axes[2],
         f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
         'coefficient of friction',
         'ratio (1)',
+        ylim=(0.0, 1.1 * run.world.friction),
     )
     _finish(figure, axes, run)
     return figure
@@ -172,7 +180,7 @@ def _plot_lines(axis: style.Axes, run: Run, lines: Any, least: float) -> None:
     high = max(least, *(values.max() for _, values, _ in lines), 0.0)
     axis.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
     if len(lines) > 1:
-        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5, frameon=False)
+        style.legend_beside(axis)
 
 
 def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:
@@ -192,8 +200,7 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:
                 alpha=0.09 if feet else 0.35,
                 linewidth=0,
             )
-    axes[-1].set_xlabel('time (s)')
-    axes[-1].set_xlim(time[0], time[-1])
+    axes[-1].set(xlabel='time (s)', xlim=(time[0], time[-1]))
     style.add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
 
 
@@ -265,9 +272,12 @@ def _draw_pose(axis: style.Axes, scene: Scene, pose: Pose, across: int) -> None:
     middle = np.mean([sole.mean(axis=0) for sole in pose.soles], axis=0)[across]
     reach = 0.42 * scene.height
     low, high = pose.points[:, across].min() - 0.06, pose.points[:, across].max() + 0.06
-    axis.set_xlim(min(middle - reach, low), max(middle + reach, high))
-    axis.set_ylim(-0.07 * scene.height, 1.1 * scene.height)
-    axis.set_aspect('equal', adjustable='box')
+    axis.set(
+        xlim=(min(middle - reach, low), max(middle + reach, high)),
+        ylim=(-0.07 * scene.height, 1.1 * scene.height),
+        aspect='equal',
+        adjustable='box',
+    )
 
 
 def _name_forces(axis: style.Axes, scene: Scene, pose: Pose, forces: Any) -> None:

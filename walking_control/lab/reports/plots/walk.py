@@ -399,8 +399,7 @@ def plot_temperatures(curves: Mapping[str, np.ndarray], result: Mapping[str, Any
         )
     for limit in {row['limit'] for _, row in rows}:
         axis.axhline(limit, color=style.MARK, ls='--', lw=1)
-    axis.set_xlabel('time (min)')
-    axis.set_ylabel('winding (C)')
+    axis.set(xlabel='time (min)', ylabel='winding (C)')
     axis.legend(fontsize=8)
     figure.suptitle(
         f'{in_words(result["robot"])}, {result["controller"]}: air at {result["ambient"]:g} C',
