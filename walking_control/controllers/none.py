@@ -34,8 +34,7 @@ def no_law(
         v: Their rates, rad/s, ``(n,)``.
         effort: Filled, N m, ``(n_efforts,)``.
     """
-    for i in range(effort.shape[0]):
-        effort[i] = 0.0
+    effort[:] = 0.0
 
 
 class NoControl(Controller):

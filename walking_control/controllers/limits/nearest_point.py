@@ -165,8 +165,7 @@ def orthogonalise(
         z: Filled, ``(k,)``.
     """
     k = row.shape[0]
-    for j in range(k):
-        z[j], shares[j] = row[j], 0.0
+    z[:], shares[:] = row, 0.0
     for _ in range(2):  # once more, for rows that are nearly parallel
         for i in range(count):
             share = inner(Q[i], z)

@@ -305,8 +305,7 @@ def drive(
         for i in range(size - 2):
             for j in range(model.n_driven, effort.shape[0]):
                 work.force[2 + i] += floor.turns[last, i] * effort[j]
-    for i in range(size):
-        feet.force[i] = -work.terms[bias + i]
+    feet.force[:] = -work.terms[bias : bias + size]
     feet.power[WORK] = power_of(y, work.force, feet.force)
     feet.power[PASSIVE] = 0.0
     for joint in range(floor.joint_damping.shape[0]):
@@ -349,5 +348,4 @@ def accelerate_softly(
         feet.force[:] = work.force
         pass_gears(model, y, mode, effort, work, 0, k)
         feet.power[PASSIVE] -= power_of(y, work.force, feet.force)
-    for i in range(feet.power.shape[0]):
-        out[FEET + i] = feet.power[i]
+    out[FEET:] = feet.power

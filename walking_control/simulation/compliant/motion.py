@@ -89,9 +89,7 @@ def step(
         accelerate_softly(
             terms, model, floor, feet, trial, state.mode, state.effort, work, k[stage, 2 * size :]
         )
-        for i in range(size):
-            k[stage, i] = trial[size + i]
-            k[stage, size + i] = work.acceleration[i]
+        k[stage, :size], k[stage, size : 2 * size] = trial[size : 2 * size], work.acceleration
 
 
 @array_function
@@ -100,8 +98,7 @@ def watch_signals(
 ) -> None:
     """Write the signals of plant rigid for joints, and each foot's way to or out of the floor."""
     signals(model, state, y, work, work.g1, work.s1, work.foot1)
-    for event in range(FEET, FIRST_JOINT):
-        work.g1[event] = 1.0
+    work.g1[FEET:FIRST_JOINT] = 1.0
     for foot in range(FEET):
         side = 1.0 if feet.flags[foot] == OUTSIDE else -1.0
         work.g1[foot] = side * feet.touch[foot, GAP]
@@ -174,12 +171,8 @@ def is_stuck(model: RigidModel, floor: Floor, state: RigidState, feet: Feet) -> 
 @array_function
 def accept(state: RigidState, work: Workspace, h: float) -> None:
     """Make the trial state the present one."""
-    for i in range(state.y.shape[0]):
-        state.y[i] = work.trial[i]
-        work.start[i] = work.trial[i]
-        work.k[0, i] = work.k[STAGES, i]
-    for i in range(work.g0.shape[0]):
-        work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+    state.y[:], work.start[:], work.k[0] = work.trial, work.trial, work.k[STAGES]
+    work.g0[:], work.s0[:] = work.g1, work.s1
     state.memo[TIME] += h
 
 
@@ -219,8 +212,7 @@ def advance(
     fresh, h, error = True, 0.0, 0.0  # fresh: rates and signals of the present state are wanted
     while True:
         if fresh:
-            for i in range(state.y.shape[0]):
-                work.start[i] = state.y[i]
+            work.start[:] = state.y
         elif target < 0 and end - memo[TIME] <= SMALLEST:
             return DONE
         else:
@@ -228,8 +220,7 @@ def advance(
         step(terms, model, floor, state, feet, work, 0 if fresh else 1, h)
         if fresh:
             watch_signals(model, state, feet, work.trial, work)
-            for i in range(work.g0.shape[0]):
-                work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+            work.g0[:], work.s0[:] = work.g1, work.s1
             if event < 0:
                 event = overdue(model, state, work)
                 fresh = event >= 0

@@ -210,8 +210,7 @@ def solve_constrained(
 ) -> None:
     """Solve ``M out = right + A^T work.multipliers``, ``A out = -drift``; from row start on."""
     size = work.M.shape[0]
-    for i in range(start):
-        out[i] = 0.0
+    out[:start] = 0.0
     factorise(work.M, work.L, start, size)
     forward(work.L, right, out, start, size)
     for r in range(k):
@@ -280,12 +279,9 @@ def pass_gears(
     flows is tried until the accelerations agree with it. Afterwards mass matrix and rows are as
     before, and the losses are part of the forces.
     """
-    size, n, rates = work.M.shape[0], model.relabel.shape[1], y[work.M.shape[0] :]
+    n, rates = model.relabel.shape[1], y[work.M.shape[0] :]
     shares, force = work.shares, work.applied
-    for i in range(size):
-        force[i] = work.force[i]
-    for i in range(model.n_driven):
-        shares[i] = -2.0  # none yet
+    force[:], shares[: model.n_driven] = work.force, -2.0  # none yet
     for _ in range(2 + model.n_driven):
         changed = False
         for i in range(model.n_driven):
@@ -303,8 +299,7 @@ def pass_gears(
             shares[i] = share
         if not changed:
             break
-        for i in range(size):
-            work.force[i] = force[i]
+        work.force[:] = force
         unpack_mass(work)
         for i in range(model.n_driven):
             for r in range(n):
@@ -472,8 +467,7 @@ def collide(
         k = add_swing_rows(model, work, 0) if hold_swing == 1 else 0
         k = add_lock_rows(model, mode, work, k)
         k = add_stop_rows(model, mode, work, k)
-        for r in range(k):
-            work.drift[r] = 0.0
+        work.drift[:k] = 0.0
         solve_constrained(model, work, work.force, after, 2 if hold_stance == 1 else 0, k)
         changed = False
         if stance == 1 and hold_stance == 0 and after[1] <= RESTING:
@@ -492,5 +486,4 @@ def collide(
         if not changed:
             break
     mode[STANCE], mode[SWING] = hold_stance, hold_swing
-    for i in range(size):
-        v[i] = after[i]
+    v[:size] = after

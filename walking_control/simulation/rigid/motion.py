@@ -82,19 +82,15 @@ def step(
     count, size = trial.shape[0], work.M.shape[0]
     last = STAGES if first_stage > 0 else 0
     for stage in range(first_stage, last + 1):
-        for i in range(count):
-            trial[i] = 0.0
+        trial[:] = 0.0
         for j in range(stage):
             weight = h * A[stage, j]
             if weight != 0.0:
                 for i in range(count):
                     trial[i] += weight * k[j, i]
-        for i in range(count):
-            trial[i] += start[i]
+        trial += start
         accelerate(terms, model, trial, state.mode, state.effort, work)
-        for i in range(size):
-            k[stage, i] = trial[size + i]
-            k[stage, size + i] = work.acceleration[i]
+        k[stage, :size], k[stage, size:] = trial[size:], work.acceleration
     find_reactions(model, state.mode, work)
 
 
@@ -225,13 +221,9 @@ def crossing(work: Workspace) -> int:
 def accept(model: RigidModel, state: RigidState, work: Workspace, h: float) -> None:
     """Make the trial state the present one; book the floor's force and the swing foot's path."""
     book_foot(model, state, work, h)
-    memo, y = state.memo, state.y
-    for i in range(y.shape[0]):
-        y[i] = work.trial[i]
-        work.start[i] = y[i]
-        work.k[0, i] = work.k[STAGES, i]
-    for i in range(work.g0.shape[0]):
-        work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+    memo = state.memo
+    state.y[:], work.start[:], work.k[0] = work.trial, work.trial, work.k[STAGES]
+    work.g0[:], work.s0[:] = work.g1, work.s1
     work.foot0[:] = work.foot1
     memo[TIME] += h
     if state.mode[STANCE] == 1:
@@ -333,8 +325,7 @@ def begin(model: RigidModel, state: RigidState, work: Workspace) -> int:
     """Make the present state the start of a step; return what is overdue, or NOTHING."""
     signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
     work.foot0[:] = work.foot1
-    for i in range(work.g0.shape[0]):
-        work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+    work.g0[:], work.s0[:] = work.g1, work.s1
     return overdue(model, state, work)
 
 
@@ -374,8 +365,7 @@ def advance(
     while True:
         # One call each of step and happen keeps the compiled code small.
         if fresh:
-            for i in range(state.y.shape[0]):
-                work.start[i] = state.y[i]
+            work.start[:] = state.y
         elif target < 0 and end - memo[TIME] <= SMALLEST:
             return DONE
         else:
