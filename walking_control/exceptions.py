@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the package: one root, children carry what was wrong as data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 import importlib
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,34 @@ class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
 
     exit_status = 1
+
+
+def require_known(
+    name: object,
+    known: Iterable[object],
+    what: str,
+    error: type[InvalidInput] = InvalidInput,
+    value: object = None,
+    limit: str = 'unknown',
+) -> None:
+    """Refuse a name that is not known, with the one that was perhaps meant.
+
+    Args:
+        name: To be looked for.
+        known: Names that there are.
+        what: The thing that is named, for the message.
+        error: What is raised.
+        value: The offending value, where ``what`` does not say it.
+        limit: The rule it breaks.
+
+    Raises:
+        InvalidInput: It is not among the known.
+    """
+    names = [str(each) for each in known]
+    if name not in names:
+        near = get_close_matches(str(name), names, 1)
+        remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(names)
+        raise error(what, value=value, limit=limit, remedy=remedy)
 
 
 def import_optional(module: str, what: str, package: str | None = None) -> Any:

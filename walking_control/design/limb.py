@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from walking_control.design.mechanism import AXES, Mechanism, require_inertia, SINGULAR
 from walking_control.design.transmission import Transmission
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 
 ROTORS = ('armature', 'coupled')
 
@@ -69,8 +69,7 @@ class Limb:
             )
         if not transmission.joints:
             raise InvalidInput(f'frame {frame}', limit='no joint moves it against the base')
-        if rotors not in ROTORS:
-            raise InvalidInput('rotors', value=rotors, limit='must be one of ' + ', '.join(ROTORS))
+        require_known(rotors, ROTORS, 'rotors', value=rotors)
         self.n_base, self.m = mechanism.n_base, len(transmission.joints)
         self.columns = np.concatenate(
             [np.arange(self.n_base), mechanism.velocity_places(transmission.joints)]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.exceptions import InvalidInput, require_known, RobotFileError
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.signals import (
     Bounds,
@@ -241,10 +241,7 @@ def _kind(place: str, told: Mapping[str, Any], values: SignalParameters) -> Kind
     for key in ('unit', 'message', 'field'):
         if not getattr(kind, key):
             raise RobotFileError(f'{place}.{key}', limit='missing in a signal without a kind')
-    if kind.unit not in UNITS:
-        raise RobotFileError(
-            f'{place}.unit', value=kind.unit, limit='unknown', remedy='known: ' + ', '.join(UNITS)
-        )
+    require_known(kind.unit, UNITS, f'{place}.unit', RobotFileError, kind.unit)
     if not kind.lower < kind.upper:
         raise RobotFileError(
             f'{place}.lower, upper',

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, Field, field, fields
-from difflib import get_close_matches
 import math
 from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
 
-from walking_control.exceptions import Findings, ParameterError
+from walking_control.exceptions import Findings, ParameterError, require_known
 from walking_control.models.yaml_text import exponent_remedy
 
 if TYPE_CHECKING:
@@ -241,7 +240,8 @@ class Parameters:
             )
         findings = Findings()
         for name in values:
-            findings.attempt(cls._require_known, name, place)
+            what = f'parameter {place}.{name}'
+            findings.attempt(require_known, name, cls.rows, what, ParameterError)
         given = {
             name: findings.attempt(row.validate, values[name], f'{place}.')
             if name in values
@@ -250,14 +250,6 @@ class Parameters:
         }
         findings.raise_first()
         return cls(**given)
-
-    @classmethod
-    def _require_known(cls, name: str, place: str) -> None:
-        if name in cls.rows:
-            return
-        near = get_close_matches(str(name), cls.rows, n=1)
-        remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(cls.rows)
-        raise ParameterError(f'parameter {place}.{name}', limit='unknown', remedy=remedy)
 
 
 def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from walking_control.exceptions import Findings, ParameterError, RobotFileError
+from walking_control.exceptions import Findings, ParameterError, require_known, RobotFileError
 from walking_control.models.floor import check_floor
 from walking_control.models.parameters import parameter, Parameters, Section
 from walking_control.models.registry import Registry
@@ -191,13 +191,7 @@ def read_robot_file(
     }
     known = (World.section, *own, *outside)
     for name in sections:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            raise RobotFileError(
-                f'section {name} of {path}',
-                limit='unknown',
-                remedy=f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known),
-            )
+        require_known(name, known, f'section {name} of {path}', RobotFileError)
     findings = Findings()
     robot = findings.attempt(read_robot, tree['robot'], path)
     start = robot and findings.attempt(read_start, tree['start'], robot)

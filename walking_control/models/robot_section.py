@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from walking_control.exceptions import Findings, RobotFileError
+from walking_control.exceptions import Findings, require_known, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
@@ -479,12 +479,8 @@ def _locks(
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
         mapping(values, f'robot.locks.{joint}')
-        if values.get('foot') not in feet:
-            raise RobotFileError(
-                f'robot.locks.{joint}.foot',
-                value=values.get('foot'),
-                limit='must be one of ' + ', '.join(feet),
-            )
+        foot = values.get('foot')
+        require_known(foot, feet, f'robot.locks.{joint}.foot', RobotFileError, foot)
         angle = finite(values.get('angle'), f'robot.locks.{joint}.angle')
         capture = finite(values.get('capture'), f'robot.locks.{joint}.capture', 0.0)
         locks.append(JointLock(joint, values['foot'], angle, capture))
@@ -513,12 +509,8 @@ def read_start(section: Section, robot: Robot) -> Start:
         return _rest(section, robot)
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
         raise RobotFileError('section start', value=section, limit='must hold support, q and v')
-    if section['support'] not in robot.feet:
-        raise RobotFileError(
-            'start.support',
-            value=section['support'],
-            limit='must be one of ' + ', '.join(robot.feet),
-        )
+    support = section['support']
+    require_known(support, robot.feet, 'start.support', RobotFileError, support)
     vectors = {}
     for name in ('q', 'v'):
         values = section[name]

@@ -8,7 +8,6 @@ the code behind in tracebacks, or never.
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from copy import deepcopy
-from difflib import get_close_matches
 from functools import lru_cache
 import math
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.exceptions import InvalidInput, require_known, RobotFileError
 
 MOST = 200_000  # values, those behind aliases counted wherever they stand
 LONGEST = 4_000_000  # characters: a second of reading
@@ -185,13 +184,8 @@ def require(name: object, known: Collection[str], kind: str, path: Path | str) -
     Raises:
         RobotFileError: It is not among the known.
     """
-    if name not in known:
-        near = get_close_matches(str(name), list(known), n=1)
-        raise RobotFileError(
-            f'{kind} {name} in {path}',
-            limit=f'is not a {kind} of the URDF',
-            remedy=f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known),
-        )
+    what, limit = f'{kind} {name} in {path}', f'is not a {kind} of the URDF'
+    require_known(name, known, what, RobotFileError, limit=limit)
 
 
 def require_once(names: Iterable[str], what: str) -> None:

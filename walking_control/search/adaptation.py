@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.step_equations import spring_places, step_parameters
@@ -72,10 +72,7 @@ def find_adaptation(
     """
     entries: list[Entry] = []
     for kind in dict.fromkeys(optimise):
-        if kind not in KINDS:
-            raise InvalidInput(
-                '--optimise', value=kind, limit='unknown', remedy='known: ' + ', '.join(KINDS)
-            )
+        require_known(kind, KINDS, '--optimise', value=kind)
         entries += (
             _masses(robot_file, theta, values)
             if kind == 'mass'

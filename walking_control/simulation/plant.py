@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, require_known
 from walking_control.models import drive_kinds
 from walking_control.models.drives import Drives
 from walking_control.models.floor import STEEPEST
@@ -311,10 +311,7 @@ class Plant:
             IncompatiblePlant: The engine has none such.
         """
         disturbance = Disturbance(kind, size, step, how)
-        if kind not in KINDS:
-            raise InvalidInput(
-                'disturbance', value=kind, limit='unknown', remedy='known: ' + ', '.join(KINDS)
-            )
+        require_known(kind, KINDS, 'disturbance', value=kind)
         largest, unit = LARGEST.get(kind, (math.inf, ''))
         if not math.isfinite(size) or abs(size) > largest:
             raise InvalidInput(

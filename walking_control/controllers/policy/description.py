@@ -7,7 +7,6 @@ give stiffness (q* - q) - damping q'.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 import json
 import math
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.exceptions import InvalidInput, require_known, RobotFileError
 from walking_control.models.resources import policy_path
 from walking_control.models.yaml_text import finite, mapping, read_yaml
 
@@ -258,10 +257,7 @@ def _numbers(value: object, count: int, what: str) -> list[float]:
 def _known(told: Mapping[str, Any], known: set[str], what: str) -> None:
     """Refuse a name that nobody reads, with the nearest one that somebody does."""
     for name in told:
-        if name not in known:
-            near = get_close_matches(str(name), known, n=1)
-            remedy = f'did you mean {near[0]}?' if near else f'known: {", ".join(sorted(known))}'
-            raise RobotFileError(f'{what}: {name}', limit='is unknown', remedy=remedy)
+        require_known(name, sorted(known), f'{what}: {name}', RobotFileError, limit='is unknown')
 
 
 def _from_metadata(metadata: Mapping[str, str]) -> dict[str, Any]:

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
+from walking_control.exceptions import (
+    IncompatiblePlant,
+    Interrupted,
+    InvalidInput,
+    NotAchieved,
+    require_known,
+)
 from walking_control.models.actuators import JointFriction
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, with_section, World
@@ -239,10 +245,7 @@ def find_margin(
     walk with the size 0; Interrupted holds the result of the sizes tried.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
-    if kind not in MARGINS:
-        raise InvalidInput(
-            'margin', value=kind, limit='unknown', remedy='known: ' + ', '.join(MARGINS)
-        )
+    require_known(kind, MARGINS, 'margin', value=kind)
     known = MARGINS[kind]
     trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
     sizes = _sizes(robot_file, kind, largest, resolution)

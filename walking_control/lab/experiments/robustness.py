@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import InvalidInput, NotAchieved, require_known
 from walking_control.lab.experiments.margins import (
     describe_walks,
     DISTURBANCES,
@@ -107,10 +107,7 @@ def find_first_failure(
     """
     robot_file, controller, world = choose_parts(robot_file, controller, plant)
     plant = world or 'rigid'
-    if kind not in DISTURBANCES:
-        raise InvalidInput(
-            'disturbance', value=kind, limit='unknown', remedy='known: ' + ', '.join(DISTURBANCES)
-        )
+    require_known(kind, DISTURBANCES, 'disturbance', value=kind)
     known = DISTURBANCES[kind]
     sizes = size_grid(
         known.largest if largest is None else largest,

@@ -19,6 +19,7 @@ from walking_control.exceptions import (
     Interrupted,
     InvalidInput,
     NotAchieved,
+    require_known,
     WalkingControlError,
 )
 from walking_control.lab.experiments import margins
@@ -86,10 +87,7 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
     """
     known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
-        if goal.kind not in known:
-            raise InvalidInput(
-                'margin', value=goal.kind, limit='unknown', remedy='known: ' + ', '.join(known)
-            )
+        require_known(goal.kind, known, 'margin', value=goal.kind)
         if not math.isfinite(goal.wanted) or goal.wanted == 0.0:
             raise InvalidInput(
                 f'margin {goal.kind}',
@@ -98,8 +96,7 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
             )
     if len({goal.kind for goal in goals}) < len(goals):
         raise InvalidInput('margin', limit='is named twice')
-    if cost not in COSTS:
-        raise InvalidInput('cost', value=cost, limit='unknown', remedy='known: ' + ', '.join(COSTS))
+    require_known(cost, COSTS, 'cost', value=cost)
 
 
 def tune(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.exceptions import InvalidInput, require_known, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_beside, share_directory
 from walking_control.models.robot_file import GAIT, RobotFile
@@ -72,10 +72,7 @@ def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
     if not isinstance(entry, dict):
         raise InvalidInput(what, value=entry, limit='must hold name and controller')
     for key in entry:
-        if key not in ('name', 'controller', 'settings'):
-            raise InvalidInput(
-                f'{key} in {what}', limit='unknown', remedy='known: name, controller, settings'
-            )
+        require_known(key, ('name', 'controller', 'settings'), f'{key} in {what}')
     for key in ('name', 'controller'):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
