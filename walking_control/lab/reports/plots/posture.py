@@ -96,41 +96,43 @@ def _short(joint: str, joints: Sequence[str]) -> str:
 
 def plot_foot_forces(run: Run) -> style.Figure:
     """Draw normal force, force along the floor and friction used of each foot."""
-    weight = Dynamics(run.robot).mass * run.world.gravity
+    weight, friction = Dynamics(run.robot).mass * run.world.gravity, run.world.friction
     normal = run.foot_force[:, :, 2]
     along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
-    ratio = friction_ratios(run, weight)
-    figure, axes = style.new_figure(3, width=10.0, height=2.2, sharex=True)
-    for i in range(len(run.robot.feet)):
-        for axis, values in zip(axes, (normal, along, ratio), strict=True):
-            axis.plot(
-                run.time,
-                values[:, i],
-                color=style.FOOT_COLOURS[i],
-                linewidth=2.0 if i == 0 else 1.2,
-            )  # equal feet both stay visible
-    peak = normal.max()
-    beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
-    axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
-    style.label(
-        axes[0],
-        f'normal force; dotted: weight, {weight:.0f} N{beyond}',
-        'force (N)',
-        ylim=(0.0, min(_FORCE_FRAME * weight, 1.08 * max(weight, peak))),
-    )
-    style.label(
-        axes[1],
-        'force along the floor, size',
-        'force (N)',
-        ylim=(0.0, min(_FORCE_FRAME * weight, 1.08 * max(0.02 * weight, along.max()))),
-    )
-    axes[2].axhline(run.world.friction, color='black', linestyle='--', linewidth=1.0)
-    style.label(
-        axes[2],
-        f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
-        'coefficient of friction',
-        'ratio (1)',
-        ylim=(0.0, 1.1 * run.world.friction),
+    peak, frame = normal.max(), _FORCE_FRAME * weight
+    beyond = f'; sampled peaks reach {peak:.0f} N' if peak > frame else ''
+    # equal feet both stay visible
+    looks = [
+        {'color': style.FOOT_COLOURS[i], 'linewidth': 2.0 if i == 0 else 1.2}
+        for i in range(len(run.robot.feet))
+    ]
+    figure, axes = style.draw_panels(
+        run.time,
+        [
+            style.Panel(
+                f'normal force; dotted: weight, {weight:.0f} N{beyond}',
+                'force (N)',
+                zip(normal.T, looks),
+                (weight, ':'),
+                {'ylim': (0.0, min(frame, 1.08 * max(weight, peak)))},
+            ),
+            style.Panel(
+                'force along the floor, size',
+                'force (N)',
+                zip(along.T, looks),
+                more={'ylim': (0.0, min(frame, 1.08 * max(0.02 * weight, along.max())))},
+            ),
+            style.Panel(
+                f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
+                'coefficient of friction',
+                'ratio (1)',
+                zip(friction_ratios(run, weight).T, looks),
+                (friction, '--'),
+                {'ylim': (0.0, 1.1 * friction)},
+            ),
+        ],
+        width=10.0,
+        height=2.2,
     )
     _finish(figure, axes, run)
     return figure
