@@ -33,8 +33,7 @@ def start(module, *parameters):
     arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
     return Program(
         sys.executable,
-        '-m',
-        f'walking_control.ros.nodes.{module}',
+        Path(__file__).parents[1] / 'scripts' / module,
         '--ros-args',
         *arguments,
         '--log-level',

@@ -200,8 +200,7 @@ def started(namespace='outside', watchdog=True, terminal=None, **parameters):
         return stack.enter_context(
             Program(
                 sys.executable,
-                '-m',
-                f'walking_control.ros.nodes.{module}',
+                Path(__file__).parents[2] / 'scripts' / module,
                 '--ros-args',
                 '-r',
                 f'__ns:=/{namespace}',

@@ -2,6 +2,7 @@
 """Beside a simulator at its own pace: silence counts in simulated time, a pause is none."""
 
 import contextlib
+from pathlib import Path
 import re
 import sys
 import time
@@ -225,8 +226,7 @@ def walk(name, speed, duration, steps, parameters):
         return stack.enter_context(
             Program(
                 sys.executable,
-                '-m',
-                f'walking_control.ros.nodes.{module}',
+                Path(__file__).parents[2] / 'scripts' / module,
                 '--ros-args',
                 *arguments,
             )
