@@ -29,11 +29,6 @@ from walking_control.runs.indicators import (
 
 CLOSE = 0.02  # of each published number
 FEET = 'in double support both feet get the force of the left one, and that of the right as moment'
-RATES = 'rates of the log, which are 80 ms late, damped, and zero for the base in acc'
-SIMPSON = (
-    'over rows, not time, by an older rule of Simpson: for an even number the mean of two ways'
-)
-TURNED = 'the support is turned twice into the axes of a foot'
 # what the program does: a pattern of names, and words; all that fit are told
 SLIPS = (
     ('center_of_pressure.*(double|all)', f'{FEET}; y is that of the left foot'),
@@ -41,10 +36,16 @@ SLIPS = (
     ('vertical_impact.*(double|all)', f'{FEET}: twice the left force; of all the mean, no maximum'),
     ('linear_velocity', 'the angular velocity again, rad/s'),
     ('ang_mom_all', 'mean over the axes of each of the first three rows'),
-    ('integrate', SIMPSON),
+    (
+        'integrate',
+        'over rows, not time, by an older rule of Simpson: for an even number the mean of two ways',
+    ),
     ('distance_travelled', 'from the origin, not from the first step'),
-    ('bos_dist', TURNED),
-    ('zero_moment|capture|foot_placement|foot_contact|center_of_mass', RATES),
+    ('bos_dist', 'the support is turned twice into the axes of a foot'),
+    (
+        'zero_moment|capture|foot_placement|foot_contact|center_of_mass',
+        'rates of the log, which are 80 ms late, damped, and zero for the base in acc',
+    ),
 )
 
 
