@@ -190,7 +190,7 @@ def _film(
         return
     speed = step['figures']['speed']
     runs = {}
-    for law in (NATURAL, STEPPING, *([POLICY] if policy else [])):
+    for law in (*([POLICY] if policy else []), NATURAL, STEPPING):  # one that is none ends it soon
         pairs: list[tuple[str, Any]] = [('controller', law), (f'{law}.speed', speed)]
         if law != POLICY:
             pairs.append((f'{law}.speed_limit', 1.03 * speed))
