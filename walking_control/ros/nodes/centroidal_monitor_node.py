@@ -168,3 +168,7 @@ class CentroidalMonitorNode(GuardedNode):
 
 
 main = program(CentroidalMonitorNode)
+
+
+if __name__ == '__main__':
+    main()

@@ -94,3 +94,7 @@ class LockEmulatorNode(GuardedNode):
 
 
 main = program(LockEmulatorNode)
+
+
+if __name__ == '__main__':
+    main()

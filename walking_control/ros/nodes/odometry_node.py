@@ -140,3 +140,7 @@ class OdometryNode(GuardedNode):
 
 
 main = program(OdometryNode)
+
+
+if __name__ == '__main__':
+    main()

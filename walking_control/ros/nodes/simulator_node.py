@@ -525,3 +525,7 @@ class SimulatorNode(GuardedNode):
 
 
 main = program(SimulatorNode)
+
+
+if __name__ == '__main__':
+    main()

@@ -184,3 +184,7 @@ class WatchdogNode(GuardedNode):
 
 
 main = program(WatchdogNode)
+
+
+if __name__ == '__main__':
+    main()
