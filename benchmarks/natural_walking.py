@@ -77,10 +77,10 @@ def leaning(lean):
     return patch.object(MujocoEngine, '_follow_feet', follow_feet)
 
 
-def walk(law, speed, duration, noise=None):
+def walk(law, speed, duration, noise=None, robot='walker3d'):
     """Return a run of a law at a speed, m/s."""
     overrides = [(f'{law}.speed', speed), (f'{law}.speed_limit', 1.2), *noise_overrides(noise)]
-    return simulate(load_robot('walker3d', [*overrides, ('controller', law)]), duration=duration)
+    return simulate(load_robot(robot, [*overrides, ('controller', law)]), duration=duration)
 
 
 def edges(kind, height, seed):
@@ -273,7 +273,7 @@ def main():
     parser.add_argument('--set', action='append', default=[], type=setting, metavar='NAME=VALUE')
     options = parser.parse_args()
     if options.film:
-        natural, squat = (walk(law, 0.8, 5.0) for law in LAWS)
+        natural, squat = (walk(law, 0.8, 5.0, robot=options.robot) for law in LAWS)
         write_space_film(natural, options.film, squat)
         return
     if options.floors:
