@@ -77,7 +77,9 @@ class InertialOdometry(LegOdometry):
             LEAST,
             [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
         )
-        self._grip = grip_of(values)
+        self._grip = Grip(
+            values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1))
+        )
         self._soles = find_soles(dynamics) if robot.is_free and self._grip.spin > 0.0 else None
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
         self._loads = np.zeros(n)  # squared
@@ -276,11 +278,6 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
     moves[list(base.axes)] = 1.0
     turns[{Base.PLANAR: [1], Base.FREE: [0, 1, 2], Base.TRANSLATING: []}[base]] = 1.0
     return np.concatenate((turns, np.tile(moves, 2 + n_feet), turns, moves))
-
-
-def grip_of(values: EstimatorParameters) -> Grip:
-    """Return the `Grip` of `EstimatorParameters`."""
-    return Grip(values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1)))
 
 
 def noise_of(values: EstimatorParameters, n_axes: int) -> Noise:

@@ -78,8 +78,7 @@ def plot_all_energies(walks: Sequence[Walk]) -> style.Figure | None:
         energy, across = axes[2 * i : 2 * i + 2]
         draw_energies(energy, run, rows, energies)
         draw_undesired(across, run, rows, energies)
-        energy.set_title(_title(run, walk), loc='left', fontsize=11)
-        energy.set_ylabel('energy (J)')
+        style.label(energy, _title(run, walk), ylabel='energy (J)')
     _frame_survivors(axes[: 2 * len(shown) : 2], [run for run, *_ in shown])
     axes[1].set_title('kinetic, undesired', loc='left', fontsize=11)
     for axis in axes[-2:]:

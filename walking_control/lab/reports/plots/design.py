@@ -266,11 +266,10 @@ def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
     )
     if not known:
         axis.set_xticks([])
-    axis.set_xlabel(f'along the direction ({unit})')
-    axis.set_title(
+    style.label(
+        axis,
         'mass of the end, base held' if unit == 'kg' else 'forces the end can give (F), resist (B)',
-        loc='left',
-        fontsize=11,
+        xlabel=f'along the direction ({unit})',
     )
 
 

@@ -219,8 +219,7 @@ def plot_poses(run: Run) -> style.Figure:
         front, side = (axes[0], axes[1]) if lines == 1 else (axes[i], axes[columns + i])
         for axis, across in ((front, 1), (side, 0)):
             _draw_pose(axis, scene, pose, across)
-        front.set_title(f'{words}, {run.time[row]:.2f} s', loc='left', fontsize=11)
-        front.set_xlabel('from the front: left (m)')
+        style.label(front, f'{words}, {run.time[row]:.2f} s', xlabel='from the front: left (m)')
         side.set_xlabel('from the right: forward (m)')
         _name_forces(front, scene, pose, run.foot_force[row])
     for axis in axes[::columns]:

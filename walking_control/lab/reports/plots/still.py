@@ -38,8 +38,7 @@ def draw_adoption(adoption: Adoption, path: Path) -> Path:
         _draw_soles(axis, adoption, places, across)
         _draw_frame(axis, places[1], across, 0.25 * adoption.standing.height)
         axis.axhline(0.0, color=style.NEUTRAL, lw=1)
-        axis.set_aspect('equal', adjustable='datalim')
-        axis.set_title(title, loc='left', fontsize=11)
+        style.label(axis, title, aspect='equal', adjustable='datalim')
     if len(colours) // 2 <= _NAMED:
         _name_joints(axes[0], tree, places, colours)
     axes[0].invert_xaxis()  # seen from the front left is to the right
@@ -254,8 +253,7 @@ def _draw_view(axis: style.Axes, scene: _Scene, across: int, title: str) -> None
                 )
     axis.plot(scene.com[across], scene.com[2], marker='X', ms=9, color='black')
     axis.axvline(scene.com[across], color=style.FAINT, lw=1, ls='--', zorder=0)
-    axis.set_aspect('equal', adjustable='datalim')
-    axis.set_title(title, loc='left', fontsize=11)
+    style.label(axis, title, aspect='equal', adjustable='datalim')
 
 
 def _draw_soles_from_above(axis: style.Axes, scene: _Scene, solution: StaticSolution) -> None:
@@ -276,8 +274,9 @@ def _draw_soles_from_above(axis: style.Axes, scene: _Scene, solution: StaticSolu
             axis.plot(place[1], place[0], marker='o', ms=7, color=colour)
     axis.plot(scene.com[1], scene.com[0], marker='X', ms=9, color='black')
     axis.invert_xaxis()
-    axis.set_aspect('equal', adjustable='datalim')
-    axis.set_title('soles from above: y, x (m); pressure o, mass x', loc='left', fontsize=11)
+    style.label(
+        axis, 'soles from above: y, x (m); pressure o, mass x', aspect='equal', adjustable='datalim'
+    )
 
 
 def _draw_torques(
