@@ -827,6 +827,28 @@ def test_a_signal_of_the_robot_file(edited_robot_file, code):
 
 
 @fault(
+    'A motor whose thermal data the robot file tells reaches its limit of temperature',
+    code='motor_heat',
+    detected='in the tick in which the estimate of its winding passes the limit',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault; while it is as hot, the next tick latches it again',
+)
+def test_motor_heat(bench, robot, edited_robot_file):
+    """A winding would be burnt by a law that does not know it."""
+    thermal = {'hip': {'winding_capacity': 0.01, 'housing_resistance': 500.0, 'limit': 60.0}}
+    path = edited_robot_file(lambda tree: tree['robot'].update(thermal=thermal))
+    node = bench.controller(robot_file=str(path))
+    robot.wait()
+    stamp = 1.0
+    while node.loop.fault is None and stamp < 5.0:
+        robot.ask(stamp)
+        stamp += 0.01
+    assert node.loop.fault.code == 'motor_heat', node.loop.fault
+    assert 'winding of hip' in node.loop.fault.message
+
+
+@fault(
     'Ticks take longer than the control period',
     code='tick_overrun',
     detected='after overrun_limit (5) late ticks in a row that last state_timeout, real time',
