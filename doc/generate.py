@@ -165,11 +165,11 @@ column says "once", the call itself is refused while the cause lasts.
 The column "ends" says how the robot ends with a law that can stand (`stepping` and `natural_walking` on
 soles), after an error or NaN of the law with a standby law; with any other it falls, by the reaction shown. It is what
 `safety/faults.py` and the state machine make of the code ("as it was": no torque held it before). That the machine does so is tested
-for every code (`test/unit/safety/test_stops.py`), that a walker then stands for every cause that can be provoked (`test/physics/test_stopped_walks.py`). [What a fault leaves](#what-a-fault-leaves)
+for every code (`test/unit/safety/test_stops.py`), and so is that a walker ends so, whose sensors or law are broken, or that is only told (`test/physics/test_stopped_walks.py`). [What a fault leaves](#what-a-fault-leaves)
 says why. Where a code is given, the reaction is the default; `safety.on_<code>` chooses another for a
 robot ([parameters](parameters.md)): `stand` lets the law bring the robot to a stand and hold it there
 (category 2 of a stop, in the words of IEC 60204-1), `lower` lets it lower the robot then, and takes the
-power (category 1; "kneels" in the table). The others take it at once (category 0):
+power (category 1; "kneels" in the table: without power it then sinks from its crouch, and lies). The others take it at once (category 0):
 `damping` damps the actuated joints for `damping_time` and then
 sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero at once. A second fault
 can only make the reaction stronger (stop, fade, damping, zero); the first one stays the one that is shown,

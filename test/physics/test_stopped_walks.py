@@ -6,8 +6,10 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments.stops import TRIED, try_stops
+from walking_control.lab.experiments.stops import try_stops
 from walking_control.loading import load_robot
+from walking_control.safety.faults import KINDS
+from walking_control.simulation.injection import SENSOR_FAULTS
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import Walk
@@ -28,17 +30,32 @@ def test_a_standby_law_catches_a_law_that_failed(cause):
     assert result['trials'][0]['stood'], result['trials']
 
 
-SENSORS = sorted({*TRIED} - {'internal', 'command', 'emergency_stop'})
-
-
 @pytest.mark.long
-@pytest.mark.parametrize('cause', SENSORS)
-def test_a_walker_that_loses_a_sensor_stands(cause):
-    """If it failed, a broken wire would be a fall although the other sensors say enough."""
+def test_a_walker_ends_as_the_table_of_faults_says():
+    """If it failed, the column "ends" would promise a stand that does not come, or hide one."""
     robot_file = load_robot('walker3d', noise_overrides('lab'))
-    result = try_stops(robot_file, [cause], starts=1, speed=1.5)
-    assert result['causes'][0]['category'] > 0
-    assert result['trials'][0]['stood'], result['trials']
+    causes = [code for code, kind in KINDS.items() if kind.category or code not in SENSOR_FAULTS]
+    result = try_stops(robot_file, causes, starts=1, speed=1.5)
+    wrong = [
+        (trial['cause'], trial['why'])
+        for trial in result['trials']
+        if trial['stood'] == (KINDS[trial['cause']].ends == 'falls')
+    ]
+    assert not wrong and len(result['trials']) == len(causes)
+
+
+def test_a_walker_comes_to_rest_soon():
+    """If it failed, a stop would be slowed down like any command, or wait for its base to rise."""
+    walk = try_stops(load_robot('walker3d'), category=2, controller='natural_walking', starts=5)
+    (row,) = walk['causes']
+    assert row['soon'] == row['stood'] == 5 and row['worst_way'] < 0.3
+
+
+def test_a_fall_is_foretold():
+    """If it failed, nobody would be warned of a fall that no step can stop."""
+    given = {'category': 2, 'starts': 2, 'speed': 1.0, 'push': (3.0, 4.0)}
+    (row,) = try_stops(load_robot('walker3d'), **given)['causes']
+    assert row['fell'] == row['said_no'] == 2 and row['said_yes_and_fell'] == 0
 
 
 def test_a_planar_walker_stands_on_both_feet():
@@ -52,7 +69,9 @@ def test_a_planar_walker_stands_on_both_feet():
 def test_a_push_before_the_stop_moves_the_robot():
     """If it failed, stops after a push would be stops of a robot that nobody pushed."""
     ways = [
-        try_stops(load_robot('walker3d'), starts=1, speed=1.0, push=push)['trials'][0]['way']
+        try_stops(load_robot('walker3d'), starts=1, speed=1.0, push=(push, push))['trials'][0][
+            'way'
+        ]
         for push in (0.0, 0.3)
     ]
     assert abs(ways[1] - ways[0]) > 0.01

@@ -9,7 +9,16 @@ from typing import Any, TYPE_CHECKING
 
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
-from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
+from walking_control.cli.verb import (
+    argument,
+    duration,
+    number_range,
+    numbers,
+    option,
+    positive,
+    verb,
+    words,
+)
 from walking_control.exceptions import Interrupted, InvalidInput
 from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
@@ -207,10 +216,12 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
         words,
         default=('emergency_stop',),
     )
-    pushed: float = option(
-        'of --stop: push the base 0.2 s before, N s per kg of robot, in all directions',
-        'P',
-        default=0.0,
+    pushed: tuple[float, ...] = option(
+        'of --stop: push the base 0.2 s before, N s per kg of robot, in all directions; two '
+        'numbers: all sizes in between',
+        'P[,P]',
+        numbers,
+        default=(0.0,),
     )
     category: int | None = option(
         "of --stop: of the stop, 0, 1 or 2, see doc/safety.md (default: the robot file's)", 'N'
@@ -259,7 +270,8 @@ def _try_stops(options: _Robustness) -> Answer:
         options.controller,
         options.plant,
         0.5 if options.speed is None else options.speed,
-        options.pushed,
+        (options.pushed[0], options.pushed[-1]),
+        options.processes,
         output.show_share('tried'),
     )
     result['noise'] = options.noise or 'none'
@@ -275,14 +287,22 @@ def _try_stops(options: _Robustness) -> Answer:
 
 def _print_stops(result: dict[str, Any]) -> None:
     output.without('causes', 'trials')(result)
-    head = 'cause', 'category', 'stood', 'of', 'median s', 'worst s', 'worst m'
-    print('{:>20}{:>10}{:>8}{:>6}{:>10}{:>10}{:>10}'.format(*head))
+    head = 'cause', 'category', 'stood', 'of', 'in 1.5 s', 'median s', 'worst s', 'worst m'
+    print('{:>20}{:>10}{:>8}{:>6}{:>10}{:>10}{:>10}{:>10}'.format(*head))
     for row in result['causes']:
         rest = (row[name] for name in ('median_time', 'worst_time', 'worst_way'))
         numbers = ''.join('         -' if value is None else f'{value:>10.2f}' for value in rest)
         print(
-            f'{row["cause"]:>20}{row["category"]:>10}{row["stood"]:>8}{row["starts"]:>6}{numbers}'
+            f'{row["cause"]:>20}{row["category"]:>10}{row["stood"]:>8}{row["starts"]:>6}'
+            f'{row["soon"]:>10}{numbers}'
         )
+    for row in result['causes']:
+        if row['said_no'] or row['fell']:
+            print(
+                f'{row["cause"]:>20}: the plan said no to {row["said_no"]}; of {row["fell"]} that '
+                f'fell it had said yes to {row["said_yes_and_fell"]} when they were stopped, and '
+                f'no 0.3 s before the fall of {row["warned"]}'
+            )
     for trial in result['trials']:
         if not trial['stood']:
             print(

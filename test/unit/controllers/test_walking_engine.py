@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from walking_control import controllers
 from walking_control.controllers.stepping.controller import Stepping
@@ -151,3 +152,16 @@ def test_asking_for_a_step_changes_nothing():
     )
     assert plain.steps[-1] > 1
     np.testing.assert_array_equal(asking.q, plain.q)
+
+
+@pytest.mark.parametrize(
+    'point, caught', [((0.08, -0.09), True), ((0.0, 0.0), True), ((0.05, 0.03), False)]
+)
+def test_a_fall_is_caught_within_the_hull_of_both_soles(point, caught):
+    """If it failed, a robot on feet one ahead of the other would stand, and tip over sideways."""
+    robot_file = load_robot('walker3d')
+    engine = Stepping(robot_file, robot_file.values(SteppingParameters)).engine
+    body, middle = engine.body, engine.divergent_point()  # at rest: the centre of mass
+    for foot, side in zip(body.feet, (-1.0, 1.0)):  # the right one is ahead
+        foot.position[:2] = middle - point + side * np.array([0.08, -0.09])
+    assert engine.is_caught(0.9) == caught

@@ -95,9 +95,11 @@ class NaturalWalking(WalkingLaw):
         engine = self.engine
         self._books.work(state.position, dt)
         engine.observe(state, self.values)
-        engine.follow(reference, dt, 1.0 if self.on_gait and not reference.stop else SLOWING)
+        if reference.stop:
+            self.switch.on_gait = False
+        engine.follow(reference, dt, 1.0 if self.on_gait else SLOWING)
         self.tracking.feel(self.on_gait, dt)
-        self._follow_height(dt)
+        self._follow_height(dt, reference.stop)
         if engine.walking:
             landed = engine.has_landed(state.contact, dt)
             if landed and (self.tracking.may_land or not self.on_gait):
@@ -111,8 +113,11 @@ class NaturalWalking(WalkingLaw):
         self._books.hold(command.effort, state.position)
         self._books.weigh(engine.body, engine.stance, engine.gravity)
 
-    def _follow_height(self, dt: float) -> None:
-        """Let the base sink or rise to the height it steps with; on the gait it has its own."""
+    def _follow_height(self, dt: float, stop: bool) -> None:
+        """Let the base sink or rise to the height it steps with; on the gait it has its own.
+
+        One that is being stopped does not rise: it would not come to rest before it is up.
+        """
         engine, values = self.engine, self.values
         now = -float(engine.floor.normal @ engine.body.feet[self.stance].position)
         if self.on_gait or self._height == 0.0:
@@ -120,7 +125,7 @@ class NaturalWalking(WalkingLaw):
         else:
             aim = values.tall if self.switch.tall else values.height
             way = max(aim - self._height, -values.sinking_down * dt)
-            self._height += min(way, values.rising * dt)
+            self._height += min(way, 0.0 if stop else values.rising * dt)
 
     def _change_feet(self) -> None:
         """Let the swing foot stand; what the step was counts for the next ones."""

@@ -183,12 +183,13 @@ class WalkingEngine:
         Args:
             reference: What is commanded.
             dt: Of the tick, s.
-            slowing: How many times faster it slows down than it speeds up.
+            slowing: How many times faster it slows down than it speeds up; a stop does so at once,
+                for the step plan knows what a step can do.
         """
         aim = self.velocity
         ends = self.floor.ends_within(aim.value[0] * self.values.step_time)
         aim.follow(reference, self.values, ends)
-        aim.value = aim.after(dt, slowing)
+        aim.value = np.zeros(3) if reference.stop else aim.after(dt, slowing)
         self.heading.angle += aim.value[2] * dt
 
     def has_landed(self, contact: np.ndarray, dt: float) -> bool:
@@ -269,13 +270,22 @@ class WalkingEngine:
         self.swing.start(level @ self.way, level @ foot.velocity[:3])
 
     def is_caught(self, share: float) -> bool:
-        """Return whether the fall ends within a share of the soles and what lies between."""
+        """Return whether the fall ends within a share of the soles and what lies between.
+
+        That is the hull of both: a sole moved from one foot to the other. Where feet are one ahead
+        of the other it is far less than the rectangle around them.
+        """
         point, values = self.divergent_point(), self.values
-        offsets = [self.heading.from_floor((foot.position[:2] - point)) for foot in self.body.feet]
-        x = sorted(offset[0] for offset in offsets)
-        y = sorted(offset[1] for offset in offsets)
-        length, width = 0.5 * share * values.sole_length, 0.5 * share * values.sole_width
-        return bool(x[0] - length < 0.0 < x[1] + length and y[0] - width < 0.0 < y[1] + width)
+        first, last = (
+            self.heading.from_floor(foot.position[:2] - point) for foot in self.body.feet
+        )
+        half = 0.5 * share * np.array([values.sole_length, values.sole_width])
+        low, high = 0.0, 1.0  # parts of the way between the feet at which the sole covers the point
+        for start, way, reach in zip(first, last - first, half):
+            way = math.copysign(max(abs(way), 1e-9), way)
+            ends = sorted(((-reach - start) / way, (reach - start) / way))
+            low, high = max(low, ends[0]), min(high, ends[1])
+        return bool(low < high)
 
     def divergent_point(self) -> np.ndarray:
         """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a walker that is stopped stands: the work behind `robustness --stop`.
 
-A robot walks until it has settled, and is stopped at a part of a step; then it shall come
-to rest on both feet, and stay there. One that stands (category 2) walks on from there to the next
-start; the others begin anew, with other noise. Whether it fell is judged by the plant's own state.
+A robot walks until it has settled, then on and on. At a part of each step a copy of the process is
+stopped by each cause (see `branches`); it shall come to rest on both feet, and stay there. Whether
+it fell is judged by the plant's own state.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 import math
 from typing import Any
 
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.controller import StopJudge, Stoppable
+from walking_control.controllers.controller import StopJudge
 from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import describe_walks
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
@@ -26,16 +28,19 @@ from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.disturbance import How
 from walking_control.simulation.injection import Injection, SENSOR_FAULTS
 from walking_control.simulation.registry import choose_parts, make_plant
-from walking_control.simulation.sensors import SensorParameters
 from walking_control.simulation.simulate import BEYOND_THE_LAW
 
 SPEEDS = 5  # shares of the largest one, one after another
-SETTLING = 5  # steps
-LONGEST = 20.0  # s of settling
+SETTLING = 10  # steps
+LONGEST = 20.0  # s of settling, and of a stop
 HOLD = 1.0  # s for which a robot that has come to a stand stays there
+SOON = 1.5  # s after which a robot that is stopped should be at rest
 PUSHED = 0.2  # s from a push to the stop
-GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad from the direction of a push to the next one
+# parts of the largest push and of a turn from a push to the next one: they fill a square evenly
+SIZED, TURNED = 0.7548776662, 0.5698402910
 LATE = 10  # ticks in a row whose answer comes a tick late, before an overrun is said
+WARNED = 0.3  # s before a fall by which somebody should know
+JUDGED = 0.01  # s between two looks at what the step plan says of one that is stopped
 SILENT = {'stale_imu': 'imu', 'stale_contact': 'contact'}  # sensors that say no more
 TRIED = tuple(
     code
@@ -52,7 +57,8 @@ def try_stops(
     controller: Choice = None,
     plant: Choice = None,
     speed: float = 0.5,
-    push: float = 0.0,
+    push: Sequence[float] = (0.0, 0.0),
+    processes: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """Stop a walker at many parts of a step, at five speeds, by one or more causes.
@@ -66,16 +72,19 @@ def try_stops(
         controller: Name of the controller; None takes the robot file's default.
         plant: Likewise.
         speed: The largest, m/s; the others are shares of it.
-        push: Impulse on the base 0.2 s before the stop, N s per kg of robot; its direction turns
-            from start to start.
+        push: Smallest and largest impulse on the base 0.2 s before the stop, N s per kg of robot;
+            size and direction differ from start to start.
+        processes: How many stops are tried at a time; None takes one for each processor.
         progress: Called with the share of starts, 0 to 1, after each.
 
     Returns:
         The conditions; ``causes``: of each ``cause`` its ``category``, ``starts``, how many
-        ``stood``, ``median_time`` and ``worst_time`` (s) until the base was at rest, ``worst_way``
-        (m), and what the law's step plan had said (``said_no``, ``said_yes_and_fell``);
-        ``trials``: of each start ``cause``, ``phase`` of the step, ``speed``, whether it ``stood``,
-        ``time``, ``way``, ``why`` not, ``stoppable_steps`` and ``stoppable_margin``.
+        ``stood``, and were at rest ``soon`` (1.5 s), ``median_time`` and ``worst_time`` (s) until
+        the base was at rest, ``worst_way`` (m), and what the law's step plan had said
+        (``said_no``, ``said_yes_and_fell``, of those that fell ``warned``: a no that lasted for
+        0.3 s); ``trials``: of each start ``cause``, ``phase`` of the step, ``speed``, ``push``,
+        whether it ``stood``, ``time``, ``way``, ``why`` not, ``stoppable_steps`` and
+        ``stoppable_margin``, and for how long before its fall the plan had said no, ``warned`` (s).
 
     Raises:
         InvalidInput: An unknown cause, a category that the law cannot do, or no law that can stand.
@@ -84,94 +93,90 @@ def try_stops(
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if starts < 1:
         raise InvalidInput('starts', value=starts, limit='must be at least 1')
-    causes = TRIED if tuple(causes) == ('all',) else causes
-    rows, trials, total = [], [], starts * len(causes)
-    for number, cause in enumerate(causes):
-        stopped = _Stops(robot_file, cause, category, controller, plant)
-        for start in range(starts):
-            share = (1 + start % SPEEDS) / SPEEDS
-            phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
-            trials.append(stopped.try_one(start, phase, share * speed, push))
+    causes = TRIED if tuple(causes) == ('all',) else tuple(causes)
+    robot_file, categories = _prepare(robot_file, causes, category, controller)
+    trials: list[dict[str, Any]] = []
+
+    def collect() -> None:
+        for _, trial in copies.collect():
+            trials.append(trial)
             if progress is not None:
-                progress((number * starts + start + 1) / total)
-        rows.append(_sum_up(cause, stopped.category, trials[-starts:]))
+                progress(len(trials) / (starts * len(causes)))
+
+    with Branches[str](processes or count_processors()) as copies:
+        for number in range(min(SPEEDS, starts)):
+            walk = _Trial(robot_file, controller, plant)
+            for start in range(number, starts, SPEEDS):
+                phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
+                walk.walk_to(phase, (1 + number) / SPEEDS * speed)
+                walk.number = start
+                size = push[0] + (start * SIZED) % 1.0 * (push[1] - push[0])
+                walk.pushed, direction = size, 2.0 * math.pi * TURNED * start
+                for cause in causes:
+                    while not copies.has_room:
+                        collect()
+                    copies.begin(cause, partial(walk.stop, cause, direction))
+        while not copies.are_idle:
+            collect()
+    trials.sort(key=lambda trial: (causes.index(trial['cause']), trial.pop('number')))
     return {
         **describe_walks(robot_file, controller, plant),
         'speed': speed,
-        'push': push,
-        'causes': rows,
+        'push': list(push),
+        'causes': [
+            _sum_up(
+                cause, categories[cause], [trial for trial in trials if trial['cause'] == cause]
+            )
+            for cause in causes
+        ],
         'trials': trials,
     }
 
 
 def _sum_up(cause: str, category: int, trials: list[dict[str, Any]]) -> dict[str, Any]:
-    stood = [trial for trial in trials if trial['stood']]
+    times = [trial['time'] for trial in trials if trial['stood']]
     said = [trial for trial in trials if trial['stoppable_steps'] is not None]
+    fell = [trial for trial in said if trial['warned'] is not None]
     return {
         'cause': cause,
         'category': category,
         'starts': len(trials),
-        'stood': len(stood),
-        'median_time': float(np.median([trial['time'] for trial in stood])) if stood else None,
-        'worst_time': max((trial['time'] for trial in stood), default=None),
-        'worst_way': max((trial['way'] for trial in stood), default=None),
+        'stood': len(times),
+        'soon': sum(time <= SOON for time in times),
+        'median_time': float(np.median(times)) if times else None,
+        'worst_time': max(times, default=None),
+        'worst_way': max((trial['way'] for trial in trials if trial['stood']), default=None),
         # what the law's step plan said of it when it was stopped
         'said_no': sum(trial['stoppable_steps'] < 0 for trial in said),
-        'said_yes_and_fell': sum(
-            trial['stoppable_steps'] >= 0 and not trial['stood'] for trial in said
-        ),
+        'said_yes_and_fell': sum(trial['stoppable_steps'] >= 0 for trial in fell),
+        'fell': len(fell),
+        'warned': sum(trial['warned'] >= WARNED for trial in fell),
     }
 
 
-class _Stops:
-    """Stops of one cause, one after another; `category`: of the stop."""
-
-    def __init__(
-        self,
-        robot_file: RobotFile,
-        cause: str,
-        category: int | None,
-        controller: str | None,
-        plant: str | None,
-    ) -> None:
+def _prepare(
+    robot_file: RobotFile, causes: Sequence[str], category: int | None, controller: str | None
+) -> tuple[RobotFile, dict[str, int]]:
+    """Return the robot file with a category of the stops, and that of each cause."""
+    for cause in causes:
         if cause not in KINDS:
             raise InvalidInput(
                 'cause', value=cause, limit='unknown', remedy='all, or of ' + ', '.join(KINDS)
             )
-        self._file, self._cause = _with_category(robot_file, cause, category), cause
-        self._loop, self._plant = ControlLoop(self._file, controller), plant
-        self._trial: _Trial | None = None
-        supervisor = self._loop.supervisor
+        robot_file = _with_category(robot_file, cause, category)
+    loop = ControlLoop(robot_file, controller)
+    supervisor = loop.supervisor
+    if not (supervisor.stands or supervisor.standby):
+        raise InvalidInput(
+            f'stop of {robot_file.robot.name} with {loop.controller.name}',
+            limit='needs a law that can stand',
+            remedy='choose another controller, or name a standby law',
+        )
+    safety, categories = robot_file.values(SafetyParameters), {}
+    for cause in causes:
         stands = supervisor.standby or cause not in LAW_LOST and supervisor.stands
-        reaction = self._file.values(SafetyParameters).reaction(cause, stands)
-        self.category = STOPS.get(reaction, 0)
-        if not (supervisor.stands or supervisor.standby):
-            raise InvalidInput(
-                f'stop of {self._file.robot.name} with {self._loop.controller.name}',
-                limit='needs a law that can stand',
-                remedy='choose another controller, or name a standby law',
-            )
-
-    def try_one(self, number: int, phase: float, speed: float, push: float) -> dict[str, Any]:
-        """Return what became of a stop."""
-        trial = self._trial
-        if trial is None or not trial.resume():
-            trial = self._trial = _Trial(_seeded(self._file, number), self._loop, self._plant)
-        trial.walk_to(phase, speed)
-        if push:
-            trial.push(push, GOLDEN * number)
-        why, said = trial.stop(self._cause), trial.stoppable
-        return {
-            'cause': self._cause,
-            'phase': phase,
-            'speed': speed,
-            'stood': why is None,
-            'time': trial.time if why is None else None,
-            'way': trial.way if why is None else None,
-            'why': why,
-            'stoppable_steps': None if said is None else said.steps,
-            'stoppable_margin': None if said is None else said.margin,
-        }
+        categories[cause] = STOPS.get(safety.reaction(cause, stands), 0)
+    return robot_file, categories
 
 
 def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> RobotFile:
@@ -190,44 +195,23 @@ def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> R
     return replace(robot_file, sections={**robot_file.sections, 'safety': safety})
 
 
-def _seeded(robot_file: RobotFile, number: int) -> RobotFile:
-    """Return the robot file with the noise of another walk."""
-    sensors = robot_file.sections.get('sensors', {})
-    seed = robot_file.values(SensorParameters).seed + number
-    return replace(
-        robot_file, sections={**robot_file.sections, 'sensors': {**sensors, 'seed': seed}}
-    )
-
-
 class _Trial:
     """A walk that is stopped; `time` (s) and `way` (m) say how it came to rest."""
 
-    def __init__(self, robot_file: RobotFile, loop: ControlLoop, plant: str | None) -> None:
-        self._plant, self._loop = make_plant(robot_file, plant), loop
+    def __init__(self, robot_file: RobotFile, controller: str | None, plant: str | None) -> None:
+        self._plant, self._loop = make_plant(robot_file, plant), ControlLoop(robot_file, controller)
         self._measurement = Measurement(robot_file.robot)
         self._injection = Injection(robot_file.robot)
         self._stand_time = robot_file.values(SafetyParameters).stand_time
         self._lean = robot_file.values(SafetyParameters).fall_lean
-        self._plant.reset(robot_file.start)
-        loop.reset()
-        self._begin()
-        self._answer()
-
-    def _begin(self) -> None:
+        self.number, self.pushed, self._steps = 0, 0.0, SETTLING
         self.time = self.way = math.inf
-        self.stoppable: Stoppable | None = None
-        self._begun, self._steps = self._plant.time, self._loop.state.steps
-
-    def resume(self) -> bool:
-        """Let a robot that stands, with all that it needs, walk on; return whether it does."""
-        latch = self._loop.supervisor.fault_latch
-        free = self._plant.robot.is_free  # in the plane nothing starts from a stand
-        if latch.state is not State.STANDING or self._injection.kind or not free:
-            return False
-        latch.clear()
-        self._loop.resume()
-        self._begin()
-        return True
+        self._refused: float | None = (
+            None  # since when the step plan says that it cannot be stopped
+        )
+        self._judged = -math.inf
+        self._plant.reset(robot_file.start)
+        self._answer()
 
     def _answer(self) -> None:
         plant, loop, measurement = self._plant, self._loop, self._measurement
@@ -257,22 +241,17 @@ class _Trial:
             late.numbers[:], late.lock[:] = loop.command.numbers, loop.command.lock
             self._answer()
 
-    def push(self, size: float, direction: float) -> None:
-        """Push the base, and walk on for as long as somebody takes to press a button."""
-        now = self._plant.time
-        self._plant.disturb('push', size, 0, How(time=now, direction=direction))
-        while self._loop.fault is None and self._plant.time < now + PUSHED - 1e-9:
-            self._tick()
-
     def walk_to(self, phase: float, speed: float) -> None:
-        """Walk to a part of a step, once settled."""
-        loop = self._loop
+        """Walk to a part of a step, once settled: of a later step than the last one."""
+        loop, until = self._loop, self._plant.time + LONGEST
         loop.reference.velocity = np.array([speed, 0.0, 0.0])
         loop.reference.speed = None if self._plant.robot.is_free else speed
-        while loop.fault is None and self._plant.time < self._begun + LONGEST:
+        self._phase, self._speed = phase, speed
+        while loop.fault is None and self._plant.time < until:
             state = loop.state
             gone = state.stamp - state.touchdown
-            if state.steps >= self._steps + SETTLING and phase * state.step_time <= gone:
+            if state.steps >= self._steps and phase * state.step_time <= gone:
+                self._steps = state.steps + 1
                 return
             self._tick()
         raise NotAchieved(
@@ -282,14 +261,19 @@ class _Trial:
             remedy='give another --speed, or a robot that walks',
         )
 
-    def stop(self, cause: str) -> str | None:
-        """Stop it by a cause; return why it did not stand, or None."""
+    def stop(self, cause: str, direction: float) -> dict[str, Any]:
+        """Push it, if it shall be pushed, and stop it by a cause; return what became of it."""
         plant, loop = self._plant, self._loop
+        if self.pushed:
+            how = How(time=plant.time, direction=direction)
+            plant.disturb('push', self.pushed, 0, how)
+            until = plant.time + PUSHED - 1e-9
+            while loop.fault is None and plant.time < until:
+                self._tick()
         law, begun = loop.controller, plant.time
         self._stopped = begun
         place = plant.truth.base.position[:2].copy()
-        if isinstance(law, StopJudge):
-            self.stoppable = law.stoppable()
+        said = law.stoppable() if isinstance(law, StopJudge) else None
         if cause in SENSOR_FAULTS:
             self._injection.begin(cause)
         elif cause in LAW_LOST:
@@ -298,11 +282,30 @@ class _Trial:
             if cause == OVERRUN:
                 self._tick_late(LATE)
             loop.stop(cause, 'robustness --stop', self._measurement)
-        try:
-            reason = self._watch(begun, place)
-        finally:
-            vars(law).pop('update', None)
-        return reason
+        why = self._watch(begun, place)
+        warned = 0.0 if self._refused is None else plant.time - self._refused
+        return {
+            'number': self.number,
+            'cause': cause,
+            'phase': self._phase,
+            'speed': self._speed,
+            'push': self.pushed,
+            'stood': why is None,
+            'time': self.time if why is None else None,
+            'way': self.way if why is None else None,
+            'why': why,
+            'stoppable_steps': None if said is None else said.steps,
+            'stoppable_margin': None if said is None else said.margin,
+            'warned': None if why is None else warned,
+        }
+
+    def _judge(self) -> None:
+        """Note since when the step plan says without a break that it cannot be stopped."""
+        law, now = self._loop.law, self._plant.time
+        if isinstance(law, StopJudge) and now >= self._judged + JUDGED - 1e-9:
+            self._judged = now
+            no = law.stoppable().steps < 0
+            self._refused = (now if self._refused is None else self._refused) if no else None
 
     def _watch(self, begun: float, place: np.ndarray) -> str | None:
         plant, loop = self._plant, self._loop
@@ -316,6 +319,7 @@ class _Trial:
                 if not lowered:
                     return f'{", ".join(latch.later) or "damped"} after {loop.fault}'
                 return None
+            self._judge()
             if latch.state in (State.STANDING, State.LOWERING) and math.isinf(self.time):
                 self.time = plant.time - begun - self._stand_time
                 self.way = float(np.linalg.norm(plant.truth.base.position[:2] - place))

@@ -15,11 +15,14 @@ COLUMNS = (
     ('category', 'category', '', 1),
     ('stood', 'on two feet', '', 1),
     ('starts', 'of', '', 1),
+    ('soon', 'within 1.5 s', '', 1),
     ('median_time', 'median s', 's', 3),
     ('worst_time', 'worst s', 's', 3),
     ('worst_way', 'worst m', 'm', 3),
     ('said_no', 'plan said no', '', 1),
     ('said_yes_and_fell', 'said yes, fell', '', 1),
+    ('fell', 'fell', '', 1),
+    ('warned', 'no 0.3 s before', '', 1),
 )
 
 
@@ -63,7 +66,9 @@ def write_stop_sheet(result: dict[str, Any], folder: Path) -> list[str]:
 
 def _conditions(result: dict[str, Any]) -> str:
     words = f'{result["controller"]}, plant {result["plant"]}, sensors {result["noise"]}'
-    pushed = f', pushed by {result["push"]:g} N s/kg 0.2 s before' if result['push'] else ''
+    least, most = result['push']
+    size = f'{least:g}' if least == most else f'{least:g} to {most:g}'
+    pushed = f', pushed by {size} N s/kg 0.2 s before' if most else ''
     return f'{words}, up to {result["speed"]:g} m/s{pushed}'
 
 
