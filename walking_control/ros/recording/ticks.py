@@ -141,10 +141,10 @@ class Messages:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
     def odometry(self, truth: np.ndarray, stamp: tuple[int, int]) -> Any:
-        """Return what a simulator or camera says of the base, see `walking_control.ros.recording.bag`.
+        """Return what a simulator or camera says of the base, see `ros.recording.bag`.
 
         Args:
-            truth: As in a `walking_control.ros.recording.bag.Row`, ``(13,)``.
+            truth: As in a `ros.recording.bag.Row`, ``(13,)``.
             stamp: s and ns.
         """
         message = self._stamped('nav_msgs/msg/Odometry', stamp)
