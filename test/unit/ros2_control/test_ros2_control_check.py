@@ -156,6 +156,14 @@ def test_robots_as_they_are_pass():
     assert any('moves' in sentence for sentence in left_out)
 
 
+def test_a_record_with_a_gap_is_judged():
+    """Sensors that were silent for some seconds would end a live check in a trace of the stack."""
+    robot_file, record = standing('walker3d')
+    half = len(record.time) // 2
+    record.time[half:] = [stamp + 2.0 for stamp in record.time[half:]]
+    assert judge_record(robot_file, record)[0] == []
+
+
 @pytest.mark.parametrize('axis', 'xy')
 def test_an_imu_whose_link_is_not_told_is_named(axis):
     """Its axes would be taken for those of the base, and the joints be blamed."""

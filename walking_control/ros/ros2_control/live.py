@@ -316,6 +316,8 @@ class _Judge:
         up, still = self._up, np.zeros(len(self._time), bool)
         for begin in np.arange(self._time[0], self._time[-1] + 1e-9, RESTS):
             rows = (self._time >= begin) & (self._time < begin + RESTS)
+            if not rows.any():  # nothing was heard then
+                continue
             span = np.ptp(self._position[rows], axis=0).max()
             still[rows] = span <= STILL * RESTS and np.ptp(up[rows], axis=0).max() < HELD
         return still
