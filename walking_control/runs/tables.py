@@ -9,6 +9,7 @@ import gzip
 import json
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
+import zlib
 
 import numpy as np
 
@@ -209,7 +210,7 @@ def read_columns(path: Path) -> dict[str, np.ndarray]:
     try:
         with (gzip.open if path.suffix == '.gz' else open)(path, 'rt', encoding='utf-8') as file:
             lines = file.read().splitlines()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InvalidInput(
             f'run {path}', limit=f'cannot be read: {error}', remedy=remedy
         ) from error

@@ -57,6 +57,7 @@ def test_model_has_masses_axes_and_places_of_the_table(tmp_path):
         ('{ {1, 0, 0, 0, 0, 0} }', '{ {1, 0, 0, 0, 0, 1} }', 'several axes'),
         ('parent = "ROOT"', 'parent = "left_link"', 'axes'),
         ('parent = "ROOT",', '', 'parent'),
+        ('{{0.2, 0, 0}, {0, 0.3, 0}, {0, 0, 0.1}}', '{0.2, 0.3, 0.1}', 'as RBDL does'),
     ],
 )
 def test_what_is_no_table_of_data_is_refused(tmp_path, old, new, words):

@@ -153,6 +153,11 @@ def cut_all(walk, keep):
         edit_lines(path, keep)
 
 
+def damaged(text):
+    """Return a packed text with some bytes lost."""
+    return gzip.compress(text)[:12] + 8 * b'\xff' + gzip.compress(text)[20:]
+
+
 BAD = {
     'a column is missing': (
         lambda w: change(w / 'pos.csv', 'left_joint', 'knee'),
@@ -178,6 +183,11 @@ BAD = {
     'one file cut': (
         lambda w: edit_lines(w / 'acc.csv', lambda x: x[:60]),
         'acc.csv.*is the run cut',
+    ),
+    'one row': (lambda w: cut_all(w, lambda x: x[:2]), 'pos.csv.*ten rows at least'),
+    'packed and damaged': (
+        lambda w: (w / 'pos.csv.gz').write_bytes(damaged((w / 'pos.csv').read_bytes())),
+        'pos.csv.gz: cannot be read',
     ),
     'all files cut': (lambda w: cut_all(w, lambda x: x[:60]), 'gait events.*is the run cut'),
     'a piece cut out': (lambda w: cut_all(w, lambda x: x[:30] + x[60:]), 'pos.csv, line 31.*cut'),

@@ -67,7 +67,7 @@ def urdf_of_lua(path: Path) -> str:
     try:
         parts = [_link(frame) for frame in model['frames']]
         parts += [_joint(frame) for frame in model['frames'] if frame['parent'] != 'ROOT']
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise UrdfError(
             f'model {path}',
             value=str(error),

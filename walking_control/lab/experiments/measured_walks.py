@@ -148,7 +148,7 @@ def _table(
     apart = time is not None and (
         len(time) != len(stamps) or np.abs(time - stamps).max() > 0.5 * usual
     )
-    if len(odd) or apart:
+    if usual <= 0.0 or len(odd) or apart:
         raise InvalidInput(
             f'walk {path}' + (f', line {odd[0] + 3}' if len(odd) else ''),
             value=f'{len(stamps)} rows until {stamps[-1]:.2f} s',
