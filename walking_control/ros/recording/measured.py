@@ -255,6 +255,13 @@ class _Log:
         values = self._take(keys, 'rad' if form == 'rpy' else '1', WIDTHS[form])
         if form == 'rpy':
             return Rotation.from_euler('xyz', values)
+        if not values.any(axis=1).all():
+            raise InvalidInput(
+                f'layout {".".join(keys)}',
+                value=[0.0] * 4,
+                limit='must be quaternions in all rows',
+                remedy='leave out the rows in which nothing was seen',
+            )
         return Rotation.from_quat(values if form == 'xyzw' else np.roll(values, -1, axis=1))
 
     def _read_truth(self) -> np.ndarray | None:
@@ -307,8 +314,8 @@ class _Log:
         at, turned = self._placed(self._robot.imu_link)
         base = Rotation.from_quat(truth[:, 3:7])
         place, turns = truth[:, :3] + base.apply(at), base * Rotation.from_matrix(turned)
-        step = float(np.median(np.diff(self.time)))
-        window = min(2 * round(0.5 * SHAKEN / step) + 1, len(place))
+        step = max(float(np.median(np.diff(self.time))), 1e-6)
+        window = min(max(2 * round(0.5 * SHAKEN / step) + 1, 5), len(place))
         pull = savgol_filter(place, window, 3, deriv=2, delta=step, axis=0)
         self.acceleration = turns.inv().apply(pull + [0.0, 0.0, UNITS['g']])
         self.angular, self.orientation = truth[:, 10:] @ turned, np.asarray(turns.as_quat())
