@@ -7,12 +7,13 @@ from walking_control.models.robot import Robot
 from walking_control.models.thermal import heating
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
+COOLED = 1.0  # s between two samples that count at most as cooling
 
 
 class HeatWatch:
     """Follows the temperature of each motor whose thermal data the robot file tells.
 
-    Guessed data stop no robot. What a fault or a pause does not cool is not forgotten.
+    Guessed data stop no robot. A fault does not make it forget: motors cool while it lasts.
 
     Args:
         robot: The `Robot`.

@@ -10,7 +10,7 @@ from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import COMMAND, Fault, KINDS, STANDS
-from walking_control.safety.heat import HeatWatch
+from walking_control.safety.heat import COOLED, HeatWatch
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.lies import LieDetector
@@ -237,16 +237,20 @@ class Supervisor:
         return min(age, self._usual)
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
-        """Let the reaction, if any, grow older."""
+        """Let the reaction, if any, grow older, and motors cool that no law drives."""
+        step = 0.0
         if now is not None:
-            self.fault_latch.pass_time(0.0 if self._now is None else now - self._now)
+            step = 0.0 if self._now is None else now - self._now
             self._now = now
-            return
-        if self.fault is not None:
-            step = math.nan if self._passed is None else stamp - self._passed
-            # sensors may be faster than the law, but not without bound; an infinite step ends it
-            self.fault_latch.pass_time(step if step > 0.02 * self._period else self._period)
-        self._passed = stamp  # of a measurement that is refused, too
+        else:
+            if self.fault is not None:
+                step = math.nan if self._passed is None else stamp - self._passed
+                # sensors may be faster than the law, not without bound; an infinite step ends it
+                step = step if step > 0.02 * self._period else self._period
+            self._passed = stamp  # of a measurement that is refused, too
+        self.fault_latch.pass_time(step)
+        if not self.led and step > 0.0:
+            self._heat.watch(np.array(self._last), min(step, COOLED))
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0

@@ -3,9 +3,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from walking_control.loading import load_robot
 from walking_control.models.actuators import MotorThermal
-from walking_control.models.signals import Command
+from walking_control.models.signals import Command, Measurement
 from walking_control.safety.heat import HeatWatch
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import State
@@ -36,6 +38,26 @@ def test_a_hot_motor_stops_the_robot_to_a_stand():
     assert supervisor.fault.code == 'motor_heat'
     assert joint in supervisor.fault.message
     assert supervisor.led
+
+
+@pytest.mark.parametrize('clock', [None, 'steady'])
+def test_a_motor_cools_while_a_fault_lasts(clock):
+    """The fault of a hot motor could never be cleared, however long the robot rests."""
+    robot, joint = warmed(BADLY_COOLED)
+    supervisor = Supervisor(robot, SafetyParameters(), Latch(State.WALKING), 0.1)
+    command, measurement, tick = Command(robot), Measurement(robot), 0
+    while supervisor.fault is None:
+        command.effort[:] = robot.effort_limits
+        supervisor.limit(command, 0.1, 0.1 * tick)
+        tick += 1
+    for rest in range(tick, tick + 10000):
+        measurement.stamp = 0.1 * rest
+        now = measurement.stamp if clock else None
+        supervisor.check_measurement(measurement, now)
+        supervisor.react(measurement, command, now)
+    supervisor.fault_latch.clear()
+    supervisor.limit(command, 0.1, measurement.stamp)
+    assert supervisor.fault is None
 
 
 def test_a_motor_is_warm_before_it_is_hot():
