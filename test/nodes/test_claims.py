@@ -156,3 +156,16 @@ def test_a_manager_that_is_started_anew_is_named(manager):
     claims._on_activity(told(effort_controller='active'))
     claims._on_activity(told())
     assert said == ['effort_controller is gone, says controller_manager: nobody hears our efforts']
+
+
+def test_an_idle_robot_may_be_disarmed(bench, robot, manager):
+    """Whoever hands an idle robot to another controller would find a fault to be cleared."""
+    manager.controllers = [OURS]
+    node = bench.controller()
+    robot.wait()
+    claims = node._session._claims
+    claims._on_activity(told(effort_controller='active'))
+    node.trigger_deactivate()
+    claims._on_activity(told(effort_controller='inactive'))
+    assert node.fault is None
+    assert 'nobody hears our efforts' in node._session.clear()

@@ -115,7 +115,7 @@ class Session:
             node,
             self._effort_publisher.topic_name,
             robot.actuators,
-            lambda words: self.stop('second_publisher', words),
+            self._on_left,
         )
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
@@ -313,6 +313,10 @@ class Session:
         self.operation.stop(code, message, self.clock.now())
         if self._fault_state() != self._reported:
             self.report()
+
+    def _on_left(self, words: str) -> None:
+        if self.operation.active:  # an idle robot may be disarmed
+            self.stop('second_publisher', words)
 
     def clear(self) -> str | None:
         """Clear a latched fault; return why it cannot be, or None.
