@@ -105,7 +105,7 @@ def stand(site: Site) -> Outcome:
     on_points = len(feet) < 3 and all(
         len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet
     )
-    how = 'stepping on the spot, for it has points' if on_points else 'still'
+    how = 'stepping on the spot, on point feet' if on_points else 'still'
     if not on_points:
         outcome = _stand_by(robot_file, PostureControl.name, how)
         if outcome.ok or len(feet) != 2:
