@@ -319,13 +319,13 @@ def page(seen, options):
             f'Dribbel with `hip_switching` at {RATE:g} Hz in real time with a watchdog, '
             f'`safety.state_timeout` 0.2 s, {os.cpu_count()} processors, load {load:.1f} at the '
             'end. The robot, the controller with its watchdog, and the stranger who',
-            'sends messages and requests are processes of their own. A robot that only streams '
-            'the same sensors does not walk: what is tried is commands.',
+            'sends messages and requests are processes of their own. The robot only streams '
+            'the same sensors and does not walk: the trial is about its commands.',
             '',
             'Times count from the event to the first zero after which no effort came any more. '
-            'The largest gap is that between two',
-            'commands at the robot, where it shall walk on: compare it with that of `nothing`, '
-            'which tells what this machine did meanwhile.',
+            'The largest gap is the longest time between two',
+            'commands at the robot, where it shall walk on. Compare it with that of `nothing`, '
+            'which shows the delays of this machine itself.',
             '',
             '| event | promised | as promised | ms to zero: median, largest | largest gap, ms |',
             '|---|---|---|---|---|',
