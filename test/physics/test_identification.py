@@ -166,6 +166,6 @@ def test_tables_of_others_are_refused(capsys, tmp_path, folder):
         assert main(['identify', str(path), *robot]) == 2
         error = capsys.readouterr().err
         assert words in error and error.count('\n') == 1
-    (tmp_path / 'run.csv').write_text('time [s]\nten\n')
+    (tmp_path / 'run.csv').write_text('time [s],hop [rad]\n0,1\nten,1\n')
     assert main(['identify', str(tmp_path), '--robot', 'dribbel']) == 2
     assert 'no table of numbers' in capsys.readouterr().err

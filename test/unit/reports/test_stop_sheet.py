@@ -26,11 +26,14 @@ def a_row(cause, stood):
         'category': 2,
         'starts': 1,
         'stood': stood,
+        'soon': stood,
         'median_time': 0.75 if stood else None,
         'worst_time': 0.75 if stood else None,
         'worst_way': 0.125 if stood else None,
         'said_no': 0,
         'said_yes_and_fell': 1 - stood,
+        'fell': 1 - stood,
+        'warned': 0,
     }
 
 
@@ -42,7 +45,7 @@ def test_the_sheet_has_every_cause_and_every_start(tmp_path):
         'plant': 'mujoco',
         'noise': 'lab',
         'speed': 0.5,
-        'push': 0.5,
+        'push': (0.5, 0.5),
         'causes': [a_row('emergency_stop', 1), a_row('stale_imu', 0)],
         'trials': [a_trial('emergency_stop', True), a_trial('stale_imu', False, steps=-1)],
     }
