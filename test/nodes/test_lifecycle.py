@@ -9,7 +9,8 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from walking_control.ros.nodes import topics
+from walking_control.exceptions import MissingDependency
+from walking_control.ros.nodes import session, topics
 from walking_control.safety.machine import allowed, Event
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
@@ -232,3 +233,21 @@ def test_a_failed_configure_can_be_mended(bench):
         assert node.set_parameters([Parameter('controller', value=controller)])[0].successful
         outcome = node.trigger_configure()
         assert (outcome.name == 'SUCCESS') == works
+
+
+def test_a_session_that_cannot_be_made_leaves_nothing(bench, monkeypatch):
+    """Each configure that is refused would leave publishers of commands behind, until the end."""
+
+    def refuse(*_):
+        raise MissingDependency('recording', remedy='install it')
+
+    monkeypatch.setattr(session, 'open_recorder', refuse)
+    node = bench.controller(activate=False)
+    before = len(list(node.publishers)), len(list(node.subscriptions)), len(list(node.timers))
+    node.trigger_configure()
+    assert node._session is None
+    assert before == (
+        len(list(node.publishers)),
+        len(list(node.subscriptions)),
+        len(list(node.timers)),
+    )

@@ -71,12 +71,15 @@ class Session:
     ) -> None:
         self._node, self._latch, self._on_fault = node, latch, on_fault
         self._neighbours, self._keeper, self._active = neighbours, ExitStack(), ExitStack()
-        with node.kept_by(self._keeper):
-            self._build(robot_file, controller, values)
         # stamp and values of the sensors, one look ago
         self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
         self._reported = self._fault_state()
-        self._rehearse()
+        with ExitStack() as broken:
+            broken.callback(self._keeper.close)
+            with node.kept_by(self._keeper):
+                self._build(robot_file, controller, values)
+            self._rehearse()
+            broken.pop_all()
 
     def _build(self, robot_file: RobotFile, controller: str, values: Any) -> None:
         node, latch = self._node, self._latch
