@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments.endurance import check_air, endure, fit_heating
+from walking_control.lab.experiments.endurance import check_air, endure, fit_heating, heat_of_table
 from walking_control.loading import load_robot
 from walking_control.models.actuators import MotorThermal
 from walking_control.models.thermal import COPPER, Heating, heating, TOLD
@@ -55,6 +55,17 @@ def test_the_continuous_effort_settles_at_the_limit():
     assert found['temperatures']['knee']['settles_at'] == pytest.approx(90.0, abs=1e-6)
     more = endure(model, 1.1 * borne**2, np.zeros(1), 3600.0)
     assert 0.0 < more['temperatures']['knee']['time_to_limit'] < 3600.0
+
+
+def test_heat_of_a_run_with_a_sliding_motor(tmp_path):
+    """A run of a robot whose motor slides, in m/s and N, would be refused."""
+    robot = load_robot('compass').robot
+    slides = replace(robot.limits['hip'], kind='prismatic')
+    robot = replace(robot, limits={**robot.limits, 'hip': slides})
+    table = tmp_path / 'run.csv'
+    table.write_text('time [s],hip_effort [N],hip_rate [m/s]\n0,2,0.1\n1,4,0.1\n', 'utf-8')
+    squared, _ = heat_of_table(table, robot)
+    assert squared == pytest.approx([10.0])
 
 
 def test_heat_that_runs_away_settles_nowhere():

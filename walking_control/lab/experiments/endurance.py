@@ -16,7 +16,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.thermal import Heating, HOTTEST
 from walking_control.runs.quantities import steady_rows
 from walking_control.runs.run import Run
-from walking_control.runs.tables import effort_headers, read_table
+from walking_control.runs.tables import effort_headers, joint_unit, read_table
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more
 _POINTS = 200  # of a curve
@@ -45,7 +45,7 @@ def heat_of_table(path: Path, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     return _means(
         robot,
         pick(*effort_headers(robot)),
-        pick(*(f'{joint}_rate [rad/s]' for joint in robot.actuators)),
+        pick(*(f'{joint}_rate [{joint_unit(robot, joint)}/s]' for joint in robot.actuators)),
     )
 
 
