@@ -28,17 +28,17 @@ from walking_control.runs.indicators import (
 )
 
 CLOSE = 0.02  # of each published number
-FEET = 'in double support both feet get the force of the left one, and that of the right as moment'
+FEET = 'in double support both feet get the left force, and the right force as their moment'
 # what the program does: a pattern of names, and words; all that fit are told
 SLIPS = (
     ('center_of_pressure.*(double|all)', f'{FEET}; y is that of the left foot'),
     ('ground_reaction.*(double|all)', FEET),
-    ('vertical_impact.*(double|all)', f'{FEET}: twice the left force; of all the mean, no maximum'),
-    ('linear_velocity', 'the angular velocity again, rad/s'),
+    ('vertical_impact.*(double|all)', f'{FEET}: twice the left one; of all, the mean'),
+    ('linear_velocity', 'the angular velocity once more, in rad/s'),
     ('ang_mom_all', 'mean over the axes of each of the first three rows'),
     (
         'integrate',
-        'over rows, not time, by an older rule of Simpson: for an even number the mean of two ways',
+        'over rows, not time, by the older Simpson rule: the mean of two ways for an even number',
     ),
     ('distance_travelled', 'from the origin, not from the first step'),
     ('bos_dist', 'the support is turned twice into the axes of a foot'),
