@@ -16,7 +16,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments.measured_walks import read_body, read_walk
+from walking_control.lab.experiments.measured_walks import read_body, read_walk, walk_of_run
 from walking_control.lab.reports.reproduction.humanoid import reproduce_walks
 from walking_control.loading import load_robot
 from walking_control.runs import indicators
@@ -227,6 +227,16 @@ BAD = {
         lambda w: change(w.parents[1] / 'box.lua', 'box_link', 'pelvis'),
         'root pelvis.*contradicts',
     ),
+    'no columns of a base': (
+        lambda w: change(w.parents[1] / 'robot.yaml', 'base_link:', 'base_link: []\nbase:'),
+        'root box.*contradicts',
+    ),
+    'a root of one axis': (
+        lambda w: edit_lines(
+            w.parents[1] / 'box.lua', lambda x: [*x[:6], '  joint = {0,0,0,1,0,0} },', *x[8:]]
+        ),
+        'root box.*contradicts',
+    ),
     'a root that turns in another order': (
         lambda w: change(
             w.parents[1] / 'box.lua', '{0,1,0,0,0,0}, {1,0,0,0,0,0}', '{1,0,0,0,0,0}, {0,1,0,0,0,0}'
@@ -283,6 +293,12 @@ def test_run_of_ours_is_measured_alike(tmp_path, capsys):
     assert told['falls_from'] is None
     assert main(['measure', str(run), '--robot', 'dribbel']) == 2
     assert 'on two feet' in capsys.readouterr().err
+
+
+def test_run_of_one_row_is_refused():
+    """A run that ended at once would be answered by a trace of the stack."""
+    with pytest.raises(InvalidInput, match='three rows'):
+        walk_of_run(lambda *headers: np.ones((1, len(headers))), load_robot('walker3d').robot)
 
 
 def test_set_without_published_figures_is_refused(walk):

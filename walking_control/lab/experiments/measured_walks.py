@@ -59,9 +59,9 @@ def read_body(path: Path) -> tuple[Body, list[str]]:
     model = pin.buildModelFromXML(urdf, root)
     model.gravity.linear = gravity
     top = next(frame for frame in read_lua(lua)['frames'] if frame['parent'] == 'ROOT')
-    joints = [[*row[3:], *row[:3]] for row in top.get('joint', ())]
+    joints = [[*row[3:], *row[:3]] for row in top.get('joint', ()) if isinstance(row, list)]
     lost = [name for name in names if not model.existFrame(name)]
-    moved = base[0] == f'{top["name"]}_tx' and np.array_equal(joints, np.eye(6)[axes])
+    moved = base[:1] == [f'{top["name"]}_tx'] and np.array_equal(joints, np.eye(6)[axes])
     if lost or not moved or not gravity.any():
         raise InvalidInput(
             f'model {lua}, root {top["name"]}',
@@ -202,13 +202,19 @@ def walk_of_run(pick: Callable[..., np.ndarray], robot: Robot) -> Walk:
         robot: The `Robot` that walked.
 
     Raises:
-        InvalidInput: It does not walk in space on two feet.
+        InvalidInput: It does not walk in space on two feet, or does nothing.
     """
     if not robot.is_free or len(robot.feet) != 2:
         raise InvalidInput(
             f'robot {robot.name}', limit='indicators are of robots in space on two feet'
         )
     dynamics, time = Dynamics(robot), pick('time [s]')[:, 0]
+    if len(time) < 3 or (np.diff(time) <= 0.0).any():
+        raise InvalidInput(
+            f'run of {robot.name}',
+            value=f'{len(time)} rows',
+            limit='must be three rows at least, each after the one before',
+        )
     place = pick(*(f'{axis} [m]' for axis in 'xyz'), *(f'quaternion_{axis} [1]' for axis in 'xyzw'))
     joints = [(joint, joint_unit(robot, joint)) for joint in robot.joints]
     q = np.hstack((place, pick(*(f'{joint} [{unit}]' for joint, unit in joints))))
