@@ -68,6 +68,13 @@ def test_heat_of_a_run_with_a_sliding_motor(tmp_path):
     assert squared == pytest.approx([10.0])
 
 
+def test_a_robot_without_motors_is_refused():
+    """A passive walker would be answered by a trace of the stack."""
+    passive = replace(load_robot('compass').robot, actuators={})
+    with pytest.raises(InvalidInput, match='has none'):
+        endure(heating(passive), np.zeros(0), np.zeros(0), 10.0)
+
+
 def test_heat_that_runs_away_settles_nowhere():
     """A motor beyond all cooling would get a last temperature, or a number that is none."""
     row = endure(one_motor(), np.array([1e5]), np.zeros(1), 60.0)['temperatures']['knee']

@@ -100,7 +100,12 @@ def endure(
         ``hottest`` (joint, temperature, time_to_limit: s, None: never), ``temperatures`` (joint ->
         winding, housing after the duration; settles_at, None: never; limit; time_to_limit),
         ``curves`` (times ``(k,)``, windings ``(k, n)``), ``assumptions``.
+
+    Raises:
+        InvalidInput: There is no motor.
     """
+    if not model.joints:
+        raise InvalidInput('endurance', limit='is of motors, and this robot has none')
     begin = np.full((len(model.joints), 2), air if start is None else start)
 
     def after(time: float) -> np.ndarray:
