@@ -85,7 +85,7 @@ class Heating:
             air: Its temperature, C.
             duration: s.
         """
-        from scipy.linalg import expm  # the loop needs `drift` alone
+        from scipy.linalg import expm  # the loop needs `follow` alone
 
         system = np.zeros((len(self.joints), 3, 3))
         warming = self.copper * squared / (COPPER + TOLD)
@@ -102,19 +102,29 @@ class Heating:
         result: np.ndarray = np.clip(moved, -COPPER, HOTTEST)
         return result
 
-    def drift(self, temperature: np.ndarray, squared: np.ndarray, air: float) -> np.ndarray:
-        """Return the rates of the temperatures, K/s, ``(n, 2)``; friction not counted.
+    def follow(
+        self, temperature: np.ndarray, squared: np.ndarray, air: float, duration: float
+    ) -> np.ndarray:
+        """Return the temperatures a short time later, C, ``(n, 2)``; friction not counted.
+
+        Backward Euler, for every tick: stable however small a capacity is.
 
         Args:
             temperature: Of windings and housings, C, ``(n, 2)``.
             squared: Squared efforts, (N m)^2, ``(n,)``.
             air: Its temperature, C.
+            duration: s.
         """
-        winding, housing = temperature[:, 0], temperature[:, 1]
-        copper = self.copper * squared * (COPPER + winding) / (COPPER + TOLD)
-        passed = (winding - housing) / self.inside
-        lost = (housing - air) / self.outside
-        return np.column_stack(((copper - passed) / self.winding, (passed - lost) / self.housing))
+        warming = self.copper * squared / (COPPER + TOLD)
+        winding, housing = duration / self.winding, duration / self.housing
+        # where heat runs away within the time no warmth follows: as warm as anything
+        a = np.maximum(1.0 - winding * (warming - 1.0 / self.inside), 1e-6)
+        d = 1.0 + housing * (1.0 / self.inside + 1.0 / self.outside)
+        b, c = winding / self.inside, housing / self.inside
+        r = temperature[:, 0] + winding * warming * COPPER
+        s = temperature[:, 1] + housing * air / self.outside
+        det = np.maximum(a * d - b * c, 1e-6)
+        return np.column_stack(((r * d + b * s) / det, (a * s + c * r) / det)).clip(max=HOTTEST)
 
     def continuous(self, air: float) -> np.ndarray:
         """Return the effort that each motor bears for good without friction, N m, ``(n,)``.
@@ -138,7 +148,8 @@ class Heating:
             air: Its temperature, C.
         """
         share = np.maximum(self.continuous(air), 1e-6) ** -2.0
-        return dict(zip(self.joints, (share / share.mean()).tolist(), strict=True))
+        share *= len(share) / max(share.sum(), 1e-12)
+        return dict(zip(self.joints, share.tolist(), strict=True))
 
 
 def heating(robot: Robot) -> Heating:
@@ -149,7 +160,8 @@ def heating(robot: Robot) -> Heating:
     """
     motors = robot.actuators
     told = [robot.thermal.get(joint, MotorThermal()) for joint in motors]
-    largest = np.maximum(robot.effort_limits[: len(motors)], 1e-6)
+    # what the motor is, whatever share of it is counted on
+    largest = np.maximum(robot.effort_limits[: len(motors)] / robot.effort_share, 1e-6)
     mass = largest / _DENSITY
     way = _COOLING * (mass / 0.5) ** (-2.0 / 3.0)
     guessed = {

@@ -41,7 +41,7 @@ class HeatWatch:
         if not self._watches:
             return ''
         model, squared = self._model, effort[: len(self._told)] ** 2
-        self.temperature += model.drift(self.temperature, squared, self._air) * duration
+        self.temperature = model.follow(self.temperature, squared, self._air, duration)
         share = (self.temperature[:, 0] - self._air) / np.maximum(model.limit - self._air, 1.0)
         share[~self._told] = 0.0
         hottest = int(share.argmax())

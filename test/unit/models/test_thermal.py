@@ -39,12 +39,25 @@ def test_a_step_is_the_closed_form_of_two_nodes():
         assert found[0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_drift_is_the_derivative_of_a_step():
+def test_ticks_follow_the_exact_step():
     """The supervisor's temperatures would not be those of `endurance`."""
-    model, start = one_motor(), np.array([[60.0, 40.0]])
-    moved = model.step(start, np.array([150.0]), np.zeros(1), 25.0, 1e-4)
-    slope = model.drift(start, np.array([150.0]), 25.0)
-    assert (moved - start) / 1e-4 == pytest.approx(slope, rel=1e-5)
+    model, start, squared = one_motor(), np.array([[60.0, 40.0]]), np.array([150.0])
+    followed = start
+    for _ in range(5000):
+        followed = model.follow(followed, squared, 25.0, 0.002)
+    exact = model.step(start, squared, np.zeros(1), 25.0, 10.0)
+    assert followed == pytest.approx(exact, rel=1e-4)
+
+
+@pytest.mark.parametrize('squared', [0.0, 100.0, 1e9])
+def test_a_tiny_capacity_gives_no_absurd_temperature(squared):
+    """A told capacity far below the heat of a tick would swing, or make a number that is none."""
+    model = replace(one_motor(), winding=np.array([1e-6]))
+    warm = np.array([[25.0, 25.0]])
+    for _ in range(100):
+        warm = model.follow(warm, np.array([squared]), 25.0, 0.01)
+        assert np.isfinite(warm).all()
+        assert (warm >= 25.0 - 1e-9).all()
 
 
 def test_the_continuous_effort_settles_at_the_limit():

@@ -77,7 +77,7 @@ class Legs:
             J = self._dynamics.frame_jacobian(self._rows[-1], frame)[3:, self._robot.base.nv :]
             shares = np.abs(axis @ J) / max(float(np.linalg.norm(axis)), 1e-12)
             named = [joint for joint, share in zip(self._robot.joints, shares) if share > ALONG]
-            rows.append((math.acos(min(float(normal[2]), 1.0)), ', '.join(named)))
+            rows.append((math.acos(max(-1.0, min(float(normal[2]), 1.0))), ', '.join(named)))
         return rows
 
     def closed(self, spans: np.ndarray, n: int, length: float) -> InvalidInput | None:
