@@ -574,6 +574,12 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
     here = [member for member in found.members if member.result.speed in speeds]
     holes = {member.result.slope for member in here if member.reason is not None}
     kept = [member for member in here if member.result.slope not in holes]
+    if not kept:
+        raise NotAchieved(
+            f'a family of gaits of {found.robot_file.robot.name}',
+            limit='no slope has a gait at each of its speeds',
+            remedy='ask for fewer speeds or flatter slopes',
+        )
     figures = (
         'cost_of_transport_electrical',
         'cost_of_transport_each_joint',
