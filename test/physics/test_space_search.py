@@ -74,18 +74,11 @@ def test_knees_without_room_are_named():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    'joints, current, velocity, words',
-    [('_hip_roll', 1.0, 12.0, '_hip_roll would need .* N m'), ('_hip_pitch', 30.0, 1.0, 'rad/s')],
-)
-def test_motors_without_a_gait_are_named(joints, current, velocity, words):
-    """Whoever's motors are too weak or too slow for any gait would read about solvers."""
-    pairs = [
-        (f'robot.actuators.{side}{joints}.current_limit', current) for side in ('left', 'right')
-    ]
-    robot_file = change_limits(load_robot('walker3d', pairs), joints, velocity=velocity)
-    (member,) = find_gaits(robot_file, [0.8], COARSE).members
-    assert re.search(words, member.reason) and 'may be asked of it' in member.reason
+def test_motors_without_a_gait_are_named():
+    """Whoever's motors are too slow for any gait would read about solvers."""
+    slow = change_limits(load_robot('walker3d'), ('_hip_pitch', '_knee'), velocity=0.1)
+    (member,) = find_gaits(slow, [0.8], COARSE).members
+    assert re.search('would need .* rad/s', member.reason) and 'may be asked of it' in member.reason
 
 
 @pytest.mark.long
