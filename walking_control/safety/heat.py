@@ -45,9 +45,11 @@ class HeatWatch:
         share = (self.temperature[:, 0] - self._air) / np.maximum(model.limit - self._air, 1.0)
         share[~self._told] = 0.0
         hottest = int(share.argmax())
-        words = (
+        if share[hottest] < WARNED:
+            self.warning = ''
+            return ''
+        self.warning = (
             f'winding of {model.joints[hottest]} at {self.temperature[hottest, 0]:.0f} C; limit '
             f'{model.limit[hottest]:.0f} C'
         )
-        self.warning = words if share[hottest] >= WARNED else ''
-        return words if share[hottest] >= 1.0 else ''
+        return self.warning if share[hottest] >= 1.0 else ''
