@@ -836,7 +836,7 @@ def test_a_signal_of_the_robot_file(edited_robot_file, code):
 )
 def test_motor_heat(bench, robot, edited_robot_file):
     """A winding would be burnt by a law that does not know it."""
-    thermal = {'hip': {'winding_capacity': 0.01, 'housing_resistance': 500.0, 'limit': 60.0}}
+    thermal = {'hip': {'winding_capacity': 0.01, 'winding_resistance': 500.0, 'limit': 60.0}}
     path = edited_robot_file(lambda tree: tree['robot'].update(thermal=thermal))
     node = bench.controller(robot_file=str(path))
     robot.wait()
