@@ -10,11 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 KINDS = {'': 'equation', 'Fig. ': 'figure', 'Table ': 'table'}
-ITEM = r'(Fig\. |Table |\()([\d.]+)\)?(?:-\(?([\d.]+)\)?)?'
+ITEM = r'(Fig\. |Table |\()([AB]?[\d.]+)\)?(?:-\(?([AB]?[\d.]+)\)?)?'
 PRINTED = {  # a word of the source, and how it prints chapter and number
-    ('DS09', 'equation'): ('Dribbel', r'\(([2-6])\.(\d+)\)'),
-    ('DS09', 'figure'): ('Dribbel', r'Fig(?:ure|s)?\.? ?([1-6])\.(\d+)'),
-    ('DS09', 'table'): ('Dribbel', r'Table ([1-6])\.(\d+)'),
+    ('DS09', 'equation'): ('Dribbel', r'\(([2-6AB])\.(\d+)\)'),
+    ('DS09', 'figure'): ('Dribbel', r'Fig(?:ure|s)?\.? ?([1-6AB])\.(\d+)'),
+    ('DS09', 'table'): ('Dribbel', r'Table ([1-6AB])\.(\d+)'),
     ('SR20', 'equation'): ('TELLO', r'()\((\d+)\)\.?$'),
     ('SR20', 'figure'): ('TELLO', r'Fig\.() (\d)'),
     ('Mor17', 'figure'): ('RoToM', r'Fig\.() (\d)'),
