@@ -39,19 +39,29 @@ HEADER = """# Parameters
 
 Generated from the classes of parameters by `python doc/generate.py`; do not edit.
 
-Every section below is a section of a robot file (`config/robots/*.yaml`), a group of ROS
-parameters (`<section>.<name>`) of the nodes that use it, and can be set on the command line with
-`--set <section>.<name>=<value>` (the name alone means the robot's own controller and plant).
-*Live* parameters may change while the robot walks; all others only while the controller is
-unconfigured.
+Every section below is a section of a robot file (`config/robots/*.yaml`) and a group of ROS
+parameters (`<section>.<name>`) of the nodes that use it. On the command line, `--set <section>.<name>=<value>`
+sets a parameter; the name alone means the robot's own controller and plant. A parameter marked *live*
+may change while the robot walks, all others only while the controller is unconfigured. Numbers are in the
+unit beside them; the range is in brackets.
 
-A default with a rule behind it, as in "15.0, grows with m g", is that of a robot of 10 kg and 1 m on
-earth and grows with the robot by that rule: m is its mass, L the height of its base above the lower
-foot at zero angles, g gravity and T = (L / g)^0.5. So dynamically similar robots get similar
-defaults ([examples](#defaults-that-grow)). A number in the robot file counts as it is.
+A default with a rule behind it, such as "15.0 N, grows with m g", is that of a robot of 10 kg and 1 m on
+earth. It grows with the robot by that rule: m is its mass, L the height of a leg's first joint above
+its foot at zero angles (of the longer leg), g gravity and T = (L / g)^0.5. So dynamically similar robots get similar
+defaults ([how much](#defaults-that-grow)). A number in the robot file counts as it is.
 """
 
 SIZES = ((0.5, 0.2), (10.0, 1.0), (50.0, 1.0))  # kg, m
+SHARED = {
+    'natural_walking': 'stepping',
+    'push_off': 'foot_placement',
+    'time_pd': 'curve_tracking',
+}
+ON_CODE = (
+    '| `on_<code>` | by the code | Reaction to each fault; defaults and choices: '
+    '[what a fault leaves](faults.md#what-a-fault-leaves). |'
+)
+TABLE = ['', '| name | default (range) | meaning |', '|---|---|---|']
 
 
 def parameters_page():
@@ -67,16 +77,37 @@ def parameters_page():
         SignalParameters: 'robot.signals.<name>',
     }
     for kind in (World, *SECTIONS.values(), *places):
-        section = places.get(kind, kind.section)
-        lines += [
-            f'## {section}',
-            '',
-            '| name | default | unit | range | live | meaning |',
-            '|---|---|---|---|---|---|',
-        ]
-        lines += [_row(parameter) for parameter in kind.rows.values()]
-        lines.append('')
+        lines += [f'## {places.get(kind, kind.section)}', *_rows(kind), '']
     return '\n'.join([*lines, *_kinds(), *_growing(), ''])
+
+
+def _rows(kind):
+    """Return the lines of a section; what it has from a section above is named, not said again."""
+    rows = {
+        name: row
+        for name, row in kind.rows.items()
+        if kind.section != 'safety' or name[:3] != 'on_'
+    }
+    lines = []
+    if kind in SECTIONS.values() and kind.section in SHARED:
+        other = SECTIONS[SHARED[kind.section]]
+        shared = [name for name, row in rows.items() if _same(row, other.rows.get(name))]
+        rows = {name: row for name, row in rows.items() if name not in shared}
+        names = ', '.join(f'`{name}`' for name in shared)
+        lines = ['', f'As in [{other.section}](#{other.section}): {names}.']
+    if rows:
+        lines += [*TABLE, *map(_row, rows.values())]
+    if kind.section == 'safety':
+        lines.append(ON_CODE)
+    return lines
+
+
+def _same(row, other):
+    """Return whether two parameters have one default, range and meaning."""
+    return other is not None and all(
+        getattr(row, what) == getattr(other, what)
+        for what in ('default', 'unit', 'range_text', 'live', 'description')
+    )
 
 
 def _kinds():
@@ -106,49 +137,42 @@ def _kinds():
 
 def _growing():
     """Return the lines on defaults that grow with the robot."""
-    heads = ' | '.join(f'{mass:g} kg, {length:g} m' for mass, length in SIZES)
-    robots = {name: load_robot(name) for name in robot_names()}
-    lines = [
-        '## Defaults that grow',
-        '',
-        'By size of the robot, and what the shipped robot files '
-        'say (in brackets what the rule would):',
-        '',
-        f'| parameter | unit | rule | {heads} | {" | ".join(robots)} |',
-        '|---' * (3 + len(SIZES) + len(robots)) + '|',
-    ]
+    robots = {name: load_robot(name).scale for name in robot_names()}
+    scales = {f'{mass:g} kg, {length:g} m': Scale(mass, length, 9.81) for mass, length in SIZES}
+    scales |= robots
+    rules = {}
     for kind in SECTIONS.values():
         for parameter in kind.rows.values():
             if parameter.scaled:
-                sizes = [parameter.default_for(Scale(*size, 9.81)) for size in SIZES]
-                cells = [f'{value:.3g}' for value in sizes] + [
-                    _of_robot(robot, kind, parameter) for robot in robots.values()
-                ]
-                lines.append(
-                    f'| `{kind.section}.{parameter.name}` | {parameter.unit} '
-                    f'| {RULES[parameter.unit][1]} | {" | ".join(cells)} |'
-                )
+                rules.setdefault(RULES[parameter.unit][1], parameter.unit)
+    lines = [
+        '## Defaults that grow',
+        '',
+        'What a default above is multiplied by, for robots of some sizes and for the shipped ones:',
+        '',
+        f'| grows with | {" | ".join(scales)} |',
+        '|---' * (1 + len(scales)) + '|',
+    ]
+    for rule, unit in rules.items():
+        cells = [f'{scale.factor(unit):.3g}' for scale in scales.values()]
+        lines.append(f'| {rule} | {" | ".join(cells)} |')
     return lines
-
-
-def _of_robot(robot_file, kind, parameter):
-    """Return what a robot file writes, and what the rule gives."""
-    rule = parameter.default_for(robot_file.scale)
-    written = robot_file.sections.get(kind.section, {}).get(parameter.name)
-    return f'{rule:.3g}' if written is None else f'{written:g} ({rule:.3g})'
 
 
 def _row(parameter):
     default = parameter.default
     if isinstance(default, tuple):
         default = list(default)
+    unit = '' if parameter.unit == '1' else parameter.unit
+    cell = f'{default} {unit}'.strip()
     if parameter.scaled:
-        default = f'{default}, grows with {RULES[parameter.unit][1]}'
-    limits = parameter.range_text.removeprefix('must be ')
-    return (
-        f'| `{parameter.name}` | {default} | {parameter.unit} | {limits} '
-        f'| {"yes" if parameter.live else ""} | {parameter.description} |'
-    )
+        cell += f', grows with {RULES[parameter.unit][1]}'
+    limits = parameter.range_text.removeprefix('must be ').removeprefix('from ')
+    if unit:
+        limits = limits.removesuffix(f' {unit}')
+    cell += f' ({limits})' if limits else ''
+    live = ', *live*' if parameter.live else ''
+    return f'| `{parameter.name}`{live} | {cell} | {parameter.description} |'
 
 
 FAULTS_HEADER = """# Faults
@@ -190,9 +214,11 @@ is not guaranteed: [safety.md](safety.md). What happens next in each state:
 [a page to click through](fault_stepper.html), to be opened in a browser. What led to a fault in real time
 is saved: [recording.md](recording.md).
 
-| fault | code | detected | reaction | ends | last message | cleared by |
-|---|---|---|---|---|---|---|
+| fault | code | detected | reaction | ends |
+|---|---|---|---|---|
 """
+
+IMPLIED = ('zero', 'zero after damping_time', 'as before', 'as the law says', 'what the law says')
 
 FAULT_TESTS = (
     'test_faults.py',
@@ -327,10 +353,12 @@ def _fault_row(mark):
     ends = 'falls' if row['last'].startswith('zero') else row.get('ends', 'walks on')
     if row['code']:
         ends = _how_it_ends(KINDS[row['code']], row.get('state', 'walking'))
-    return (
-        f'| {title} | {code} | {row["detected"]} | {row["reaction"]} | {ends} '
-        f'| {row["last"]} | {row["clears"]} |'
-    )
+    reaction = row['reaction']
+    if row['last'] not in IMPLIED:
+        reaction += f'. Last message: {row["last"]}'
+    if row['clears'] != '~/clear_fault':
+        reaction += f'. Cleared by: {row["clears"]}'
+    return f'| {title} | {code} | {row["detected"]} | {reaction} | {ends} |'
 
 
 def _how_it_ends(kind, state):
@@ -342,7 +370,8 @@ def _how_it_ends(kind, state):
 
 
 def _leaves_row(kind):
-    choices = ', '.join(f'`{choice}`' for choice in kind.choices)
+    default = BEST if kind.category else kind.reaction
+    choices = ', '.join(f'**{each}**' if each == default else each for each in kind.choices)
     return f'| `{kind.code}` | {kind.known} | {kind.category} | {choices} |'
 
 
@@ -519,12 +548,20 @@ def _links(cell):
     )
 
 
+def _code(code, test):
+    """Return the code and the tests of a row as links."""
+    return '; '.join(_links(cell) for cell in (code, test) if not cell.startswith(NO_PLACE))
+
+
 def _number(cell):
-    """Return the cell on printed numbers with its links."""
+    """Return the cell on printed numbers with its links; empty where there are none."""
     ids, _, note = cell.partition('; erratum')
-    if not ids.startswith(NO_PLACE):
+    if ids.startswith(NO_PLACE):
+        ids = ''
+    else:
         ids = ', '.join(f'[{each}](reproduction.md)'.replace('*', '…') for each in ids.split(', '))
-    return ids + ('; [erratum](errata.md)' if cell.endswith('; erratum') else '') + note
+    erratum = '[erratum](errata.md)' if cell.endswith('; erratum') else ''
+    return '; '.join(part for part in (ids, erratum) if part) + note
 
 
 def coverage_page():
@@ -541,11 +578,11 @@ def coverage_page():
             '',
             f'{numbered}, in {len(source["rows"])} rows: {counted}.',
             '',
-            '| place | says | state | code | test | number |',
-            '|---|---|---|---|---|---|',
+            '| place | says | state | code; test | number |',
+            '|---|---|---|---|---|',
         ]
         lines += [
-            f'| {items} | {says} | {state} | {_links(code)} | {_links(test)} | {_number(number)} |'
+            f'| {items} | {says} | {state} | {_code(code, test)} | {_number(number)} |'
             for items, says, state, code, test, number in source['rows']
         ]
         lines.append('')
