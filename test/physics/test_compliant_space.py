@@ -87,7 +87,7 @@ def test_pushes_give_their_impulse():
     plant.disturb('side_push', 0.3, 0, How(time=0.0))
     plant.reset(robot_file.start)
     held(plant, robot_file.start, Command(plant.robot), 0.11)
-    dynamics = plant.engine._dynamics
+    dynamics = plant.engine.dynamics
     velocity = (
         pin.computeCentroidalMomentum(
             dynamics.model,

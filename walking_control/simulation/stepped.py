@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What engines share that have contacts of their own and a fixed step of the physics."""
+"""What engines share that have contacts of their own and step the physics by time alone."""
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from walking_control.models.floor import read_profile
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.simulation.engine import Engine, Feature
-from walking_control.simulation.parameters import EngineParameters
 from walking_control.simulation.terrain import Change, LATEST, lay_floor, lay_profile, Levels, Piece
 
 SCUFF_DEPTH = 0.001  # m: a foot ahead of the other that is deeper under a step up has tripped
@@ -21,7 +21,7 @@ PUSH_DURATION = 0.1  # s: of robots in space
 
 
 class SteppedEngine(Engine):
-    """An engine with a fixed step: its clock, its floors, its start; see `simulation.engine`.
+    """An engine without events: its clock, its floors, its start; see `simulation.engine`.
 
     Args:
         values: Validated values of `parameters`; ``timestep`` is among them.
@@ -32,7 +32,7 @@ class SteppedEngine(Engine):
 
     last_step = LATEST - 2
 
-    def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:
+    def __init__(self, robot: Robot, world: World, values: Any) -> None:
         if robot.servos or robot.virtual_efforts:
             raise IncompatiblePlant(
                 f'plant {self.name} on {robot.name}',

@@ -10,8 +10,8 @@ import pytest
 
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
-from walking_control.lab.adoption.urdf_parts import origin_of, placement_of
 from walking_control.loading import load_robot
+from walking_control.models.urdf_parts import origin_of, placement_of
 from walking_control.simulation.simulate import simulate
 
 BASE = 'pelvis'

@@ -11,9 +11,9 @@ import pinocchio as pin
 
 from walking_control.exceptions import Findings, UrdfError
 from walking_control.lab.adoption.guess import Description
-from walking_control.lab.adoption.urdf_parts import placement_of
 from walking_control.models.dynamics import bare_robot
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint, without_shapes
+from walking_control.models.urdf_parts import placement_of
 
 ROOT = 1  # index of the base among Pinocchio's joints
 LEAST = 1e-12  # kg m^2 or kg: what moves with a joint has more

@@ -15,7 +15,6 @@ from walking_control.lab.adoption.mjcf import urdf_of_mjcf
 from walking_control.lab.adoption.rbdl import urdf_of_lua
 from walking_control.lab.adoption.repair import repair
 from walking_control.lab.adoption.sdf import urdf_of_sdf
-from walking_control.lab.adoption.urdf_parts import origin_of, placement_of
 from walking_control.models.resources import find_meshes, place_meshes
 from walking_control.models.urdf import (
     check_urdf,
@@ -25,6 +24,7 @@ from walking_control.models.urdf import (
     parse_xml,
     require_room,
 )
+from walking_control.models.urdf_parts import add_joint, origin_of, placement_of
 from walking_control.models.urdf_structure import mimic_joints, root_link
 
 BASE = 'hips'  # link that an adopted robot gets where its own base lies elsewhere or turned
@@ -214,9 +214,6 @@ def place_base(description: Description, place: pin.SE3) -> None:
     name = BASE
     while name in links:
         name += '_'
-    joint = ElementTree.SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
     ElementTree.SubElement(root, 'link', name=name)
-    ElementTree.SubElement(joint, 'parent', link=name)
-    ElementTree.SubElement(joint, 'child', link=old)
-    joint.append(origin_of(place.inverse()))
+    add_joint(root, f'{name}_joint', 'fixed', name, old, place.inverse())
     description.urdf = ElementTree.tostring(root, encoding='unicode')

@@ -13,7 +13,7 @@ import pinocchio as pin
 from walking_control.exceptions import UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
 from walking_control.lab.adoption.repair import compile_mended
-from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
+from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
 from walking_control.simulation.mujoco import import_mujoco
 
 UNLIMITED = 1e9  # N m: no motor has it, so that another limit is guessed
@@ -137,7 +137,7 @@ class _Writer:
         place = _se3(model.body_pos[body], model.body_quat[body])
         shift = np.zeros(3)  # from the body's frame to that of the last joint, in its axes
         if not ids:
-            self._joint(f'{name}_fixed', 'fixed', parent, name, place)
+            add_joint(self.root, f'{name}_fixed', 'fixed', parent, name, place)
         for order, joint in enumerate(ids):
             what = (
                 self._mj.mj_id2name(model, self._mj.mjtObj.mjOBJ_JOINT, joint)
@@ -154,30 +154,27 @@ class _Writer:
             # MuJoCo turns the body about an anchor: a link there, then the body beside it
             child = f'{what}_link' if not last or np.any(model.jnt_pos[joint]) else name
             at = place * pin.SE3(np.eye(3), model.jnt_pos[joint] - shift)
-            element = self._joint(
-                what, 'revolute' if kind == kinds.mjJNT_HINGE else 'prismatic', parent, child, at
+            element = add_joint(
+                self.root,
+                what,
+                'revolute' if kind == kinds.mjJNT_HINGE else 'prismatic',
+                parent,
+                child,
+                at,
             )
             self._finish(element, joint, what)
             if child != name:
                 ElementTree.SubElement(self.root, 'link', name=child)
             parent, place, shift = child, pin.SE3.Identity(), np.array(model.jnt_pos[joint])
             if last and child != name:
-                self._joint(
+                add_joint(
+                    self.root,
                     f'{name}_fixed',
                     'fixed',
                     child,
                     name,
                     pin.SE3(np.eye(3), -np.array(model.jnt_pos[joint])),
                 )
-
-    def _joint(
-        self, name: str, kind: str, parent: str, child: str, place: pin.SE3
-    ) -> ElementTree.Element:
-        element = ElementTree.SubElement(self.root, 'joint', name=name, type=kind)
-        ElementTree.SubElement(element, 'parent', link=parent)
-        ElementTree.SubElement(element, 'child', link=child)
-        element.append(origin_of(place))
-        return element
 
     def _finish(self, element: ElementTree.Element, joint: int, name: str) -> None:
         model, dof = self._model, int(self._model.jnt_dofadr[joint])

@@ -14,9 +14,9 @@ from walking_control.lab.adoption.drives import Drive
 from walking_control.lab.adoption.feet import Sole
 from walking_control.lab.adoption.guess import Description, Guess, MEDIUM, REPAIRED
 from walking_control.lab.adoption.repair import ENTRIES, tensor_of
-from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
 from walking_control.models.scale import RULES, Scale
 from walking_control.models.urdf import moving_joints, parse
+from walking_control.models.urdf_parts import add_joint, numbers_text
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.search.space_parameters import SpaceSearchParameters
 
@@ -138,10 +138,7 @@ def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
         SubElement(geometry, 'sphere', radius=f'{max(sole.radius, 1e-3):.9g}')
     else:
         SubElement(geometry, 'box', size=numbers_text(np.array([sole.length, sole.width, THICK])))
-    joint = SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
-    SubElement(joint, 'parent', link=sole.link)
-    SubElement(joint, 'child', link=name)
-    joint.append(origin_of(place))
+    add_joint(root, f'{name}_joint', 'fixed', sole.link, name, place)
 
 
 def motors_of(

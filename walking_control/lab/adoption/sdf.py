@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from walking_control.exceptions import UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
-from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
+from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
 
 _KINDS = {
     'revolute': 'revolute',
@@ -197,23 +197,17 @@ class _Model:
         name, kind = joint.get('name', ''), _KINDS.get(joint.get('type', ''), 'fixed')
         parent, child = _text(joint, 'parent'), _text(joint, 'child')
         place, beside = self._places[parent].actInv(self._places[child]), _pose(joint)
-        moves = kind != 'fixed' and not held
-        element = SubElement(self._robot, 'joint', name=name, type=kind if moves else 'fixed')
-        SubElement(element, 'parent', link=parent)
-        if moves and np.linalg.norm(beside.translation) > 1e-9:  # a link where it turns
-            SubElement(self._robot, 'link', name=f'{name}_frame')
-            back = SubElement(self._robot, 'joint', name=f'{name}_back', type='fixed')
-            SubElement(back, 'parent', link=f'{name}_frame')
-            SubElement(back, 'child', link=child)
-            turn = pin.SE3(np.eye(3), beside.translation)
-            back.append(origin_of(turn.inverse()))
-            child, place = f'{name}_frame', place * turn
-        SubElement(element, 'child', link=child)
-        element.append(origin_of(place))
-        if held and kind != 'fixed':
-            self._guesses.append(Guess(f'joint {name}', 'fixed at 0', LOW, held))
         if held or kind == 'fixed':
+            add_joint(self._robot, name, 'fixed', parent, child, place)
+            if kind != 'fixed':
+                self._guesses.append(Guess(f'joint {name}', 'fixed at 0', LOW, str(held)))
             return
+        if np.linalg.norm(beside.translation) > 1e-9:  # a link where it turns
+            SubElement(self._robot, 'link', name=f'{name}_frame')
+            turn = pin.SE3(np.eye(3), beside.translation)
+            add_joint(self._robot, f'{name}_back', 'fixed', f'{name}_frame', child, turn.inverse())
+            child, place = f'{name}_frame', place * turn
+        element = add_joint(self._robot, name, kind, parent, child, place)
         axis = np.array([float(x) for x in (_text(joint, 'axis/xyz') or '0 0 1').split()])
         if (_text(joint, 'axis/use_parent_model_frame') or '0') in ('1', 'true'):
             axis = self._places[_text(joint, 'child')].rotation.T @ axis

@@ -13,29 +13,65 @@ joints fades below 0.01 rad/s; friction along the floor of a point that slips is
 force one iteration before.
 """
 
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
+from walking_control.models.urdf_parts import support_balls
 from walking_control.simulation.compliant.forces import HUNT_CROSSLEY
-from walking_control.simulation.compliant.soles import contact_points
-from walking_control.simulation.engine import Engine, Feature, Forces, Truth
+from walking_control.simulation.engine import Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
-from walking_control.simulation.stepped import PUSH_DURATION, SCUFF_DEPTH, TOLD_APART
-from walking_control.simulation.terrain import Change, Levels, profile_of
+from walking_control.simulation.stepped import SteppedEngine
+from walking_control.simulation.terrain import profile_of
 
 STOP_TIME = 0.004  # s: time constant of joint stops
 FADE = 0.01  # rad/s: dry friction of joints fades below
 ROUNDS = 6  # of the search which points press and which slip
 ALONG = [0, 1, 3]  # rows of a point along the floor: x, y, its turning
+
+
+class Points(NamedTuple):
+    """Points of all feet that touch the floor, each the centre of a ball of some radius.
+
+    Attributes:
+        foot: Index of the foot of each, ``(n,)``.
+        place: In the frame of the foot's link, m, ``(n, 3)``.
+        radius: m, ``(n,)``; 0 of corners.
+    """
+
+    foot: np.ndarray
+    place: np.ndarray
+    radius: np.ndarray
+
+
+def contact_points(robot: Robot) -> Points:
+    """Return the points of feet by their collision geometry.
+
+    Args:
+        robot: The `Robot`.
+
+    Raises:
+        IncompatiblePlant: A foot has none, or one that is no box, ball, cylinder or capsule.
+    """
+    feet, places, radii = [], [], []
+    for index, foot in enumerate(robot.feet):
+        balls = list(support_balls(robot.urdf, foot))
+        if not balls or None in balls:
+            raise IncompatiblePlant(
+                f'plant compliant on {robot.name}',
+                value=foot,
+                limit='needs boxes, balls, cylinders or capsules for collision on every foot',
+            )
+        for points, radius in filter(None, balls):
+            feet += [index] * len(points)
+            places.append(points)
+            radii += [radius] * len(points)
+    return Points(np.array(feet), np.vstack(places), np.array(radii))
 
 
 class _Forces(NamedTuple):
@@ -47,42 +83,38 @@ class _Forces(NamedTuple):
     depth: np.ndarray  # (m,), before it
 
 
-class SpaceEngine(Engine):
+class SpaceEngine(SteppedEngine):
     """The robot on a compliant floor in space; see `simulation.engine.Engine`.
 
     Raises:
-        IncompatiblePlant: It has locks, gears with losses, virtual efforts or other feet than
-            boxes and balls.
+        IncompatiblePlant: It has locks, gears with losses, virtual efforts or feet that no balls,
+            boxes, cylinders or capsules are.
     """
 
     name = 'compliant'
     parameters = CompliantParameters
-    push_duration = PUSH_DURATION
-    lacks = MappingProxyType(
-        {Feature.EDGES: 'feet sink into the floor, and an upright edge has no normal'}
-    )
+    _values: CompliantParameters
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
-        beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
-        if beyond or robot.has_gear_losses:
+        super().__init__(robot, world, values)
+        if robot.locks or robot.has_gear_losses:
             raise IncompatiblePlant(
                 f'plant compliant on {robot.name}',
-                value=', '.join(beyond) or 'efficiency below 1',
-                limit='a free base is simulated without locks, gear losses and virtual efforts',
+                value=', '.join(lock.joint for lock in robot.locks) or 'efficiency below 1',
+                limit='a free base is simulated without locks and gear losses',
             )
-        super().__init__(robot, world, values)
-        self.longest_step = values.timestep
         if values.foot_radius > 0.0:
             raise IncompatiblePlant(
                 'plant compliant of a free base',
                 value='foot_radius',
                 limit='its feet are those of the URDF',
             )
-        self.dynamics = self._dynamics = Dynamics(robot, world.gravity, world.slope)
-        model = self._dynamics.model
+        self.resolution, self.longest_step = 0.0, values.timestep
+        edges = 'feet sink into the floor, and an upright edge has no normal'
+        self.lacks = {**self.lacks, Feature.EDGES: edges}
+        model = self.dynamics.model
         self._points = contact_points(robot)
-        self._profile, self._changes = read_profile(world), list[Change]()
-        self._frames = [self._dynamics.frames[foot] for foot in robot.feet]
+        self._frames = [self.dynamics.frames[foot] for foot in robot.feet]
         self._index_joints()
         self._pin = model, model.createData()
         self._q, self._v = pin.neutral(model), np.zeros(model.nv)
@@ -91,15 +123,14 @@ class SpaceEngine(Engine):
         self._foot_force = np.zeros((len(robot.feet), 3))
         self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'released', 'joints'), 0.0)
         self._begun = 0.0
-        self._levels = Levels(len(robot.feet), SCUFF_DEPTH)
-        if len(robot.feet) != 2:
-            self.lacks = MappingProxyType(
-                {**self.lacks, Feature.STEPS: TOLD_APART, Feature.TILTS: TOLD_APART}
-            )
+
+    def _prepare(self) -> None:
+        if self._changes:
+            self._profile = profile_of(self._changes)
 
     def _index_joints(self) -> None:
         robot, base = self.robot, self.robot.base
-        self._dof = self._dynamics.pinocchio_order[base.nv :]
+        self._dof = self.dynamics.pinocchio_order[base.nv :]
         self._motor_dof = np.array(
             [self._dof[robot.joint_index(joint)] for joint in robot.actuators], dtype=int
         )
@@ -115,18 +146,12 @@ class SpaceEngine(Engine):
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
-        dynamics = self._dynamics
-        q, v = dynamics.start_state(start)
-        self._q[:] = dynamics.to_pinocchio(q)
-        self._v[:] = dynamics.to_pinocchio_velocity(v)
-        self.time = 0.0
-        if self._levels.planned:
-            self._levels.reset(self.robot.feet.index(start.support))
-        self._slides[:] = 0.0
-        self._foot_force[:] = 0.0
-        for name in self._booked:
-            self._booked[name] = 0.0
-        self._begun = 0.0
+        q, v = self._start_state(start)
+        self._q[:] = self.dynamics.to_pinocchio(q)
+        self._v[:] = self.dynamics.to_pinocchio_velocity(v)
+        self._begin()
+        self._slides[:] = self._foot_force[:] = self._begun = 0.0
+        self._booked = dict.fromkeys(self._booked, 0.0)
         self._begun = -self.energies()['integration']
 
     def advance(
@@ -150,7 +175,7 @@ class SpaceEngine(Engine):
         if not self._levels.planned:
             return None
         heights, feet = self._heights(), range(len(self._frames))
-        places = [float(self._dynamics.data.oMf[frame].translation[0]) for frame in self._frames]
+        places = [float(self.dynamics.data.oMf[frame].translation[0]) for frame in self._frames]
         return self._levels.walk(
             places, [float(heights[self._points.foot == foot].min()) for foot in feet]
         )
@@ -197,7 +222,7 @@ class SpaceEngine(Engine):
     ) -> np.ndarray:
         """Add springs, friction and stops of joints; return the damping of each, N m s/rad."""
         dof = self._dof
-        angle = self._dynamics.from_pinocchio(self._q)[self.robot.base.nq :]
+        angle = self.dynamics.from_pinocchio(self._q)[self.robot.base.nq :]
         damping: np.ndarray = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
         stiffness, away = self._stiffness.copy(), self._stiffness * (angle - self._rest)
         beyond = angle - np.clip(angle, self._lower, self._upper)
@@ -330,8 +355,8 @@ class SpaceEngine(Engine):
 
     def _heights(self) -> np.ndarray:
         """Return the height of the lowest point of each ball or corner over the floor, m."""
-        self._dynamics.place(self._dynamics.from_pinocchio(self._q))
-        data = self._dynamics.data
+        self.dynamics.place(self.dynamics.from_pinocchio(self._q))
+        data = self.dynamics.data
         places = np.array(
             [data.oMf[self._frames[foot]].act(place) for foot, place, _ in zip(*self._points)]
         )
@@ -362,38 +387,9 @@ class SpaceEngine(Engine):
             turns[:, 0, 2], turns[:, 2, 0] = np.sin(rise), -np.sin(rise)
         return points, turns
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m.
-
-        Args:
-            step: The touchdown, counted from 1.
-            size: m.
-        """
-        self._levels.plan(size, step)
-
-    def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
-
-        Args:
-            step: The touchdown, counted from 1.
-            size: rad.
-        """
-        self._levels.plan(0.0, step, size)
-
-    def change(self, place: float, drop: float, tilt: float) -> None:
-        """Plan a floor that leans more by tilt, rad, from a place on.
-
-        Args:
-            place: Ahead of the start, m.
-            drop: m.
-            tilt: rad, downhill positive.
-        """
-        self._changes.append(Change(place, drop, tilt))
-        self._profile = profile_of(self._changes)
-
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the step just made."""
-        dynamics = self._dynamics
+        dynamics = self.dynamics
         truth.foot_force[:] = self._foot_force
         truth.q[:] = dynamics.from_pinocchio(self._q)
         truth.v[:] = self._v[dynamics.pinocchio_order]
@@ -403,7 +399,7 @@ class SpaceEngine(Engine):
 
     def energies(self) -> dict[str, float]:
         """Return the energy ledger, J; ``integration`` is what the method itself has taken."""
-        dynamics, values = self._dynamics, self._values
+        dynamics, values = self.dynamics, self._values
         q = dynamics.from_pinocchio(self._q)
         depths = np.maximum(0.0, -self._heights())
         angle = q[self.robot.base.nq :]
@@ -428,7 +424,7 @@ class SpaceEngine(Engine):
         return {**there, **booked, 'integration': missing + self._begun}
 
     def _kinetic(self) -> float:
-        dynamics = self._dynamics
+        dynamics = self.dynamics
         return dynamics.kinetic_energy(
             dynamics.from_pinocchio(self._q), self._v[dynamics.pinocchio_order]
         )
@@ -449,5 +445,5 @@ class SpaceEngine(Engine):
 
     def link_index(self, link: str) -> int:
         """Return the number of a link's frame, below 0 of what is none."""
-        model = self._dynamics.model
+        model = self.dynamics.model
         return int(model.getBodyId(link)) if model.existBodyName(link) else -1

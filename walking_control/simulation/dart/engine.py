@@ -21,7 +21,7 @@ from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.simulation.dart.model import build_skeleton, Floors, root_joints, support_balls
+from walking_control.simulation.dart.model import build_skeleton, Floors, foot_balls, root_joints
 from walking_control.simulation.dart.rotors import Stepper, Torsion
 from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.parameters import DartParameters
@@ -111,7 +111,7 @@ class DartEngine(SteppedEngine):
         ]
         self._feet = [self._links.getBodyNode(foot) for foot in robot.feet]
         self._foot_of_body = {foot: i for i, foot in enumerate(robot.feet)}
-        self._balls = [support_balls(robot, foot) for foot in robot.feet]
+        self._balls = [foot_balls(robot, foot) for foot in robot.feet]
 
     def link_index(self, link: str) -> int:
         """Return the number of a link's body, below 0 of what is none."""

@@ -7,13 +7,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import pinocchio as pin
 
 from walking_control.exceptions import UrdfError
 from walking_control.models.floor import FloorProfile
 from walking_control.models.resources import place_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import caught_remarks, parse
+from walking_control.models.urdf_parts import add_joint, support_balls
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by
@@ -61,9 +61,7 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
         child = robot.base_link if last else f'{name}_link'
         if not last:
             ElementTree.SubElement(root, 'link', name=child)
-        joint = ElementTree.SubElement(root, 'joint', name=name, type=kind)
-        ElementTree.SubElement(joint, 'parent', link=parent)
-        ElementTree.SubElement(joint, 'child', link=child)
+        joint = add_joint(root, name, kind, parent, child)
         ElementTree.SubElement(joint, 'axis', xyz=axis)
         if kind == 'prismatic':
             ElementTree.SubElement(
@@ -238,11 +236,10 @@ def _collision_shapes(skeleton: Any) -> list[Any]:
     return [shape for shape in shapes if shape.hasCollisionAspect()]
 
 
-def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
+def foot_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
     """Return middles (in the link's axes) and radii of balls whose hull are a foot's shapes.
 
-    Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
-    inside is DART's matter, the origin of the link stands for it.
+    The origin of the link stands for a mesh, whose inside is DART's matter.
 
     Args:
         robot: The `Robot`.
@@ -251,41 +248,12 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         UrdfError: The link has no collision shape.
     """
-    points: list[np.ndarray] = []
-    radii: list[float] = []
-    for collision in parse(robot.urdf).iterfind(f"link[@name='{foot}']/collision"):
-        places, radius = _shape_balls(collision.find('geometry'))
-        origin = collision.find('origin')
-        if origin is not None:
-            turn, shift = (
-                [float(number) for number in origin.get(name, '0 0 0').split()]
-                for name in ('rpy', 'xyz')
-            )
-            places = places @ pin.rpy.rpyToMatrix(*turn).T + shift
-        points += list(places)
-        radii += [radius] * len(places)
-    if not points:
+    balls = [each or (np.zeros((1, 3)), 0.0) for each in support_balls(robot.urdf, foot)]
+    if not balls:
         raise UrdfError(
             f'URDF of {robot.name}',
             value=foot,
             limit='every foot link needs a collision geometry for DART',
         )
-    return np.array(points), np.array(radii)
-
-
-def _shape_balls(geometry: ElementTree.Element | None) -> tuple[np.ndarray, float]:
-    shape = next(iter(geometry), None) if geometry is not None else None
-    middle = np.zeros((1, 3))
-    if shape is None or shape.tag not in ('sphere', 'box', 'cylinder', 'capsule'):
-        return middle, 0.0
-    if shape.tag == 'box':
-        half = 0.5 * np.array([float(number) for number in shape.get('size', '').split()])
-        signs = np.array(np.meshgrid((-1, 1), (-1, 1), (-1, 1))).reshape(3, -1).T
-        return signs * half, 0.0
-    radius, half_length = float(shape.get('radius', 0.0)), 0.5 * float(shape.get('length', 0.0))
-    ends = np.array([[0.0, 0.0, half_length], [0.0, 0.0, -half_length]])
-    if shape.tag == 'cylinder':
-        turn = np.linspace(0.0, 2.0 * math.pi, RIM, endpoint=False)
-        rim = radius * np.stack((np.cos(turn), np.sin(turn), np.zeros(RIM)), axis=1)
-        return np.concatenate([rim + end for end in ends]), 0.0
-    return (middle, radius) if shape.tag == 'sphere' else (ends, radius)
+    places, radii = zip(*balls, strict=True)
+    return np.vstack(places), np.repeat(radii, [len(each) for each in places])
