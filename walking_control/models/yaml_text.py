@@ -56,7 +56,13 @@ def _read_integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     return value
 
 
+def _read_slice(loader: yaml.SafeLoader, node: yaml.SequenceNode) -> list[Any]:
+    """Return the bounds of a slice, as Isaac Lab's exporters write one; nothing is called."""
+    return loader.construct_sequence(node)
+
+
 _Loader.add_constructor('tag:yaml.org,2002:int', _read_integer)
+_Loader.add_constructor('tag:yaml.org,2002:python/object/apply:builtins.slice', _read_slice)
 
 
 def load_yaml(text: str) -> Any:

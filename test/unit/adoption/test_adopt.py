@@ -232,6 +232,37 @@ def test_mjcf_is_the_same_robot(tmp_path, biped):
     assert there.standing.height == pytest.approx(urdf.standing.height, abs=1e-3)
 
 
+def test_a_foot_that_is_a_mesh_has_a_level_sole(tmp_path, biped):
+    """A foot that is higher behind would stand pitched, along its axes of inertia."""
+    spec = make_plant(load_robot('walker3d')).engine.make_spec()
+    spec.compile()
+    root = ElementTree.fromstring(spec.to_xml())
+    # a wedge: 5 cm high at its heel, 1 cm at its toe
+    corners = [
+        (x, y, z)
+        for x, top in ((-0.08, 0.05), (0.12, 0.01))
+        for y in (-0.04, 0.04)
+        for z in (0.0, top)
+    ]
+    text = ' '.join(f'{number:g}' for corner in corners for number in corner)
+    asset = root.find('asset')
+    asset = ElementTree.SubElement(root, 'asset') if asset is None else asset
+    ElementTree.SubElement(asset, 'mesh', name='wedge', vertex=text)
+    feet = [body for body in root.iter('body') if body.get('name', '').endswith('foot')]
+    for body in feet:
+        for geom in body.findall('geom'):
+            body.remove(geom)
+        ElementTree.SubElement(body, 'geom', type='mesh', mesh='wedge', pos='0 0 -0.05')
+    path = tmp_path / 'stranger.xml'
+    path.write_text(ElementTree.tostring(root, encoding='unicode'))
+    efforts = {joint: 60.0 for joint in adopt_text(tmp_path, biped).tree.limits}
+    soles = adopt(path, Told(efforts=efforts)).soles
+    assert len(feet) == len(soles) == 2
+    for sole in soles:
+        assert sole.place.rotation[2, 2] == pytest.approx(1.0, abs=1e-4)
+        assert (sole.length, sole.width) == pytest.approx((0.2, 0.08), abs=1e-3)
+
+
 def test_told_counts(tmp_path, biped):
     """What the owner says would be guessed over."""
     adoption = adopt_text(

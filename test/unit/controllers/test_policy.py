@@ -13,6 +13,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.controllers.policy.controller import Policy
+from walking_control.controllers.policy.description import read_description
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -226,6 +227,115 @@ def test_gains_and_order_come_from_metadata(policy, robot_file):
     state = WalkerState(robot_file.robot)
     law.reset(state)
     np.testing.assert_allclose(tick(law, robot_file.robot, state), 2.0, rtol=1e-5)
+
+
+def deployment(robot_file, **changes):
+    """Return what unitree_rl_lab would write beside a policy of walker3d, as YAML."""
+    n = len(robot_file.robot.actuators)
+    places = list(range(n))[::-1]  # joints of the network run backwards
+    term = {'params': {}, 'clip': None, 'scale': [1.0] * 3, 'history_length': 1}
+    each = {**term, 'scale': [1.0] * n}
+    told = {
+        'joint_ids_map': places,
+        'step_dt': 0.02,
+        'stiffness': [100.0 + i for i in range(n)],
+        'damping': [1.0 + i for i in range(n)],
+        'default_joint_pos': [0.01 * i for i in range(n)],
+        'commands': {
+            'base_velocity': {
+                'ranges': {
+                    'lin_vel_x': [-0.5, 0.9],
+                    'lin_vel_y': [-0.3, 0.3],
+                    'ang_vel_z': [-0.2, 0.2],
+                    'heading': None,
+                }
+            }
+        },
+        'actions': {
+            'JointPositionAction': {
+                'clip': None,
+                'scale': [0.25] * n,
+                'offset': [0.01 * i for i in range(n)],
+            }
+        },
+        'observations': {
+            'base_ang_vel': {**term, 'scale': [0.2] * 3, 'clip': [-100.0, 100.0]},
+            'projected_gravity': {**term, 'history_length': 3},
+            'velocity_commands': term,
+            'joint_pos_rel': each,
+            'joint_vel_rel': {**each, 'scale': [0.05] * n},
+            'last_action': each,
+            'gait_phase': {**term, 'params': {'period': 0.8}},
+        },
+    }
+    text = yaml.safe_dump({**told, **changes}, sort_keys=False)
+    slice_ = '    joint_ids: !!python/object/apply:builtins.slice [null, null, null]\n'
+    return text.replace('  JointPositionAction:\n', '  JointPositionAction:\n' + slice_)
+
+
+def test_a_deployment_of_unitree_rl_lab_is_read(tmp_path, robot_file):
+    """Its gains stand in the order of motors, its angles in that of the network: a robot falls."""
+    motors = [*robot_file.robot.actuators]
+    path = tmp_path / 'deploy.yaml'
+    path.write_text(deployment(robot_file))
+    told = read_description(tmp_path / 'policy.onnx', str(path), {}, motors)
+    n = len(motors)
+    assert told.joints.names == tuple(motors[::-1])
+    assert told.joints.stiffness == pytest.approx([100.0 + i for i in range(n)][::-1])
+    assert told.joints.default == pytest.approx([0.01 * i for i in range(n)])
+    assert told.joints.scale == pytest.approx(0.25) and told.rate == pytest.approx(50.0)
+    assert told.limits == (0.9, 0.3, 0.2) and told.clock.frequency == pytest.approx(1.25)
+    assert [term.name for term in told.terms] == [
+        'base_angular_velocity',
+        'projected_gravity',
+        'command',
+        'joint_position',
+        'joint_velocity',
+        'last_action',
+        'clock_sin',
+        'clock_cos',
+    ]
+    assert told.size == 3 + 9 + 3 + 3 * n + 2 and told.terms[0].clip == pytest.approx(20.0)
+    # what is written in our own words is read as the same
+    ours = tmp_path / 'ours.yaml'
+    ours.write_text(yaml.safe_dump(told.document(), sort_keys=False))
+    again = read_description(tmp_path / 'policy.onnx', str(ours), {}, motors)
+    assert again.document() == told.document()
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'joint_ids_map': [0, 99]}, 'joint_ids_map'),
+        ({'stiffness': [1.0]}, 'stiffness'),
+        ({'actions': {}}, 'JointPositionAction'),
+        ({'step_dt': 0.0}, 'step_dt'),
+        ({'commands': None}, 'base_velocity'),
+        ({'default_joint_pos': [1.0] * 12}, 'an offset other than'),
+        ({'observations': {'height_scan': {}}}, 'height_scan'),
+        ({'observations': {'gait_phase': {}}}, 'params'),
+    ],
+)
+def test_a_deployment_that_cannot_be_read_is_refused(tmp_path, robot_file, changes, words):
+    """A robot would walk with gains or angles that nobody told."""
+    path = tmp_path / 'deploy.yaml'
+    path.write_text(deployment(robot_file, **changes))
+    with pytest.raises(InvalidInput) as refused:
+        read_description(tmp_path / 'p.onnx', str(path), {}, [*robot_file.robot.actuators])
+    assert words in str(refused.value) and '\n' not in str(refused.value)
+
+
+def test_a_history_begins_with_what_is_seen_first(policy, robot_file):
+    """A network would be told at its start that gravity had been off until then."""
+    weights = np.zeros((12, SIZE + 6))
+    weights[0, 6 + 2] = weights[1, 6 + 5] = -0.1  # the two oldest
+    terms = [*TERMS]
+    terms[2] = {'term': 'projected_gravity', 'history': 3}
+    law = policy(weights, observation=terms)
+    state = WalkerState(robot_file.robot)
+    state.position[:] = robot_file.start.posture
+    law.reset(state)
+    assert tick(law, robot_file.robot, state)[:2] == pytest.approx(10.0)
 
 
 @pytest.mark.parametrize(

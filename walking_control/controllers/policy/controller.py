@@ -41,15 +41,11 @@ class Observation:
 
     def __init__(self, description: PolicyDescription, places: np.ndarray, up: np.ndarray) -> None:
         self._description, self._places, self._up = description, places, up
-        self._counts = [description.count(term) // term.history for term in description.terms]
         self.reset()
 
     def reset(self) -> None:
         """Begin with an empty history."""
-        self._past = [
-            np.zeros((term.history, count))
-            for term, count in zip(self._description.terms, self._counts)
-        ]
+        self._past: list[np.ndarray | None] = [None] * len(self._description.terms)
 
     def read(
         self, state: WalkerState, command: np.ndarray, action: np.ndarray, phases: np.ndarray
@@ -83,9 +79,11 @@ class Observation:
         )
 
     def _remember(self, i: int, term: Term, seen: dict[str, np.ndarray]) -> np.ndarray:
-        past = self._past[i]
+        now, past = np.clip(seen[term.name] * term.scale, -term.clip, term.clip), self._past[i]
+        if past is None:
+            past = self._past[i] = np.tile(now, (term.history, 1))
         past[:-1] = past[1:]
-        past[-1] = np.clip(seen[term.name] * term.scale, -term.clip, term.clip)
+        past[-1] = now
         return past.ravel()
 
 
@@ -114,10 +112,12 @@ class Policy(Controller):
             )
         file = Path(values.file)
         self._network = load_network(file)
-        self._description = read_description(file, values.config, self._network.metadata)
+        robot, world = robot_file.robot, robot_file.values(World)
+        self._description = read_description(
+            file, values.config, self._network.metadata, [*robot.actuators]
+        )
         self.values = values
         self._check_network(file)
-        robot, world = robot_file.robot, robot_file.values(World)
         joints, held = self._description.joints, self._description.held
         self._moved, kept = (self._efforts(robot, each) for each in (joints, held))
         self._check_motors(robot)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy's network takes and gives: read from YAML, or from the network's metadata.
+"""What a policy's network takes and gives: read from YAML, deploy.yaml or the network's metadata.
 
 The angles asked of the joints are q* = default + scale a, with the network's action a; the motors
 give stiffness (q* - q) - damping q'.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require_known, RobotFileError
+from walking_control.controllers.policy.formats import is_deployment, of_deployment, of_metadata
+from walking_control.exceptions import require_known, RobotFileError
 from walking_control.models.resources import policy_path
 from walking_control.models.yaml_text import finite, mapping, read_yaml
 
@@ -34,17 +34,9 @@ TERMS: dict[str, int | None] = {
     'clock_cos': 1,
     'clock_sin': 1,
 }
-# the names that exporters write into a network's metadata
-_ALIASES = {
-    'base_lin_vel': 'base_linear_velocity',
-    'base_ang_vel': 'base_angular_velocity',
-    'velocity_commands': 'command',
-    'joint_pos': 'joint_position',
-    'joint_vel': 'joint_velocity',
-    'actions': 'last_action',
-}
 _KEYS = {'rate', 'action_scale', 'joints', 'held', 'observation', 'clock', 'limits', 'standstill'}
 _JOINT_KEYS = {'default', 'scale', 'stiffness', 'damping', 'observed'}
+NO_CLIP = 1e6
 STANDSTILLS = ('stands', 'steps')
 
 
@@ -56,7 +48,8 @@ class Term:
         name: One of `TERMS`.
         scale: Factor, one for all or one for each of its numbers.
         clip: Largest magnitude after scaling.
-        history: How many observations of it the network takes, the oldest first.
+        history: How many observations of it the network takes, the oldest first; those before the
+            first are like it.
     """
 
     name: str
@@ -84,6 +77,18 @@ class JointGains:
     stiffness: np.ndarray
     damping: np.ndarray
     observed: np.ndarray
+
+    def document(self) -> dict[str, dict[str, Any]]:
+        """Return what a YAML file says of them: name -> key -> value."""
+        keys = 'default', 'scale', 'stiffness', 'damping'
+        columns = np.column_stack([getattr(self, key) for key in keys])
+        rows = {
+            name: dict(zip(keys, row, strict=True))
+            for name, row in zip(self.names, columns.tolist(), strict=True)
+        }
+        for name in np.array(self.names)[self.observed == 0.0]:
+            rows[name]['observed'] = False
+        return rows
 
 
 @dataclass(frozen=True)
@@ -138,23 +143,49 @@ class PolicyDescription:
         """Return how many numbers a term has, its history counted."""
         return (TERMS[term.name] or len(self.joints.names)) * term.history
 
+    def document(self) -> dict[str, Any]:
+        """Return what its YAML file says, in plain types."""
+        told: dict[str, Any] = {
+            'rate': self.rate,
+            'observation': [
+                {'term': term.name, 'scale': np.ravel(term.scale).tolist()}
+                | ({'clip': term.clip} if term.clip < NO_CLIP else {})
+                | ({'history': term.history} if term.history > 1 else {})
+                for term in self.terms
+            ],
+            'clock': {**vars(self.clock), 'start': [*self.clock.start]},
+            'limits': [*self.limits],
+            'joints': self.joints.document(),
+        }
+        for term in told['observation']:
+            if len(term['scale']) == 1:
+                term['scale'] = term['scale'][0]
+        if self.held.names:
+            told['held'] = self.held.document()
+        return told | ({'standstill': self.standstill} if self.standstill else {})
 
-def read_description(file: Path, config: str, metadata: Mapping[str, str]) -> PolicyDescription:
+
+def read_description(
+    file: Path, config: str, metadata: Mapping[str, str], motors: Sequence[str]
+) -> PolicyDescription:
     """Return the description of a network.
 
     Args:
         file: Of the network.
-        config: Path of a YAML file, or name of a shipped one; empty takes ``file`` with the ending
-            ``.yaml``, if it exists.
+        config: Path of a YAML file, ours or a ``deploy.yaml`` of unitree_rl_lab, or name of a
+            shipped one; empty takes ``file`` with the ending ``.yaml``, if it exists.
         metadata: Of the network: name -> text.
+        motors: Of the robot, in the order in which its maker numbers them.
 
     Raises:
         InvalidInput: Nobody tells it, or what is told is incomplete or contradicts itself.
     """
     path = policy_path(config) if config else file.with_suffix('.yaml')
-    told = _from_metadata(metadata)
+    told = of_metadata(metadata)
     if config or path.is_file():
         own = mapping(read_yaml(path, f'policy file {path}'), f'policy file {path}')
+        if is_deployment(own):
+            own = of_deployment(own, motors)
         joints = mapping(own.get('joints', {}), 'policy: joints')
         # the network's order counts; the file adds what its metadata leaves out
         merged = {
@@ -243,7 +274,7 @@ def _read_term(entry: object, joints: int) -> Term:
     return Term(
         name,
         np.array([finite(value, f'policy: {name}.scale') for value in values]),
-        finite(told.get('clip', 1e6), f'policy: {name}.clip', 0.0),
+        finite(told.get('clip', NO_CLIP), f'policy: {name}.clip', 0.0),
         int(history),
     )
 
@@ -258,39 +289,3 @@ def _known(told: Mapping[str, Any], known: set[str], what: str) -> None:
     """Refuse a name that nobody reads, with the nearest one that somebody does."""
     for name in told:
         require_known(name, sorted(known), f'{what}: {name}', RobotFileError, limit='is unknown')
-
-
-def _from_metadata(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a network's own metadata says, as far as its names are in use.
-
-    mjlab and BeyondMimic write texts separated by commas (joint_names, joint_stiffness,
-    joint_damping, default_joint_pos, action_scale, observation_names), holosoma JSON lists
-    (dof_names, kp, kd, command_ranges).
-    """
-
-    def read(key: str) -> list[Any]:
-        text = metadata.get(key, '')
-        if text.startswith(('[', '{')):
-            return list(json.loads(text))
-        return [each.strip() for each in text.split(',') if each.strip()]
-
-    told: dict[str, Any] = {}
-    try:
-        names = read('joint_names') or read('dof_names')
-        if not names:
-            return told
-        columns = {
-            'stiffness': read('joint_stiffness') or read('kp'),
-            'damping': read('joint_damping') or read('kd'),
-            'default': read('default_joint_pos'),
-            'scale': read('action_scale'),
-        }
-        told['joints'] = {
-            str(name): {key: float(c[i % len(c)]) for key, c in columns.items() if c}
-            for i, name in enumerate(names)
-        }
-        if metadata.get('observation_names'):
-            told['observation'] = [_ALIASES.get(name, name) for name in read('observation_names')]
-    except (ValueError, TypeError, IndexError) as error:
-        raise InvalidInput('metadata of the policy', limit=f'cannot be read: {error}') from error
-    return told

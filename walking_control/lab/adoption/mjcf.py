@@ -32,7 +32,7 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
     """Return URDF text, guesses and joint -> armature, kg m^2, of an MJCF file.
 
     A body with several hinges becomes as many links, all but the last without mass. A mesh
-    becomes the box MuJoCo fits to it.
+    becomes the box around it along the axes of its link, in which its author drew it.
 
     Raises:
         UrdfError: MuJoCo cannot compile it, it has no body or a ball joint.
@@ -223,9 +223,16 @@ class _Writer:
     def _add_shape(self, link: ElementTree.Element, geom: int) -> None:
         model, kind = self._model, self._mj.mjtGeom(self._model.geom_type[geom]).name[7:]
         size, place = model.geom_size[geom], _se3(model.geom_pos[geom], model.geom_quat[geom])
-        if kind in ('MESH', 'ELLIPSOID'):
-            middle, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
-            kind, size, place = 'BOX', half, place * pin.SE3(np.eye(3), np.array(middle))
+        if kind == 'MESH':  # MuJoCo turns it to its axes of inertia, in which a foot is pitched
+            mesh = model.geom_dataid[geom]
+            first = model.mesh_vertadr[mesh]
+            points = np.array(model.mesh_vert[first : first + model.mesh_vertnum[mesh]], float)
+            points = points @ place.rotation.T + place.translation
+            low, high = points.min(axis=0), points.max(axis=0)
+            kind, size = 'BOX', 0.5 * (high - low)
+            place = pin.SE3(np.eye(3), 0.5 * (low + high))
+        elif kind == 'ELLIPSOID':
+            kind = 'BOX'
         if kind not in _SHAPES:
             return
         touches = model.geom_contype[geom] or model.geom_conaffinity[geom]
