@@ -5,7 +5,7 @@ Beside the control loop that is lied to runs its twin, which hears the truth abo
 what their efforts differ by is what the lie does. Each lie is told in a copy of the process, so
 that all of them begin in the same instant of the same walk.
 
-python test/helpers/sensor_lies.py ROBOT [--noise lab] [--share 0.1] [--at 1.9 2.0]; doc/safety.md
+python test/helpers/sensor_lies.py ROBOT [--noise lab] [--share 0.1] [--at 1.9 2.0]; doc/sensor_checks.md
 states the limits.
 """
 
@@ -41,7 +41,7 @@ WALKS = {
 }
 
 
-# largest change of effort at any time, and on average, of the limit: doc/safety.md
+# largest change of effort at any time, and on average, of the limit: doc/sensor_checks.md
 LIMITS = {'': (0.1, 0.02), 'foot': (math.inf, 0.1), 'acceleration': (0.4, 0.12)}
 FAINT = {
     'dribbel': {'foot': (math.inf, 0.3)},  # 30 N are less than its contact_on
