@@ -51,7 +51,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert built.returncode == 0, built.stderr
     (entry,) = re.findall('url=(.+)"', (tmp_path / 'index.html').read_text())
     assert (tmp_path / entry).is_file()
-    equations = (tmp_path / 'doc' / 'estimation.html').read_text()
+    equations = (tmp_path / 'doc' / 'estimation_evidence.html').read_text()
     assert '$$' not in equations and r'$\hat' not in equations  # they would stand there as source
 
 

@@ -5,8 +5,8 @@ Beside the control loop that is lied to runs its twin, which hears the truth abo
 what their efforts differ by is what the lie does. Each lie is told in a copy of the process, so
 that all of them begin in the same instant of the same walk.
 
-python test/helpers/sensor_lies.py ROBOT [--noise lab] [--share 0.1] [--at 1.9 2.0]; doc/sensor_checks.md
-states the limits.
+python test/helpers/sensor_lies.py ROBOT [--noise lab] [--share 0.1] [--at 1.9 2.0];
+doc/sensor_checks.md states the limits.
 """
 
 import argparse

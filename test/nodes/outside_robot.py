@@ -3,7 +3,8 @@
 
 It publishes what a robot publishes whatever the controller does, and keeps what comes back with
 the time it came. As a program it gives a controller and a watchdog in processes of their own a bad
-time, one of `TRIALS` after the other, and prints what came of it as the table of doc/safety_evidence.md:
+time, one of `TRIALS` after the other, and prints what came of it as the table of
+doc/safety_evidence.md:
 
     python test/nodes/outside_robot.py [TRIAL ...]
 """

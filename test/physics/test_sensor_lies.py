@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever one number of a sensor says: a fault, or hardly another effort (doc/sensor_checks.md)."""
+"""A number that a sensor gets wrong: a fault, or hardly another effort (doc/sensor_checks.md)."""
 
 import pytest
 from sensor_lies import all_lies, is_borne, LIMITS, try_lies, WALKS

@@ -40,7 +40,7 @@ LEAST = 1e-5  # rad, rad/s, m/s^2: nothing is measured better; a perfect filter 
 
 
 class InertialOdometry(LegOdometry):
-    """The contact-aided invariant Kalman filter [HJGE20]; doc/estimation.md derives it.
+    """The contact-aided invariant Kalman filter [HJGE20]; doc/estimation_evidence.md derives it.
 
     The body of the filter has its origin in the IMU and the axes of the base. A base that moves
     in the plane, or does not turn, is the same body with what it cannot do left out.

@@ -5,7 +5,7 @@ The state is the orientation of the body, columns in the floor frame (velocity, 
 for every foot) and two biases, of gyroscope and accelerometer, in body axes. The error is the
 right-invariant one, ``X_estimated X_true^-1 = exp(xi)`` of [HJGE20], that of the biases
 their difference. Its order is that of the covariance: turn, velocity, position, feet, gyroscope,
-accelerometer, three entries each. doc/estimation.md derives all that stands here.
+accelerometer, three entries each. doc/estimation_evidence.md derives all that stands here.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What soles say to an invariant Kalman filter that points cannot: a flat one does not turn.
 
-doc/estimation.md derives the angle about the floor's normal that says how wrong the gyroscope's
-bias is. It is taken once a step, when the sole leaves the floor: the noise of encoders counts at
-both ends of that time alone. In it the body turns little against the normal, so that n is that of
-its beginning; the gyroscope's noise in e is not counted as the same that is in R.
+doc/estimation_evidence.md derives the angle about the floor's normal that says how wrong the
+gyroscope's bias is. It is taken once a step, when the sole leaves the floor: the noise of encoders
+counts at both ends of that time alone. In it the body turns little against the normal, so that n is
+that of its beginning; the gyroscope's noise in e is not counted as the same that is in R.
 """
 
 import math
