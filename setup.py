@@ -32,7 +32,8 @@ setup(
     packages=find_packages(include=[package, f'{package}.*']),
     package_data={
         package: ['py.typed', '__init__.pyi'],
-        f'{package}.lab.reports': ['*.html'],
+        f'{package}.cli': ['templates/*'],
+        f'{package}.lab.reports': ['templates/*'],
         f'{package}.lab.reports.reproduction': ['*.yaml'],
     },
     data_files=[
@@ -57,7 +58,7 @@ setup(
         # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead
         (f'lib/{package}', glob('scripts/*')),
     ],
-    install_requires=['setuptools', 'numpy', 'pin', 'PyYAML', 'scipy', 'xacro'],
+    install_requires=['setuptools', 'Jinja2', 'numpy', 'pin', 'PyYAML', 'scipy', 'xacro'],
     extras_require={
         'ros': [f'ros-jazzy-rclpy[fastrtps]{wheels}', f'ros-jazzy-std-srvs{wheels}']
         + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],

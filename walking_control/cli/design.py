@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 import math
 from typing import Any
 
 import numpy as np
 
 from walking_control.cli.common import Common, OR_URDF, Seeded
-from walking_control.cli.output import Answer, print_rows, save_figures
+from walking_control.cli.output import Answer, save_figures, text
 from walking_control.cli.verb import argument, numbers, option, ratios, verb, words
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import load_mechanism, Mechanism
@@ -21,7 +21,6 @@ from walking_control.exceptions import InvalidInput
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.design_page import write_design_page
-from walking_control.runs.result import plain
 
 CURVES = 6  # joints over which the index is drawn if nobody says which
 ZEROS = 8  # postures printed; --json has all
@@ -97,7 +96,7 @@ def transmission(options: _Transmission) -> Answer:
     )
     return Answer(
         study,
-        _print_transmission,
+        text('transmission.txt'),
         write=lambda folder: [
             *save(folder),
             write_design_page(limb, study, folder / 'transmission.html'),
@@ -136,7 +135,7 @@ def rotom(options: _Rotom) -> Answer:
     study['assumptions'] = [*mechanism.assumptions, *assumed]
     return Answer(
         study,
-        _print_rotom,
+        text('rotom.txt'),
         write=save_figures(lambda: {'rotom': plots.design.plot_rotom(mechanism, study)}),
         document='rotom.json',
     )
@@ -247,87 +246,3 @@ def _joints(options: _Rotom, mechanism: Mechanism) -> tuple[str, ...]:
     if options.joint:
         return tuple(options.joint)
     return mechanism.joints if options.out is not None and len(mechanism.joints) <= CURVES else ()
-
-
-def _print_transmission(study: Mapping[str, Any]) -> None:
-    print(
-        f'{study["robot"]}, {study["frame"]} along {study["axes"]}, base {study["base"]}, '
-        f'rotors {study["rotors"]}'
-    )
-    print_rows((('assumed', sentence) for sentence in study['assumptions']), 9)
-    names = ('reduction', 'reflected_inertia', 'efficiency', 'back_efficiency', 'torque')
-    heads = ('reduction', 'reflected kg m2', 'efficiency', 'backward', 'torque N m')
-    along = ', '.join(f'{value:.3g}' for value in study['direction'])
-    lossless = study['forces']['FC']  # infinite where no limit of torque is known
-    limited = 0.0 < lossless < math.inf
-    rows: list[tuple[str, Sequence[str | float]]] = [
-        ('motor', heads),
-        *((joint, [motor[name] for name in names]) for joint, motor in study['motors'].items()),
-        (f'along ({along}) of {study["axes"]}:', ()),
-        ('mass, kg', ('effective', 'diagonal')),
-        *((name, (each['effective'], each['diagonal'])) for name, each in study['masses'].items()),
-        ('force', ('N', 'of FC')),
-        *(
-            (name, (force, force / lossless) if limited else (force,))
-            for name, force in study['forces'].items()
-        ),
-    ]
-    for name, cells in rows:
-        texts = (cell if isinstance(cell, str) else f'{cell:.4g}' for cell in cells)
-        print(f'{name:>22}' + ''.join(f'{text:>17}' for text in texts))
-    if study['impact_mitigation']:
-        print(
-            f'{"impact mitigation":>22}'
-            + ''.join(f'  {name} {value:.4f}' for name, value in study['impact_mitigation'].items())
-        )
-    for mode, error in study['symmetric_error'].items():
-        of_coupled = (
-            'none coupled'
-            if error['of_coupled'] is None
-            else f'{100 * error["of_coupled"]:.3g} % of the coupled energy'
-        )
-        print(
-            f'{"symmetric, " + mode:>22}  actual error {100 * error["worst"]:.3g} %, '
-            f'{of_coupled}; printed estimate {100 * error["estimate"]:.3g} %'
-        )
-
-
-def _print_rotom(study: Mapping[str, Any]) -> None:
-    contacts = (
-        f'on {", ".join(study["contacts"])} ({study["contact_kind"]})'
-        if study['contacts']
-        else 'no contacts'
-    )
-    print(
-        f'{study["robot"]}, base {study["base"]}, {contacts}, {study["mass"]:.4g} kg move along '
-        f'{study["moves_along"]}'
-    )
-    print_rows((('assumed', sentence) for sentence in study['assumptions']), 9)
-    zeros = study['zeros'] or ()
-    rows = [
-        ('direction', str(plain(study['direction']))),
-        ('RoToM', f'{study["rotom"]:.4f}'),
-        ('to the surface', f'{study["to_surface"]:.4f}'),
-        ('index', f'{study["index"]:.4f}'),
-        *(
-            ('half axis', f'{length:.4f} along {_listed(axis, ".3f")}')
-            for length, axis in zip(study['half_axes'], np.array(study['directions']).T)
-        ),
-        ('torque towards less', _by_joint(study['descending_torque'], '.3g')),
-        *(('zero', _by_joint(posture, '.4f')) for posture in zeros[:ZEROS]),
-    ]
-    if len(zeros) > ZEROS:
-        rows.append(('zero', f'and {len(zeros) - ZEROS} more'))
-    if study['zeros'] == []:
-        rows.append(('zero', 'none found within the joint limits'))
-    print_rows(rows, 22)
-
-
-def _listed(values: np.ndarray, form: str) -> str:
-    """Return numbers in one line, without the sign of a zero."""
-    return ', '.join(f'{value:{form}}' for value in values + 0.0)
-
-
-def _by_joint(values: Mapping[str, float], form: str) -> str:
-    """Return joints and their numbers in one line, without the sign of a zero."""
-    return ', '.join(f'{joint} {round(value, 6) + 0.0:{form}}' for joint, value in values.items())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 import math
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -133,20 +133,12 @@ def _search_space(
         'assumed': found.assumed,
         'file': file,
     }
-    return Answer(result, _print_space, reasons, files=[file] if file else [])
-
-
-def _print_space(result: Mapping[str, Any]) -> None:
-    for row in result['members']:
-        print(
-            '{speed:.3g} m/s{on}: cost of transport {cost_of_transport_electrical:.4f} at the '
-            'supply, {cost_of_transport_each_joint:.4f} each joint alone, {heat:.0f} % of it '
-            'heat; {period:.3f} s, {step_length:.3f} m long, {step_width:.3f} m wide'.format(
-                on=on_slope(row['slope']), heat=100.0 * row['copper_share'], **row
-            )
-        )
-    if result['assumed']:
-        print(f'  {result["assumed"]}')
+    return Answer(
+        result,
+        output.text('gaits_in_space.txt', on_slope=on_slope),
+        reasons,
+        files=[file] if file else [],
+    )
 
 
 def _all_the_same(found: GaitSearch) -> str:
@@ -181,25 +173,13 @@ def _search_speeds(
     reasons = [row['reason'] for rows in curves.values() for row in rows]
     return Answer(
         {'curves': curves},
-        _print_curves,
+        output.text('gaits_over_speed.txt'),
         [reason for reason in reasons if reason is not None],
         files=[] if options.out is None else [str(gaits.save_family(found, options.out))],
         write=output.save_figures(
             lambda: {'cost_over_speed': plots.gait.plot_cost_over_speed(curves)}
         ),
     )
-
-
-def _print_curves(result: Mapping[str, Any]) -> None:
-    for name, row in [(name, row) for name, rows in result['curves'].items() for row in rows]:
-        adapted = ', '.join(
-            f'{key.rpartition(".")[2]} {value:.4g}' for key, value in row['parameters'].items()
-        )
-        print(
-            f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
-            f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
-            f'{row["pressure_reach"]:.2g} m {adapted}'
-        )
 
 
 class _Cycle(common.Seeded, common.Following, common.Timed):
@@ -231,26 +211,7 @@ def cycle(options: _Cycle) -> Answer:
             }
         return figures
 
-    return Answer(result, _print_cycles, files=files, write=output.save_figures(draw))
-
-
-def _print_cycles(result: dict[str, Any]) -> None:
-    for found in result['cycles']:
-        values = ', '.join(f'{value:.4g}' for value in found['eigenvalues'])
-        print(
-            f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
-            f'step {found["step_length"]:.6g} m, speed {found["speed"]:.6g} m/s'
-        )
-        for name in ('q', 'v'):
-            print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
-        print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
-        if found['scuff_reach'] is not None:
-            print(
-                f'  foot up to {1000.0 * found["foot_depth"]:.2g} mm deep in the floor, '
-                f'till {found["scuff_reach"]:.2g} m ahead of the stance foot'
-            )
-        if found.get('reason'):
-            print(f'  no gait file: {found["reason"]}')
+    return Answer(result, output.text('cycles.txt'), files=files, write=output.save_figures(draw))
 
 
 class _Atlas(common.Seeded, common.Following):
@@ -289,26 +250,10 @@ def atlas(options: _Atlas) -> Answer:
     )
     return Answer(
         result,
-        _print_atlas,
+        output.text('atlas.txt'),
         write=output.save_figures(lambda: {'atlas': plots.gait.plot_atlas(result)}),
         document='atlas.json',
     )
-
-
-def _print_atlas(result: dict[str, Any]) -> None:
-    for branch in result['branches']:
-        first, *_, last = cycles = branch['cycles']
-        print(
-            f'{sum(cycle["stable"] for cycle in cycles)} of {len(cycles)} cycles of '
-            f'{branch["strides"]} strides are stable, from {result["parameter"]} '
-            f'{first["value"]:.6g} ({branch["begin"]}) to {last["value"]:.6g} ({branch["end"]})'
-        )
-        for cycle in cycles:
-            if cycle['event']:
-                print(
-                    f'  {cycle["event"]} at {cycle["value"]:.8g}: {cycle["speed"]:.6g} m/s, '
-                    f'eigenvalues {", ".join(f"{x:.4g}" for x in cycle["eigenvalues"])}'
-                )
 
 
 class _Impact(common.Timed):
@@ -334,16 +279,4 @@ def impact(options: _Impact) -> Answer:
             )
         return figures
 
-    return Answer(result, _print_impact, write=output.save_figures(draw))
-
-
-def _print_impact(result: dict[str, Any]) -> None:
-    for share, direction in zip(
-        result['singular_values'], result['principal_directions'], strict=True
-    ):
-        rates = ', '.join(f'{value:.4g}' for value in direction)
-        print(
-            f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
-            f'of {", ".join(result["coordinates"])}'
-        )
-    print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
+    return Answer(result, output.text('impact.txt'), write=output.save_figures(draw))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import json
 import math
 import sys
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import writing_to
 from walking_control.lab import reports
+from walking_control.lab.reports.templates import fill
 from walking_control.runs.metrics import summarize
 from walking_control.runs.quantities import failure
 from walking_control.runs.result import plain
@@ -92,6 +93,16 @@ def answer_run(run: Run, extra: Mapping[str, Any]) -> Answer:
     )
 
 
+def text(name: str, /, **more: Any) -> Callable[[Mapping[str, Any]], None]:
+    """Return what prints a result by a template.
+
+    Args:
+        name: File in ``cli/templates``.
+        **more: What it names beside the entries of the result.
+    """
+    return lambda result: print(fill(__package__, name, **result, **more), end='')
+
+
 def without(*names: str) -> Callable[[Mapping[str, Any]], None]:
     """Return what prints a summary but for these entries."""
     return lambda result: print_summary(
@@ -137,80 +148,9 @@ def save_figures(
     return save
 
 
-def print_rows(rows: Iterable[tuple[str, object]], width: int = 16) -> None:
-    """Print names and values, one a line."""
-    for name, value in rows:
-        print(f'{name:>{width}}: {value}')
-
-
 def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the entries of a summary that are known, one a line."""
-    rows = [
-        (name, value)
-        for name, value in summary.items()
-        if name not in ('files', 'route', 'segments') and not isinstance(value, dict)
-    ]
-    for group, values in summary.items():
-        if isinstance(values, dict):
-            rows += [(f'{group} {name}', value) for name, value in values.items()]
-    rows += [
-        (f'route {verdict["name"]}', _verdict(verdict)) for verdict in summary.get('route', ())
-    ]
-    known = ((name, value) for name, value in rows if value is not None)
-    print_rows(((name.replace('_', ' '), _text(value)) for name, value in known), 36)
-
-
-def _verdict(verdict: Mapping[str, Any]) -> str:
-    """Return how a segment of a route was kept, in one line."""
-    figures = ', '.join(
-        f'{name.replace("_", " ")} {_text(verdict[name])}'
-        for name in (
-            'speed',
-            'sideways',
-            'turn',
-            'heading_error',
-            'push',
-            'steps',
-            'cost_of_transport_electrical',
-            'on_gait',
-        )
-        if verdict.get(name) is not None
-    )
-    said = {True: 'kept', False: f'missed: {verdict["reason"]}', None: verdict['reason']}[
-        verdict['kept']
-    ]
-    return f'{said}; {figures}' if figures else said
-
-
-def _text(value: object) -> str:
-    """Return a value of a summary as people read it, a range or group in one line."""
-    if isinstance(value, dict):
-        return ', '.join(f'{name.replace("_", " ")} {_text(item)}' for name, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ' to '.join(_text(item) for item in value)
-    return f'{value:.4g}' if isinstance(value, float) else str(value)
-
-
-def format_cells(result: dict[str, Any]) -> list[str]:
-    """Return the table of an envelope; ``>`` survived the last size, ``?`` is not known."""
-    cells = result['cells']
-    phases = list(dict.fromkeys(cell['phase'] for cell in cells))
-    pushes = cells[0]['direction_deg'] is not None
-    title = 'direction (deg) \\ phase' if pushes else 'place (steps)'
-    lines = [f'{title:>26}' + ''.join(f'{phase:>8.4g}' for phase in phases)]
-    for direction in dict.fromkeys(cell['direction_deg'] for cell in cells):
-        row = [cell for cell in cells if cell['direction_deg'] == direction]
-        name = f'{direction:g}' if pushes else result['disturbance'].replace('_', ' ')
-        lines.append(f'{name:>26}' + ''.join(f'{_cell_text(cell, result):>8}' for cell in row))
-    return lines
-
-
-def _cell_text(cell: dict[str, Any], result: dict[str, Any]) -> str:
-    """Return the first failing size of a cell as people read it."""
-    if not cell['known']:
-        return '?'
-    first = cell['first_failure']
-    return f'> {result["largest"]:g}' if first is None else f'{first:g}'
+    text('summary.txt', summary=summary)({})
 
 
 def to_json(result: Mapping[str, Any]) -> str:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 import math
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
+
 from walking_control.cli.common import Common, OfBag, RECORDED, ROBOT
-from walking_control.cli.output import Answer, save_figures, say, say_nothing, say_remark
+from walking_control.cli.output import Answer, save_figures, say, say_nothing, say_remark, text
 from walking_control.cli.verb import argument, not_negative, option, positive, share, verb
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
@@ -31,7 +33,6 @@ from walking_control.runs.tables import (
 
 if TYPE_CHECKING:
     from walking_control.ros.recording.bag import Bag
-    from walking_control.ros.recording.log_estimate import LogErrors
     from walking_control.runs.indicators import Walk
 
 SAME = 1e-6  # relative, of masses
@@ -90,13 +91,6 @@ def estimate(options: _Estimate) -> Answer:
     errors = {name: log.judge_estimate(run, part) for name, part in parts.items()}
     say_remark(bag.remark)
 
-    def say(_: Any) -> None:
-        for name, found in errors.items():
-            _say_errors(name, found)
-        if fitted:
-            settings = (f'--set estimator.{name}={value:g}' for name, value in fitted.items())
-            print('fitted:', *settings)
-
     result = {
         'robot': run.robot.name,
         'rows': len(run.time),
@@ -104,21 +98,7 @@ def estimate(options: _Estimate) -> Answer:
         **{name: None if found is None else vars(found) for name, found in errors.items()},
         'recording': str(options.recording),
     }
-    return Answer(result, say, write=run.report)
-
-
-def _say_errors(name: str, found: LogErrors | None) -> None:
-    if found is None:
-        print('the recording tells no truth: nothing to compare with')
-        return
-    place = ' '.join(f'{1e3 * value:.1f}' for value in found.place_rms)
-    tilt = ' '.join(f'{math.degrees(value):.2f}' for value in (*found.tilt_rms, found.yaw_rms))
-    share = '' if found.place_share is None else f', {100.0 * found.place_share:.1f} % of the way'
-    print(
-        f'{name}: {found.duration:.1f} s, {found.way:.2f} m; place {place} mm rms, '
-        f'{1e3 * found.place_final:.1f} mm at the end{share}; roll, pitch, yaw {tilt} degrees '
-        f'rms; NEES {"-" if found.nees is None else format(found.nees, ".2f")}'
-    )
+    return Answer(result, text('estimate.txt', parts=errors), write=run.report)
 
 
 class _Replay(OfBag):
@@ -199,7 +179,8 @@ def measure(options: _Measure) -> Answer:
         'falls_from': float(lost[0]) if len(lost) else None,
         'remarks': remarks,
     }
-    return Answer(result, _print_indicators, document='indicators.json')
+    say = text('indicators.txt', digits=partial(np.array2string, precision=4))
+    return Answer(result, say, document='indicators.json')
 
 
 def _walk(options: _Measure) -> tuple[Walk, list[str]]:
@@ -220,19 +201,6 @@ def _walk(options: _Measure) -> tuple[Walk, list[str]]:
         found = options.robot or next(filter(Path.is_file, above), 'robot.yaml')
         return measured_walks.read_walk(path, *measured_walks.read_body(Path(found)))
     return measured_walks.walk_of_run(pick, robot_file.robot), []
-
-
-def _print_indicators(result: Mapping[str, Any]) -> None:
-    from numpy import array, array2string
-
-    for words in result['remarks']:
-        print(f'remark: {words}')
-    for name, found in result['indicators'].items():
-        steps = {f'  of a step, {phase}': of['mean'] for phase, of in found['by_phase'].items()}
-        for what, value in {f'{name} [{found["unit"]}]': found['value'], **steps}.items():
-            print(f'{what}: {array2string(array(value, float), precision=4)}')
-    if result['falls_from'] is not None:
-        print(f'falls from {result["falls_from"]:.2f} s on')
 
 
 class _Identify(Common):
@@ -261,23 +229,7 @@ def identify(options: _Identify) -> Answer:
         options.model_error,
     )
     result = {**found, 'run': str(options.recording)}
-    return Answer(result, _print, document='identification.json')
-
-
-def _print(result: Mapping[str, Any]) -> None:
-    print(
-        f'{result["steps"]} steps, {result["windows"]} windows, condition '
-        f'{result["condition"]:.3g}; intervals of {100.0 * result["confidence"]:g} %'
-    )
-    print(f'{"":28} {"value":>10} {"from":>10} {"to":>10} {"robot file":>10}')
-    for name, found in result['parameters'].items():
-        numbers = (found['value'], found['low'], found['high'], found['robot_file'])
-        print(f'{name:28} ' + ' '.join(_cell(value) for value in numbers) + f' {found["unit"]}')
-
-
-def _cell(value: float | None) -> str:
-    """Return a number, or what stands for one that the run does not tell."""
-    return f'{"-":>10}' if value is None or not math.isfinite(value) else f'{value:10.5g}'
+    return Answer(result, text('identification.txt'), document='identification.json')
 
 
 def _walker(options: _Identify | _Measure) -> RobotFile:

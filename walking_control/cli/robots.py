@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.common import Answered, ROBOT, Writing
-from walking_control.cli.output import Answer, print_rows, say, say_nothing
+from walking_control.cli.output import Answer, say, say_nothing, text
 from walking_control.cli.verb import (
     argument,
     duration,
@@ -25,7 +25,7 @@ from walking_control.lab.adoption.guess import Told
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery
-from walking_control.lab.reports.page import write_bring_up_page
+from walking_control.lab.reports.templates import write_page
 from walking_control.models.resources import robot_path
 from walking_control.ros.ros2_control.files import write_ros2_control
 from walking_control.ros.ros2_control.wiring import wire
@@ -121,9 +121,7 @@ def adopt(options: _Adopt) -> Answer:
         'command': options.command,
     }
     files += _draw(adoption, options.out)
-    return Answer(
-        result, lambda _: _print_adoption(adoption), files=files, document='adoption.json'
-    )
+    return Answer(result, text('adoption.txt'), files=files, document='adoption.json')
 
 
 def _draw(adoption: Adoption, folder: Path) -> list[str]:
@@ -133,15 +131,6 @@ def _draw(adoption: Adoption, folder: Path) -> list[str]:
     except MissingDependency as error:
         say(f'no picture: {error}')
         return []
-
-
-def _print_adoption(adoption: Adoption) -> None:
-    for guess in adoption.guesses:
-        value = ', '.join(guess.value) if isinstance(guess.value, list) else guess.value
-        option = f'; or {guess.option}' if guess.option else ''
-        print(f'{guess.what:>16}: {value}')
-        print(f'{"":>16}  {guess.confidence}: {guess.why}{option}')
-    print_rows(('suspicious', error) for error in adoption.suspicions)
 
 
 class _BringUp(Writing):
@@ -191,11 +180,11 @@ def bring_up(options: _BringUp) -> Answer:
     with writing_to(options.out):
         result = summarize(go(site))
     result['robot'], result['command'] = str(path), options.command
-    page = write_bring_up_page(result, options.out)
+    page = write_page(options.out / 'bring_up.html', **result)
     stopped = [step for step in result['steps'] if not step['ok']]
     return Answer(
         result,
-        _print_steps,
+        text('bring_up.txt', sentence=sentence),
         [f'{step["name"]} did not pass: {sentence(step)}' for step in stopped[:1]],
         files=[*(file for step in result['steps'] for file in step['files']), page],
         document='summary.json',
@@ -207,22 +196,6 @@ def _write_ros2_control(site: Site) -> Outcome:
     folder.mkdir(exist_ok=True)
     files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
     return Outcome(True, f'{len(files)} files', len(files), files=files)
-
-
-def _print_steps(result: Mapping[str, Any]) -> None:
-    steps = result['steps']
-    print_rows((step['name'], f'{step["verdict"]}: {sentence(step)}') for step in steps)
-    files = [step['robot_file'] for step in steps if step['ok'] and step['robot_file']]
-    if result['ok'] and files:
-        print(f'this file walks: {files[-1]}')
-        for verb, more in (('simulate', ''), ('demo', ''), ('simulate', ' --disturb push=0.3@8')):
-            print(f'  walking_control {verb} {files[-1]}{more}')
-        for step in steps:
-            for file in step['files']:
-                if file.endswith('_fast.yaml'):
-                    print(f'faster: {file}')
-                elif file.endswith('_natural.yaml') and step['verdict'] == 'passed':
-                    print(f'on gaits of its own: {file}')
 
 
 def sentence(step: dict[str, object]) -> str:

@@ -3,10 +3,9 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from walking_control.cli.common import Answered, Common, needing_ros, ROBOT
-from walking_control.cli.output import Answer, print_rows, say_nothing
+from walking_control.cli.output import Answer, say_nothing, text
 from walking_control.cli.verb import argument, option, Options, port, positive, verb
 from walking_control.exceptions import writing_to
 from walking_control.loading import load_robot
@@ -145,16 +144,4 @@ def ros2_control(options: _Ros2Control) -> Answer:
         if virtual
         else [],
     }
-    return Answer(result, _print, files=files)
-
-
-def _print(result: dict[str, Any]) -> None:
-    print_rows(
-        [
-            *((name, ', '.join(result[name]) or 'none') for name in ('motors', 'locks', 'passive')),
-            ('imu', result['imu']),
-            *result['forces'].items(),
-            *(('controller', f'{name}, {kind}') for name, kind in result['controllers'].items()),
-            *(('assumed', sentence) for sentence in result['assumptions']),
-        ]
-    )
+    return Answer(result, text('ros2_control.txt'), files=files)

@@ -16,9 +16,9 @@ from walking_control.cli.common import (
     Sensed,
     walking_robot,
 )
-from walking_control.cli.output import Answer, print_rows, save_figures
+from walking_control.cli.output import Answer, save_figures, text
 from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
-from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
+from walking_control.exceptions import NotAchieved, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
@@ -79,7 +79,8 @@ def statics(options: _Statics) -> Answer:
     )
     fails = result['status'] != 'feasible'
     errors = [f'{posture.name} cannot be held: {result["reason"]}'] if fails else []
-    return Answer(result, _print_statics, errors, files=result['files'])
+    say = text('statics.txt', contacts=_contacts(result))
+    return Answer(result, say, errors, files=result['files'])
 
 
 class _Endurance(Sensed, Following):
@@ -118,28 +119,9 @@ def endurance(options: _Endurance) -> Answer:
     result = {'robot': robot.name, 'controller': law, **found}
     return Answer(
         result,
-        _print_endurance,
+        text('endurance.txt'),
         write=save_figures(lambda: {'endurance': plots.walk.plot_temperatures(curves, result)}),
         document='endurance.json',
-    )
-
-
-def _print_endurance(result: Mapping[str, Any]) -> None:
-    print_rows((('assumed', sentence) for sentence in result['assumptions']), 0)
-    print(f'{"":>28}{"winding":>10}{"housing":>10}{"settles at":>12}{"limit":>8}  limit reached')
-    for joint, row in result['temperatures'].items():
-        when, last = row['time_to_limit'], row['settles_at']
-        print(
-            f'{joint:>28}{row["winding"]:>8.1f} C{row["housing"]:>8.1f} C'
-            f'{"never" if last is None else f"{last:.1f} C":>12}{row["limit"]:>6.0f} C  '
-            + ('never' if when is None else f'after {when / 60.0:.1f} min')
-        )
-    hottest = result['hottest']
-    when = hottest['time_to_limit']
-    print(
-        f'{hottest["joint"]} is the nearest to its limit: {hottest["temperature"]:.1f} C after '
-        f'{result["duration"] / 60.0:.4g} min, '
-        + ('and never reaches it' if when is None else f'reaches it after {when / 60.0:.1f} min')
     )
 
 
@@ -160,19 +142,7 @@ def check(options: _Check) -> Answer:
     result = experiments.check.check_robot(options.robot, options.set)
     if options.bringup is not None or options.live:
         _check_ros2_control(options, result)
-    return Answer(result, _print_check, status=0 if result['ok'] else 2, document='check.json')
-
-
-def _print_check(result: Mapping[str, Any]) -> None:
-    rows = [
-        (name, ', '.join(value) if isinstance(value, list) else value)
-        for name, value in result['facts'].items()
-    ]
-    rows += [('assumed', sentence) for sentence in result['assumptions']]
-    rows += [('remark', sentence) for sentence in result.get('remarks', ())]
-    rows += [('problem', InvalidInput(**problem)) for problem in result['problems']]
-    print_rows(rows)
-    print('usable' if result['ok'] else 'not usable')
+    return Answer(result, text('check.txt'), status=0 if result['ok'] else 2, document='check.json')
 
 
 def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
@@ -198,82 +168,11 @@ def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     result['ok'] = not result['problems']
 
 
-def _print_statics(result: Mapping[str, Any]) -> None:
-    rows = [('assumed', sentence) for sentence in result['assumptions']]
-    torques = dict(result['joint_torques'] or {})
-    if result['torque_norm'] is not None:
-        torques['norm'] = result['torque_norm']
-    rows += [(name, f'{_rounded(torque, 4):>12} N m') for name, torque in torques.items()]
-    print_rows(rows, 20)
-    _print_soles(result)
-    nearest = (result['margins'] or {}).get('torque')
-    solved = f'{result["solver"]}, {1e6 * result["solve_time"]:.0f} us'
-    if result['base_residual'] is not None:
-        solved += f', base equations to {result["base_residual"]:.0e} N'
-    free = nearest and f'{nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of its torque free'
-    rows = [('nearest its limit', free)] if nearest else []
-    rows += [
-        (
-            'would have to give',
-            f'{short["limit"]} of {short["where"]} by {short["amount"]:.4g} {short["unit"]}',
-        )
-        for short in result['shortfalls']
-    ]
-    rows += [('solved by', solved)]
-    rows += [('problem', str(InvalidInput(**problem))) for problem in result['problems']]
-    print_rows(rows, 20)
-
-
-def _print_soles(result: Mapping[str, Any]) -> None:
-    """Print a column for each contact: what the floor gives, where, and what is left."""
-    wrenches = {side: wrench for side, wrench in result['wrenches'].items() if wrench}
-    if not wrenches:
-        return
-    print(f'{"":>20}  ' + ''.join(f'{side:>12}' for side in wrenches))
-    rows = [
-        (
-            name,
-            'N' if name[0] == 'f' else 'N m',
-            3,
-            1.0,
-            {side: wrench[name] for side, wrench in wrenches.items()},
-        )
-        for name in ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
-    ]
-    for i, axis in enumerate('xy'):
-        rows.append(
-            (
-                f'pressure at {axis}',
-                'mm',
-                1,
-                1e3,
-                {side: point[i] for side, point in (result['cop'] or {}).items()},
-            )
-        )
-    for label, key, unit, digits, scale in (
-        ('pressure to edge', 'centre_of_pressure', 'mm', 1, 1e3),
-        ('friction free', 'friction', '%', 0, 100.0),
-        ('force free', 'normal_force', 'N', 1, 1.0),
-        ('twist free', 'torsion', 'N m', 3, 1.0),
-    ):
-        rows.append(
-            (
-                label,
-                unit,
-                digits,
-                scale,
-                {side: (result['margins'] or {}).get(side, {}).get(key) for side in wrenches},
-            )
-        )
-    for label, unit, digits, scale, values in rows:
-        shown = [
-            None if values.get(side) is None else _rounded(scale * values[side], digits)
-            for side in wrenches
-        ]
-        if any(shown):
-            print(f'{label:>20}: ' + ''.join(f'{text or "-":>12}' for text in shown) + f' {unit}')
-
-
-def _rounded(value: float, digits: int) -> str:
-    """Return a number without the sign of a zero."""
-    return f'{round(value, digits) + 0.0:.{digits}f}'
+def _contacts(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return contact that carries -> all numbers of it: wrench, place of the pressure, margins."""
+    places, margins = result['cop'] or {}, result['margins'] or {}
+    return {
+        side: {**wrench, **dict(zip('xy', places.get(side, ()))), **margins.get(side, {})}
+        for side, wrench in result['wrenches'].items()
+        if wrench
+    }

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that walk robots many times: sweep, tune, reproduce."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import sys
 import time
-from typing import Any
 
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
@@ -245,13 +244,4 @@ def reproduce(options: _Reproduce) -> Answer:
             (options.out / PAGE).write_text(table.write_page(rows), encoding='utf-8')
     open_rows = [row['id'] for row in rows if row['status'] == UNEXPLAINED]
     errors = [f'unexplained: {", ".join(open_rows)}'] if open_rows else []
-    return Answer({'rows': rows}, _print, errors, files=files)
-
-
-def _print(result: Mapping[str, Any]) -> None:
-    for row in result['rows']:
-        why = f' ({row["note"]})' if row['note'] else ''
-        print(
-            f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
-            f'{row["status"]}{why}'
-        )
+    return Answer({'rows': rows}, output.text('reproduction.txt'), errors, files=files)

@@ -253,7 +253,7 @@ def robustness(options: _Robustness) -> Answer:
     )
     return Answer(
         result,
-        _print_failure,
+        _say_failure,
         status=output.say_interrupted(result, f'after {len(result["samples"])} sizes'),
         write=output.save_figures(lambda: {'robustness': draw(result)}),
         document='robustness.json' if 'cells' in result else '',
@@ -278,43 +278,22 @@ def _try_stops(options: _Robustness) -> Answer:
     fell = any(row['category'] and row['stood'] < row['starts'] for row in result['causes'])
     return Answer(
         result,
-        _print_stops,
+        _say_stops,
         status=int(fell),
         write=lambda folder: reports.stop_sheet.write_stop_sheet(result, folder),
         document='stops.json',
     )
 
 
-def _print_stops(result: dict[str, Any]) -> None:
+def _say_stops(result: dict[str, Any]) -> None:
     output.without('causes', 'trials')(result)
-    head = 'cause', 'category', 'stood', 'of', 'in 1.5 s', 'median s', 'worst s', 'worst m'
-    print('{:>20}{:>10}{:>8}{:>6}{:>10}{:>10}{:>10}{:>10}'.format(*head))
-    for row in result['causes']:
-        rest = (row[name] for name in ('median_time', 'worst_time', 'worst_way'))
-        numbers = ''.join('         -' if value is None else f'{value:>10.2f}' for value in rest)
-        print(
-            f'{row["cause"]:>20}{row["category"]:>10}{row["stood"]:>8}{row["starts"]:>6}'
-            f'{row["soon"]:>10}{numbers}'
-        )
-    for row in result['causes']:
-        if row['said_no'] or row['fell']:
-            print(
-                f'{row["cause"]:>20}: the plan said no to {row["said_no"]}; of {row["fell"]} that '
-                f'fell it had said yes to {row["said_yes_and_fell"]} when they were stopped, and '
-                f'no 0.3 s before the fall of {row["warned"]}'
-            )
-    for trial in result['trials']:
-        if not trial['stood']:
-            print(
-                f'{trial["cause"]:>20} at {trial["speed"]:g} m/s, {trial["phase"]:.3g} of a step: '
-                f'{trial["why"]}'
-            )
+    output.text('stops.txt')(result)
 
 
-def _print_failure(result: dict[str, Any]) -> None:
+def _say_failure(result: dict[str, Any]) -> None:
     output.without('samples', 'cells')(result)
     if 'cells' in result:
-        print('\n'.join(output.format_cells(result)))
+        output.text('envelope.txt')(result)
 
 
 def _measure_stability(options: _Robustness, metric: tuple[str, ...]) -> Answer:
@@ -481,7 +460,12 @@ def compare(options: _Compare) -> Answer:
     )
     return Answer(
         result,
-        lambda result: print('\n'.join(pages.format_comparison(result))),
+        output.text(
+            'comparison.txt',
+            rows=pages.rows_of(result),
+            outcome=comparison.outcome,
+            text_of=pages.text_of,
+        ),
         status=output.say_interrupted(result, f'after {len(walks)} of {len(variants)} walks'),
         write=lambda folder: pages.write_comparison(walks, result, folder),
     )

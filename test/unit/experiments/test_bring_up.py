@@ -24,7 +24,7 @@ from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summ
 from walking_control.lab.experiments.bring_up.spatial import legs_alone
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.experiments.gait_search import scuff_length
-from walking_control.lab.reports.page import write_bring_up_page
+from walking_control.lab.reports.templates import write_page
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
 from walking_control.search.space_parameters import SpaceSearchParameters
@@ -122,7 +122,7 @@ def test_what_stands_in_the_way_has_a_number(site, steps):
     second, third = result['steps'][2:]
     assert (second['value'], second['limit'], second['remedy']) == (0.3, 'too little', 'more')
     assert not third['ok'] and 'second did not pass' in third['what']
-    page = write_bring_up_page(result, site.folder)
+    page = write_page(site.folder / 'bring_up.html', **result)
     assert sentence(second).endswith('0.3 too little; more')
     assert sentence({**second, 'value': None}).endswith('too little; more')
     assert '0.3 too little' in (site.folder / 'bring_up.html').read_text() and page

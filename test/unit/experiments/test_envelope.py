@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from walking_control.cli import main
-from walking_control.cli.output import format_cells
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.experiments import envelope as envelopes
 from walking_control.lab.experiments.branches import Branches
 from walking_control.lab.experiments.envelope import Cell, even_grid, find_envelope
+from walking_control.lab.reports.templates import fill
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 
@@ -122,7 +122,7 @@ def test_a_tiny_envelope(envelope):
     ]
     assert 0.1 < envelope['nominal_speed'] < 0.6 and 0.25 < envelope['step_time'] < 0.4
     assert len(envelope.samples) >= 4 and not envelope.interrupted
-    lines = format_cells(envelope.summary())
+    lines = fill('walking_control.cli', 'envelope.txt', **envelope.summary()).splitlines()
     assert len(lines) == 3 and '2.8' in lines[1]
 
 

@@ -6,12 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.cli.output import format_cells
-from walking_control.lab.experiments.comparison import Walk
+from walking_control.cli import output
+from walking_control.lab.experiments.comparison import outcome, Walk
 from walking_control.lab.experiments.variants import Variant
 from walking_control.lab.reports.comparison_page import (
-    format_comparison,
+    rows_of,
     summarize_comparison,
+    text_of,
     write_comparison,
 )
 from walking_control.lab.reports.plots.comparison import plot_envelope, plot_gaits
@@ -65,9 +66,10 @@ def test_the_polar_plot_shows_the_sizes_where_they_are(envelope):
     np.testing.assert_allclose(line.get_ydata()[:2], [0.6, 1.1])
 
 
-def test_the_table_tells_survived_from_unknown(envelope):
+def test_the_table_tells_survived_from_unknown(envelope, capsys):
     """What nobody tried would look like what was survived."""
-    lines = format_cells(envelope)
+    output.text('envelope.txt')(envelope)
+    lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines[1:]] == [
         ['0', '0.5', '0.6'],
         ['90', '1', '1.1'],
@@ -76,17 +78,18 @@ def test_the_table_tells_survived_from_unknown(envelope):
     ]
 
 
-def test_places_are_drawn(envelope):
+def test_places_are_drawn(envelope, capsys):
     """The plot of a floor would fail after minutes of trials."""
     for cell in envelope['cells']:
         cell['direction_deg'] = None
     envelope |= {'cells': envelope['cells'][:2], 'disturbance': 'step_up', 'unit': 'm'}
     bars = plot_envelope(envelope).axes[0].patches
     assert [bar.get_height() for bar in bars] == [0.5, 0.6]
-    assert 'step up' in format_cells(envelope)[1]
+    output.text('envelope.txt')(envelope)
+    assert 'step up' in capsys.readouterr().out.splitlines()[1]
 
 
-def test_laws_side_by_side(envelope, tmp_path):
+def test_laws_side_by_side(envelope, tmp_path, capsys):
     """A comparison would show one law's numbers under another's name, or not be made."""
 
     def gait(commanded, speed):
@@ -117,7 +120,8 @@ def test_laws_side_by_side(envelope, tmp_path):
         for name, speed, push in (('law', 0.21, 0.5), ('rival', 0.19, None))
     ]
     summary = summarize_comparison(walks, 'walker3d', [], 12.0)
-    lines = format_comparison(summary)
+    output.text('comparison.txt', rows=rows_of(summary), outcome=outcome, text_of=text_of)(summary)
+    lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[-2:] == ['0.210', '0.190'] for line in lines)
     assert any('First failing push' in line and 'none to 1.6' in line for line in lines)
     assert lines[-1].split()[-2:] == ['0.456', '0.456']  # price beside margin

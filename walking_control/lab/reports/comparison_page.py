@@ -3,9 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 import csv
-from html import escape
 import json
-import math
 from pathlib import Path
 import re
 from typing import Any
@@ -13,7 +11,6 @@ from typing import Any
 from walking_control.exceptions import writing_to
 from walking_control.lab.experiments.comparison import GAIT_MEASURES, outcome, Walk
 from walking_control.lab.experiments.envelope import PRICE
-from walking_control.lab.reports.page import embed_figure, format_number, write_page
 from walking_control.lab.reports.plots.comparison import (
     plot_all_energies,
     plot_all_walks,
@@ -21,28 +18,11 @@ from walking_control.lab.reports.plots.comparison import (
 )
 from walking_control.lab.reports.plots.disturbance import plot_effort_parts
 from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save
+from walking_control.lab.reports.templates import format_number, write_page
 from walking_control.models.robot import in_words
-from walking_control.models.robot_file import World
 from walking_control.runs.disturbance_response import MEASURES
 
 VERDICT = '^(?:survived|fell|was stopped|broke off)'  # of a walk, in a word
-NOTES = """<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts in the state
-of the robot file, on the same floor, under the same disturbance. Squared effort per step counts
-whole steps before the one that meets the disturbance, and from that one on. Injected and absorbed
-energy count every actuator for itself. Foot length is how far from the ankle the centre of
-pressure would have to lie. Undesired kinetic energy and distance to the gait are measured on all
-walks alike, by the field, metric and gait that the robot file gives curve tracking, whatever field
-a variant follows itself. Normal force and friction ratio are those of the stance foot, at every
-tick; of a walk that fell they include the fall.</p></section>"""
-
-
-GAIT_NOTES = """<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts at rest as
-the robot file says and is measured over whole steps in its second half. Cost of transport is energy
-at the motors' terminals over weight and distance, as the supply gives it; where no joint drives
-another, each pays alone and what it brakes with is lost. The first failing push is that of the
-worst direction and part of the step, over 0.1 s on the base, by bisection, of the walk whose cost
-stands below it; all variants have the same robot, sensors, estimator, supervisor and limits.</p>
-</section>"""
 
 
 def summarize_comparison(
@@ -106,16 +86,23 @@ def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path
     with open(table, 'w', newline='', encoding='utf-8') as file:
         csv.writer(file).writerows(_csv_rows(summary))
     world = next((walk.run.world for walk in walks if walk.run is not None), None)
-    parts = [
-        f'<p class="world">{escape(_setting(summary, world))}</p>',
-        _table(summary),
-        *(embed_figure(path, 'image/png', caption) for path, caption in figures),
-        GAIT_NOTES if 'gaits' in summary['variants'][0] else NOTES,
+    variants = [
+        {
+            **variant,
+            'said': _settings(variant),
+            'outcome': outcome(variant),
+            'verdict': re.findall(VERDICT, outcome(variant))[0],
+        }
+        for variant in summary['variants']
     ]
-    title = f'{summary["robot"]}: {len(walks)} walks compared'
-    page.write_text(
-        write_page(title + (', interrupted' if summary['interrupted'] else ''), parts),
-        encoding='utf-8',
+    write_page(
+        page,
+        summary=summary,
+        variants=variants,
+        world=world,
+        rows=rows_of(summary),
+        text_of=text_of,
+        figures=figures,
     )
     return files
 
@@ -150,13 +137,6 @@ def _figures(walks: Sequence[Walk]) -> Iterator[tuple[str, Figure | None, str]]:
                 plot_effort_parts(walk.run),
                 f'{walk.variant.name}: what the efforts consist of around the disturbance.',
             )
-
-
-def _setting(summary: dict[str, Any], world: World | None) -> str:
-    text = ', '.join(in_words(item) for item in summary['disturb']) or 'no disturbance'
-    if world is None:
-        return text
-    return f'{text}; slope {math.degrees(world.slope):.3g}°, gravity {world.gravity:.4g} m/s²'
 
 
 def rows_of(summary: dict[str, Any]) -> list[tuple[str, str, int, list[Any]]]:
@@ -220,58 +200,6 @@ def _csv_rows(summary: dict[str, Any]) -> Iterator[list[Any]]:
         yield [name, unit, *values]
 
 
-def _table(summary: dict[str, Any]) -> str:
-    variants = summary['variants']
-    head = ''.join(
-        f'<th title="{escape(_settings(variant))}">{escape(variant["name"])}</th>'
-        for variant in variants
-    )
-    lines = [
-        '<div class="wide"><table>',
-        f'<thead><tr><th></th>{head}<th></th></tr></thead>',
-        '<tbody>',
-        '<tr><th>Outcome</th>'
-        + ''.join(
-            f'<td title="{escape(outcome(variant))}">'
-            f'{re.findall(VERDICT, outcome(variant))[0]}</td>'
-            for variant in variants
-        )
-        + '<td></td></tr>',
-    ]
-    for name, unit, digits, values in rows_of(summary):
-        cells = ''.join(f'<td>{escape(text_of(value, unit, digits))}</td>' for value in values)
-        lines.append(f'<tr><th>{name}</th>{cells}<td class="unit">{unit}</td></tr>')
-    falls = ''.join(
-        f'<li>{escape(variant["name"])} {escape(outcome(variant))}.</li>'
-        for variant in variants
-        if not variant['survived']
-    )
-    own = ''.join(
-        f'<li>{escape(variant["name"])}: {escape(_settings(variant))}</li>' for variant in variants
-    )
-    return '\n'.join(
-        [
-            *lines,
-            '</tbody></table></div>',
-            f'<ul>{falls}</ul>' if falls else '',
-            f'<details><summary>Controllers and settings</summary><ul>{own}</ul></details>',
-        ]
-    )
-
-
 def _settings(variant: dict[str, Any]) -> str:
     settings = ', '.join(f'{name} {value}' for name, value in variant['settings'].items())
     return f'{variant["controller"]}, {settings or "as in the robot file"}'
-
-
-def format_comparison(summary: dict[str, Any]) -> list[str]:
-    """Return the lines of the table for a terminal."""
-    variants = summary['variants']
-    lines = [f'{i + 1} {variant["name"]}: {outcome(variant)}' for i, variant in enumerate(variants)]
-    lines.append(f'{"":>44}' + ''.join(f'{i + 1:>13}' for i in range(len(variants))))
-    for name, unit, digits, values in rows_of(summary):
-        title = f'{name} ({unit})' if unit else name
-        lines.append(
-            f'{title:>44}' + ''.join(f'{text_of(value, unit, digits):>13}' for value in values)
-        )
-    return lines

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page on which gears of a limb can be tried by sliders; needs nothing but a browser."""
 
-from importlib import resources
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES
-from walking_control.exceptions import writing_to
-from walking_control.lab.reports.page import write_page
 from walking_control.lab.reports.plots.design import drawing_plane
+from walking_control.lab.reports.templates import write_page
 from walking_control.models.robot import in_words
 
 
@@ -55,17 +52,5 @@ def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
     Args:
         study: What `study_transmission` says of it.
     """
-    template = (
-        resources.files('walking_control.lab.reports')
-        .joinpath('design.html')
-        .read_text(encoding='utf-8')
-    )
-    # a name that closes the script would end it
-    data = json.dumps(page_data(limb, study), allow_nan=False).replace('</', '<\\/')
-    page = write_page(
-        f'What gears make of the {in_words(limb.frame_name)} of {in_words(limb.mechanism.name)}',
-        [template.replace('/*DATA*/', data)],
-    )
-    with writing_to(path.parent):
-        path.write_text(page, encoding='utf-8')
-    return str(path)
+    robot, frame = limb.mechanism.name, limb.frame_name
+    return write_page(path, robot=robot, frame=frame, data=page_data(limb, study))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that were brought up, side by side between the two marks of a page of Markdown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 import json
 import os
 from pathlib import Path
@@ -9,8 +9,11 @@ import re
 import shlex
 from typing import Any
 
-from walking_control.exceptions import import_optional, InvalidInput, MissingDependency, writing_to
+from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.lab import reports
 from walking_control.lab.reports.animations.space_film import write_space_film
+from walking_control.lab.reports.scene import import_pillow
+from walking_control.lab.reports.templates import fill
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.models.robot import in_words
@@ -20,19 +23,6 @@ from walking_control.simulation.simulate import simulate
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
 WIDTH = 480  # of a picture, pixels
 COLOURS = 240  # of it
-HEADS = (
-    '',
-    'robot',
-    'kg',
-    'stands',
-    'walks',
-    'm/s',
-    'peak effort, N m',
-    'work / (m g distance)',
-    'survives',
-    'on its gait',
-    'fastest, sqrt(g L)',
-)
 FILMED = 8.0  # s of a walk on its gait, and of those beside it; its second half is measured
 NATURAL, STEPPING, POLICY = 'natural_walking', 'stepping', 'policy'
 WORK = 'cost_of_transport_positive'
@@ -122,22 +112,22 @@ def write_gallery(
     before, after = _around(page)
     written: list[str] = []
     with writing_to(page.parent):
-        shown = [_draw(robot, page, written) for robot in robots]
-        for robot in robots if films else ():
-            _film(robot, page, policies.get(robot['name']), written)
-        text = '\n'.join(
-            (
-                before + MARKS[0],
-                '',
-                _table(robots, shown),
-                '',
-                *_obstacles(robots),
-                *_commands(robots),
-                MARKS[1] + after,
-            )
+        for robot in robots:
+            robot['shown'] = _draw(robot, page, written)
+            if films:
+                _film(robot, page, policies.get(robot['name']), written)
+        text = fill(
+            reports.__name__,
+            'gallery.md',
+            robots=robots,
+            commands=[shlex.join(line) for robot in robots for line in _commands(robot)],
+            marks=MARKS,
+            plants=PLANTS,
+            laws=(NATURAL, STEPPING, POLICY),
+            work=WORK,
         )
         beside = page.with_suffix('.tmp')
-        beside.write_text(text, encoding='utf-8')
+        beside.write_text(before + text + after, encoding='utf-8')
         os.replace(beside, page)
     return [str(page), *written]
 
@@ -161,14 +151,10 @@ def _draw(robot: dict[str, Any], page: Path, written: list[str]) -> str:
     """Write a small picture and return the words that show it."""
     if robot['picture'] is None:
         return ''
-    try:
-        images = import_optional('PIL.Image', 'gallery', 'pillow')
-    except MissingDependency:
-        return ''
     folder = page.parent / page.stem
     folder.mkdir(exist_ok=True)
     name = _file_name(robot)
-    with images.open(robot['picture']) as picture:
+    with import_pillow().open(robot['picture']) as picture:
         small = picture.convert('RGB')
     small.thumbnail((WIDTH, WIDTH))
     small.quantize(COLOURS).save(folder / f'{name}.png', optimize=True)
@@ -206,108 +192,8 @@ def _film(
     robot['film'] = f'![{robot["name"]} on its gait]({page.stem}/{path.name})'
 
 
-def _on_gait(robot: dict[str, Any]) -> str:
-    """Return speed and cost on its own gait, beside stepping and a policy, with its film."""
-    step = robot['steps'].get('natural gait')
-    if step is None:
-        return ''
-    if step['verdict'] == 'not passed':
-        return _cell(step['what'])
-    figures = step['figures']
-    costs = [
-        f'{law}: {_number(cost) or cost}'
-        for law in (NATURAL, STEPPING, POLICY)
-        if (cost := figures.get(law, figures.get(WORK) if law == NATURAL else None)) is not None
-    ]
-    return ', '.join(
-        [f'{_number(figures["speed"])} m/s', *costs, *filter(None, [robot.get('film')])]
-    )
-
-
-def _table(robots: list[dict[str, Any]], shown: Any) -> str:
-    rows = [HEADS, ('---',) * len(HEADS)]
-    for robot, picture in zip(robots, shown, strict=True):
-        steps = robot['steps']
-        walks = {
-            plant: steps[name]
-            for name, plant in PLANTS.items()
-            if name in steps and steps[name]['ok']
-        }
-        mass = steps.get('check', {}).get('figures', {}).get('mass')
-        rows.append(
-            (
-                picture,
-                robot['name'],
-                _number(mass),
-                _stands(steps.get('stand')),
-                ', '.join(
-                    f'{_number(step["figures"].get("duration"))} s in {plant}'
-                    for plant, step in walks.items()
-                )
-                or 'no',
-                *(
-                    ', '.join(_number(step['figures'].get(name)) for step in walks.values())
-                    for name in ('speed', 'peak_effort', WORK)
-                ),
-                _margins(steps.get('margins')),
-                _on_gait(robot),
-                _number(steps.get('speed', {}).get('value')),
-            )
-        )
-    return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
-
-
-def _number(value: Any) -> str:
-    return f'{value:.3g}' if isinstance(value, (int, float)) else ''
-
-
-def _stands(step: dict[str, Any]) -> str:
-    if step is None:
-        return ''
-    return _cell(step['what']) if step['ok'] else f'no: {_cell(step["what"])}'
-
-
-def _margins(step: dict[str, Any]) -> str:
-    if step is None or not step['ok']:
-        return ''
-    # what was survived at the largest size tried was not tried further
-    return ', '.join(
-        f'{kind} {_cell(value)}'.replace(' and more', ' (no more tried)')
-        for kind, value in step['figures'].items()
-    )
-
-
-def _cell(text: str) -> str:
-    """Return a text that does not break the table."""
-    return ' '.join(str(text).split()).replace('|', '\\|')
-
-
-def _obstacles(robots: list[dict[str, Any]]) -> list[str]:
-    """Return lines on how each planar gait was found, and on what stood in the way."""
-    lines = []
-    for robot in robots:
-        for name, step in robot['steps'].items():
-            if name == 'gait' and step['ok']:
-                lines.append(f'* {robot["name"]}: gait of {_cell(step["what"])}.')
-            elif not step['ok'] and not step['what'].startswith('not tried'):
-                lines.append(
-                    f'* {robot["name"]}: {name} did not pass: {_cell(step["what"])}'
-                    + (
-                        f', {step["value"]} {step["limit"] or ""}'.rstrip()
-                        if step['value'] is not None
-                        else ''
-                    )
-                    + '.'
-                )
-    return [*lines, ''] if lines else []
-
-
-def _commands(robots: list[dict[str, Any]]) -> list[str]:
-    """Return the commands that were given, as far as they were written down."""
-    lines = [
-        shlex.join(['walking_control', *told])
-        for robot in robots
-        for told in ((robot['adoption'] or {}).get('command'), robot['summary'].get('command'))
-        if told
-    ]
-    return ['```console', *(f'$ {line}' for line in lines), '```', ''] if lines else []
+def _commands(robot: dict[str, Any]) -> Iterator[list[str]]:
+    """Yield the commands that were given, as far as they were written down."""
+    for told in (robot['adoption'] or {}, robot['summary']):
+        if told.get('command'):
+            yield ['walking_control', *told['command']]

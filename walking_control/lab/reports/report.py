@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is worth keeping of a run: numbers, table, figures, animation, one page of it all."""
 
-from html import escape
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.lab.reports.animations.film import describe_animation, write_animation
-from walking_control.lab.reports.page import embed_figure, write_page
 from walking_control.lab.reports.plots.style import import_matplotlib, save
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
-from walking_control.models.robot import in_words
+from walking_control.lab.reports.templates import write_page
+from walking_control.runs.quantities import failure
 from walking_control.runs.run import Run
 from walking_control.runs.tables import write_run_table
+from walking_control.safety.faults import FALL
 
 
 def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:
@@ -93,8 +92,16 @@ def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str
     ]
     text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
     numbers.write_text(text + '\n', encoding='utf-8')
-    film = embed_figure(animation, 'image/gif', describe_animation(run))
-    page.write_text(_page(sections, summary, film, figures), encoding='utf-8')
+    write_page(
+        page,
+        summary=summary,
+        reason=failure(summary),
+        fell=summary['fell'] and summary['fault'] in (None, FALL),
+        sections=sections,
+        film=animation,
+        film_caption=describe_animation(run),
+        figures=figures,
+    )
     return files
 
 
@@ -104,30 +111,3 @@ def _sections(summary: dict[str, Any]) -> list[Section]:
         [] if summary['steady'] is None else [SPACE] if 'sideways' in summary['steady'] else [WALK]
     )
     return [*sections, POSTURE] if 'posture' in summary else sections
-
-
-def _page(
-    sections: list[Section], summary: dict[str, Any], film: str, figures: list[tuple[Path, str]]
-) -> str:
-    title = f'{summary["robot"]} {sections[0].verb(summary)}'
-    slope = math.degrees(summary['slope'])
-    floor = (
-        'level floor'
-        if slope == 0.0
-        else f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
-    )
-    world = (
-        f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
-        f'{floor}, friction {summary["friction"]:.3g}, '
-        f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg'
-    )
-    parts = [
-        f'<p class="world">{escape(world)}</p>',
-        sections[0].outcome(summary),
-        '<div class="top">',
-        film,
-        *(section.table(summary) for section in sections),
-        '</div>',
-    ]
-    parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
-    return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])
