@@ -273,6 +273,23 @@ def test_noise_of_positions_does_no_work():
     assert books.values[2] - books.values[3] == pytest.approx(done, rel=0.1)  # k n^2: 80 J more
 
 
+@pytest.mark.long
+def test_books_say_what_the_joints_did():
+    """The energy put in would be that of another walk: short steps of the plant tell it well."""
+    robot_file = load_robot(
+        'walker3d', [('mujoco.timestep', 2.5e-4)], controller='natural_walking', speed=0.8
+    )
+    run = simulate(robot_file, duration=6.0)
+    rows = slice(*np.searchsorted(run.time, (4.0, 5.9)))
+    booked = run.telemetry['energy_injected'] - run.telemetry['energy_absorbed']
+    joints = [run.robot.base.nq + run.robot.joint_index(name) for name in run.robot.actuators]
+    ways = np.diff(run.q[:, joints], axis=0)
+    done = np.cumsum(np.sum(run.effort[:-1, : len(joints)] * ways, axis=1))
+    work = run.work.sum(axis=1)
+    assert np.ptp(booked[rows][[0, -1]]) == pytest.approx(np.ptp(done[rows][[0, -1]]), rel=0.05)
+    assert np.ptp(booked[rows][[0, -1]]) == pytest.approx(np.ptp(work[rows][[0, -1]]), rel=0.15)
+
+
 @pytest.fixture(scope='module')
 def table():
     """Return the table of the shipped gaits."""
