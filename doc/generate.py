@@ -2,12 +2,13 @@
 """Write the pages of this folder that follow from code: `python doc/generate.py`."""
 
 import ast
-from functools import cache
+from functools import cache, partial
 import json
 from pathlib import Path
 
 import walking_control
 from walking_control.loading import load_robot, SECTIONS
+import walking_control.models
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
@@ -434,9 +435,9 @@ STUB = """# SPDX-License-Identifier: Apache-2.0
 """
 
 
-def stub():
-    """Return the text of __init__.pyi: the front door for type checkers."""
-    places = walking_control._PUBLIC
+def stub(door=walking_control):
+    """Return the text of __init__.pyi: the front door, or that of a room, for type checkers."""
+    places = door._PUBLIC
     lines = sorted(
         (
             f'from walking_control.{module} import {other} as {name}'
@@ -444,8 +445,10 @@ def stub():
         ),
         key=str.lower,
     )
-    names = [f'    {name!r},' for name in (*places, '__version__')]
-    return '\n'.join((STUB, *lines, '', '__all__ = [', *names, ']', '', '__version__: str', ''))
+    own = ['__version__'] if door is walking_control else []
+    names = [f'    {name!r},' for name in (*places, *own)]
+    more = [line for name in own for line in ('', f'{name}: str')]
+    return '\n'.join((STUB, *lines, '', '__all__ = [', *names, ']', *more, ''))
 
 
 PAIRS = (
@@ -596,6 +599,7 @@ def coverage_page():
 
 PAGES = {
     '../walking_control/__init__.pyi': stub,
+    '../walking_control/models/__init__.pyi': partial(stub, walking_control.models),
     'parameters.md': parameters_page,
     'faults.md': faults_page,
     'security.md': security_page,

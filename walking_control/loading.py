@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.models.parameters import Parameters
+from walking_control.models import Parameters, RobotFile
 from walking_control.models.registry import Chosen, Registry
-from walking_control.models.robot_file import read_robot_file, RobotFile
+from walking_control.models.robot_file import read_robot_file
 
 _PLANTS = 'walking_control.simulation'
 PLANTS = Registry(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import walking_control as wc
+from walking_control import models
 
 ROOT = Path(__file__).parents[2]
 USES = """
@@ -55,6 +56,9 @@ wc.nonsense
 def test_every_public_name_is_there():
     """If it failed, the door would promise a name that nobody can import."""
     assert all(getattr(wc, name) is not None for name in wc.__all__)
+    assert all(getattr(models, name) is not None for name in models.__all__)
+    with pytest.raises(ImportError, match='nonsense'):
+        from walking_control.models import nonsense  # noqa: F401
 
 
 @pytest.mark.parametrize('record', [wc.WalkerState, wc.Measurement, wc.Command])

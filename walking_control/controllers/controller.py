@@ -9,11 +9,8 @@ import numpy as np
 
 from walking_control.controllers.parameters import LawParameters
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import Terms
+from walking_control.models import Command, Reference, Robot, RobotFile, Terms, WalkerState
 from walking_control.models.registry import choose_or_make
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Reference, WalkerState
 
 # (terms, knowledge, memory, support, held, q, v, effort); knowledge is of the law's own kind
 LawFunction = Callable[

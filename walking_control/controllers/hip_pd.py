@@ -21,13 +21,20 @@ from walking_control.controllers.limits.efforts import (
 )
 from walking_control.controllers.parameters import HipPdParameters
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import mechanics_of, SupportDynamics
+from walking_control.models import (
+    array_function,
+    Command,
+    Dynamics,
+    make_terms,
+    Reference,
+    Robot,
+    RobotFile,
+    SupportDynamics,
+    Terms,
+    WalkerState,
+    World,
+)
+from walking_control.models.support.dynamics import mechanics_of
 
 NOTHING = np.zeros(1)  # the law remembers nothing
 

@@ -17,8 +17,7 @@ from walking_control.controllers.controller import Controller
 from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipStopParameters
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import Command, Reference, RobotFile, WalkerState, World
 
 WIDE = 0.15  # rad between legs that may bear the robot
 PASSED = -0.05  # rad that the stance leg leans ahead when the hip has passed over its foot

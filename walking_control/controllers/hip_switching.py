@@ -13,10 +13,15 @@ from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipSwitchingParameters
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import (
+    array_function,
+    Command,
+    Reference,
+    Robot,
+    RobotFile,
+    Terms,
+    WalkerState,
+)
 
 
 @array_function

@@ -3,9 +3,7 @@
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Command, WalkerState
+from walking_control.models import array_function, Command, Robot, WalkerState
 
 # Phases of a knee lock over a stride: stance, early swing, flexed, extending.
 STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3

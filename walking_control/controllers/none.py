@@ -6,9 +6,7 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import NoControlParameters
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import array_function, Command, Reference, RobotFile, Terms, WalkerState
 
 
 @array_function

@@ -5,7 +5,7 @@ They stand apart from the laws, which a robot file is read without.
 """
 
 from walking_control.exceptions import ParameterError
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import parameter, Parameters
 
 LIMITING = ('off', 'scale', 'project')
 

@@ -24,13 +24,22 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.parameters import TimePdParameters
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
-from walking_control.models.array_functions import array_function, inner, solve_spd, Terms
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import mechanics_of, SupportDynamics
+from walking_control.models import (
+    array_function,
+    Command,
+    Dynamics,
+    inner,
+    make_terms,
+    Reference,
+    Robot,
+    RobotFile,
+    solve_spd,
+    SupportDynamics,
+    Terms,
+    WalkerState,
+    World,
+)
+from walking_control.models.support.dynamics import mechanics_of
 
 
 class Playback(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from walking_control.gaits.gait import GaitError
-from walking_control.models.array_functions import array_function
+from walking_control.models import array_function
 
 if TYPE_CHECKING:
     from walking_control.gaits.samples import Piece

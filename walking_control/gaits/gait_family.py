@@ -30,9 +30,7 @@ from walking_control.gaits.gait import (
     STEEPEST,
 )
 from walking_control.gaits.step_judgement import COARSE, FINE, judge_step, StepJudgement
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Dynamics, Robot, RobotFile, World
 from walking_control.models.symmetry import mirrored_joints
 
 KEY = 'walking_control_gait_family'

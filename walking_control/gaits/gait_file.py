@@ -16,9 +16,7 @@ import yaml
 
 from walking_control import __version__
 from walking_control.gaits.gait import Gait, GaitError, Phase
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.step_equations import step_parameters
+from walking_control.models import Robot, RobotFile, step_parameters, World
 from walking_control.models.symmetry import NEARLY, require_equal_legs
 from walking_control.models.yaml_text import load_yaml
 

@@ -14,10 +14,7 @@ from scipy.integrate import solve_ivp
 
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.gaits.gait_file import fit_gait, read_gait
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import World
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models import Dynamics, Robot, SupportDynamics, World
 
 INTERVALS = 60  # samples per step
 FEWEST = 8  # intervals of a short piece

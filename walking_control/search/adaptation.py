@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require_known
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.step_equations import spring_places, step_parameters
-from walking_control.models.urdf import load_urdf
+from walking_control.models import load_urdf, Robot, RobotFile, step_parameters
+from walking_control.models.step_equations import spring_places
 from walking_control.search.parameters import SearchParameters
 
 KINDS = ('spring', 'damper', 'mass')

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from walking_control.gaits.gait import evaluation, QUADRATURES
-from walking_control.models.step_equations import StepEquations
+from walking_control.models import StepEquations
 from walking_control.search.judgement import WINDOW
 
 

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import evaluation, Gait, Phase, points
-from walking_control.models.step_equations import StepEquations
+from walking_control.models import StepEquations
 from walking_control.search.blocks import Shape
 
 STRIKE = 0.7  # share of the step at which locks are guessed to engage

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from walking_control.gaits.gait import fine_grid, Gait
-from walking_control.models.step_equations import StepEquations
+from walking_control.models import StepEquations
 
 FINE = 400
 # share of the step after lift-off and before touchdown in which the foot need not be clear yet

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of a gait search."""
 
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import parameter, Parameters
 
 
 class SearchParameters(Parameters, section='search'):

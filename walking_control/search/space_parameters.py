@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of a search of gaits in space, beside those of every search."""
 
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import parameter, Parameters
 
 
 class SpaceSearchParameters(Parameters, section='space_search'):

@@ -18,13 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from walking_control.models import BaseState, Dynamics, Measurement, Parameters, Robot, Start, World
 from walking_control.models.actuators import GearedMotor
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameters
 from walking_control.models.registry import choose_or_make
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
-from walking_control.models.signals import BaseState, Measurement
 
 
 class Feature(Enum):

@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot import Robot
-from walking_control.models.signals import IMU, JOINTS, Measurement
+from walking_control.models import IMU, JOINTS, Measurement, Robot
 from walking_control.safety.faults import KINDS
 
 # code of the fault -> how the simulated robot provokes it

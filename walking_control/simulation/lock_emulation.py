@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
+from walking_control.models import Dynamics, Robot
 
 # Of the spring and the limb it moves, rad/s. Much softer, and a leg that carries the robot would
 # buckle: w^2 J must be large against m g L. Damping acts against what the effort's delay t adds,

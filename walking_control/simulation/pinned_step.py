@@ -15,11 +15,9 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.gaits.gait import Gait
+from walking_control.models import Dynamics, Robot, RobotFile, World
 from walking_control.models.contact import constraint_forces, project_velocity
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import FADE, passive_torques
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
 
 LATE = 0.5  # share of the gait's period before which a foot near the floor does not touch down
 BEYOND = 1.2  # the step is given up at this multiple of the period

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, require_known
-from walking_control.models import drive_kinds
+from walking_control.models import (
+    Command,
+    drive_kinds,
+    IMU,
+    Measurement,
+    Robot,
+    Sensor,
+    sensors_of,
+    Start,
+)
 from walking_control.models.drives import Drives
 from walking_control.models.floor import STEEPEST
-from walking_control.models.robot import Robot, Start
-from walking_control.models.signals import Command, IMU, Measurement, Sensor, sensors_of
 from walking_control.simulation.disturbance import (
     along_floor,
     Disturbance,

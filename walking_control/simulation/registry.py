@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import MissingDependency
 from walking_control.loading import PLANTS
-from walking_control.models.registry import Choice
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Choice, Robot, RobotFile, World
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.sensors import has_errors, SensorParameters
 

@@ -19,10 +19,8 @@ import pinocchio as pin
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, ParameterError
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import IMU, JOINTS, LOCKS, parameter, Parameters, read_yaml, sensors_of
 from walking_control.models.resources import noise_path
-from walking_control.models.signals import IMU, JOINTS, LOCKS, sensors_of
-from walking_control.models.yaml_text import read_yaml
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics

@@ -7,10 +7,8 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
-from walking_control.models.registry import Choice
-from walking_control.models.robot import Start
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Measurement, Reference, whole_nanoseconds
+from walking_control.models import Choice, Command, Measurement, Reference, RobotFile, Start
+from walking_control.models.signals import whole_nanoseconds
 from walking_control.operation import Patience
 from walking_control.runs.route import Route
 from walking_control.runs.run import Recorder, Run

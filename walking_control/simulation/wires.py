@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from walking_control.exceptions import ParameterError
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Command, Measurement
+from walking_control.models import Command, Measurement, Robot
 from walking_control.simulation.sensors import SensorParameters, Sensors
 
 SLIVER = 1e-9  # s: a shorter piece of a step is none

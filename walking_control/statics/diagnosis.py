@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from walking_control.models.base import ROOT
+from walking_control.models import ROOT
 from walking_control.statics.contacts import (
     CENTRE_OF_PRESSURE,
     edge_gains,

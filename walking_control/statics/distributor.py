@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, Robot, ROOT
 from walking_control.models.pose import check_limits
-from walking_control.models.robot import Robot
 from walking_control.models.thermal import heating
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall

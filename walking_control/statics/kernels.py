@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from walking_control.models import ROOT
 from walking_control.models.array_functions import Function
-from walking_control.models.base import ROOT
 
 try:
     import scipy.linalg  # noqa: F401  numba's matrix products need its BLAS

@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import NotAchieved
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, ROOT
 from walking_control.statics.contacts import Contact
 
 _ROUNDS = 100

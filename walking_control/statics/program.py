@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.base import ROOT
+from walking_control.models import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import (
     Contact,

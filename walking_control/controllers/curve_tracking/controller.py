@@ -30,13 +30,19 @@ from walking_control.controllers.limits.efforts import make_compensation, make_l
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import (
+    Command,
+    compile_law,
+    Dynamics,
+    make_terms,
+    Reference,
+    Robot,
+    RobotFile,
+    SupportDynamics,
+    WalkerState,
+    World,
+)
 from walking_control.models.resources import gait_path
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support.compiled import compile_law, make_terms
-from walking_control.models.support.dynamics import SupportDynamics
 
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, form, inner, multiply
+from walking_control.models import array_function, form, inner, multiply
 
 DAMPING, TRANSFER = 0, 1
 

@@ -11,15 +11,16 @@ import numpy as np
 from walking_control.controllers.curve_tracking.forces import split_velocity, turn_of
 from walking_control.controllers.curve_tracking.vector_field import apply_field
 from walking_control.gaits.curve import nearest_knot
-from walking_control.models.array_functions import (
+from walking_control.models import (
     array_function,
     factorise_spd,
     form,
     inner,
     multiply,
     Terms,
+    terms_places,
 )
-from walking_control.models.support.dynamics import Mechanics, terms_places, unpack_terms
+from walking_control.models.support.dynamics import Mechanics, unpack_terms
 
 if TYPE_CHECKING:
     from walking_control.controllers.curve_tracking.tick import TrackerData

@@ -3,7 +3,7 @@
 
 from walking_control.controllers.parameters import FootParameters, KneeParameters, LossParameters
 from walking_control.exceptions import ParameterError
-from walking_control.models.parameters import parameter
+from walking_control.models import parameter
 
 SMALLEST = 1e-9
 

@@ -26,14 +26,7 @@ from walking_control.controllers.limits.efforts import (
     make_up,
     nearest_effort_across,
 )
-from walking_control.models.array_functions import (
-    array_function,
-    form,
-    inner,
-    multiply,
-    solve_spd,
-    Terms,
-)
+from walking_control.models import array_function, form, inner, multiply, solve_spd, Terms
 
 # places in TrackerMemory.scalars
 PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)

@@ -25,7 +25,7 @@ from scipy.integrate import solve_ivp
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.curve import closest_point, Curve, evaluate, make_curve, nearest_knot
-from walking_control.models.array_functions import array_function, form
+from walking_control.models import array_function, form
 
 if TYPE_CHECKING:
     from walking_control.gaits.samples import Piece

@@ -20,11 +20,17 @@ from walking_control.controllers.foot_placement.parameters import (
     WalkParameters,
 )
 from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics, floor_gravity
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import (
+    Base,
+    Command,
+    Dynamics,
+    floor_gravity,
+    Reference,
+    Robot,
+    RobotFile,
+    WalkerState,
+    World,
+)
 from walking_control.models.support.compiled import compile_where_possible
 
 NO_TERMS: Any = 0  # of support: the law has its own model

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.foot_placement.nominal import NominalSteps
-from walking_control.models.array_functions import array_function, Terms
+from walking_control.models import array_function, Terms
 from walking_control.models.pendulum import (
     clearance,
     find_landing,

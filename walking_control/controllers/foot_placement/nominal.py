@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
+from walking_control.models import array_function
 from walking_control.models.pendulum import leg_direction, push_off_speed, swing, tension
 
 ROUNDS, SMALL, TINY = 30, 1e-7, 1e-13

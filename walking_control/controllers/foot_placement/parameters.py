@@ -3,7 +3,7 @@
 
 from walking_control.controllers.parameters import LawParameters
 from walking_control.exceptions import ParameterError
-from walking_control.models.parameters import parameter
+from walking_control.models import parameter
 
 
 class WalkParameters(LawParameters):

@@ -28,19 +28,26 @@ import numpy as np
 from walking_control.controllers.curve_tracking.forces import tank_share
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.controllers.parameters import FootParameters, LIMITING, LossParameters
-from walking_control.models.array_functions import array_function, factorise_spd, inner, solve_spd
+from walking_control.models import (
+    array_function,
+    BACK_LOSS,
+    DRIVING_LOSS,
+    effort_map,
+    factorise_spd,
+    friction_table,
+    gear_table,
+    inner,
+    solve_spd,
+    SupportDynamics,
+)
 from walking_control.models.friction import (
     ARMATURE,
-    BACK_LOSS,
     COULOMB,
-    DRIVING_LOSS,
     entering_torque,
-    friction_table,
     friction_torque,
-    gear_table,
     VISCOUS,
 )
-from walking_control.models.support.dynamics import effort_map, Mechanics, SupportDynamics
+from walking_control.models.support.dynamics import Mechanics
 
 OFF, SCALE, PROJECT = 0, 1, 2
 

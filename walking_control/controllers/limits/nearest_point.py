@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, inner
+from walking_control.models import array_function, inner
 
 FEASIBLE = 1e-11  # violation borne, relative to the sizes of the terms of a row
 PARALLEL = 1e-10  # sine of the angle below which a row is a combination of the active ones

@@ -18,8 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.controllers.static_torque.body_motion import BodyMotion, heading
-from walking_control.models.base import ROOT
-from walking_control.models.signals import BaseState
+from walking_control.models import BaseState, ROOT
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 from walking_control.statics.kernels import hull_of, margin_inside, share_inside

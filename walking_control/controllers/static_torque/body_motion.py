@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.signals import BaseState
+from walking_control.models import BaseState, Dynamics, ROOT
 from walking_control.statics.contacts import Contact
 
 _SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])  # of the corners

@@ -17,10 +17,15 @@ from walking_control.controllers.static_torque.parameters import StaticTorquePar
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import (
+    Command,
+    Dynamics,
+    Reference,
+    Robot,
+    RobotFile,
+    WalkerState,
+    World,
+)
 from walking_control.statics.contacts import Contact, Shortfall
 from walking_control.statics.diagnosis import Explanation
 from walking_control.statics.distributor import StaticSolution, StaticTorque

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, ROOT
 from walking_control.statics.contacts import Contact
 
 

@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, ROOT
 from walking_control.statics.program import loaded_joints
 
 

@@ -2,7 +2,7 @@
 """The parameters of static torques."""
 
 from walking_control.controllers.parameters import LawParameters
-from walking_control.models.parameters import parameter
+from walking_control.models import parameter
 from walking_control.statics.solvers import NAMES
 
 REACTIONS = ('impedance', 'damping', 'zero')

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.posture_search import search_posture
 

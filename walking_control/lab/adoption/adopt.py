@@ -44,9 +44,10 @@ from walking_control.lab.adoption.standing import (
     support_maps,
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
+from walking_control.models import moving_joints, parse
 from walking_control.models.robot_section import check_name
 from walking_control.models.scale import hip_joints
-from walking_control.models.urdf import moving_joints, parse, UrdfJoint
+from walking_control.models.urdf import UrdfJoint
 from walking_control.models.urdf_structure import root_link
 
 AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there

@@ -11,8 +11,8 @@ import pinocchio as pin
 
 from walking_control.exceptions import Findings, UrdfError
 from walking_control.lab.adoption.guess import Description
-from walking_control.models.dynamics import bare_robot
-from walking_control.models.urdf import moving_joints, parse, UrdfJoint, without_shapes
+from walking_control.models import bare_robot, moving_joints, parse
+from walking_control.models.urdf import UrdfJoint, without_shapes
 from walking_control.models.urdf_parts import placement_of
 
 ROOT = 1  # index of the base among Pinocchio's joints

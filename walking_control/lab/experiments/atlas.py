@@ -14,7 +14,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.experiments.cycles import make_section, PointSection, Section
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import RobotFile
 from walking_control.search.continuation import Continuation, FAILURES, Orbit
 from walking_control.search.return_map import find_cycles, polish, Stride, StrideFunction
 

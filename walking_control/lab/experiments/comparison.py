@@ -24,9 +24,7 @@ from walking_control.lab.experiments.margins import DISTURBANCES, FirstFailure
 from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.lab.experiments.variants import load_variant, of_variant, Variant
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import Dynamics, in_words, RobotFile
 from walking_control.runs.disturbance_response import measure_response, MEASURES, observe_energies
 from walking_control.runs.metrics import DEPTHS
 from walking_control.runs.quantities import ending, failure

@@ -17,8 +17,7 @@ from walking_control.exceptions import NotAchieved, writing_to
 from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import Robot, RobotFile
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import make_walker, Walker
 

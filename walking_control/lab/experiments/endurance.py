@@ -10,9 +10,8 @@ import numpy as np
 from scipy.optimize import brentq, least_squares
 
 from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.models import friction_table, Robot
 from walking_control.models.actuators import MotorThermal
-from walking_control.models.friction import friction_table
-from walking_control.models.robot import Robot
 from walking_control.models.thermal import Heating, HOTTEST
 from walking_control.runs.quantities import steady_rows
 from walking_control.runs.run import Run

@@ -30,9 +30,7 @@ from walking_control.lab.experiments.margins import (
     FirstFailure,
     size_grid,
 )
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Choice, Dynamics, RobotFile, World
 from walking_control.runs.quantities import motors
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances, Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant

@@ -17,8 +17,7 @@ from walking_control.gaits.gait_file import gait_document, plane_family, write_g
 from walking_control.gaits.step_judgement import asymmetry, judge_step, StepJudgement
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Robot, RobotFile, World
 from walking_control.search.judgement import Judgement
 from walking_control.search.optimisation import search, SearchResult
 from walking_control.search.parameters import SearchParameters

@@ -31,11 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models import Dynamics, Robot, RobotFile, SupportDynamics, World
 from walking_control.models.actuators import JointFriction
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.runs.tables import Recording
 
 WINDOW = 0.08  # s: length of the sums

@@ -19,9 +19,8 @@ from walking_control.exceptions import (
     NotAchieved,
     require_known,
 )
+from walking_control.models import Choice, RobotFile, with_section, World
 from walking_control.models.actuators import JointFriction
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, with_section, World
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.parameters import SafetyParameters

@@ -12,10 +12,8 @@ from scipy.signal import savgol_filter
 
 from walking_control.exceptions import InvalidInput
 from walking_control.lab.adoption.rbdl import read_lua, urdf_of_lua
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
+from walking_control.models import Dynamics, read_yaml, Robot
 from walking_control.models.urdf import check_urdf
-from walking_control.models.yaml_text import read_yaml
 from walking_control.runs.indicators import Walk
 from walking_control.runs.kinematics import sole_corners
 from walking_control.runs.tables import joint_unit, read_columns

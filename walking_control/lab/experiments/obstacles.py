@@ -11,11 +11,8 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, in_words, Robot, RobotFile, ROOT, World
 from walking_control.models.resources import missing_meshes
-from walking_control.models.robot import in_words, Robot
-from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import leg_difference, NEARLY
 from walking_control.models.urdf import require_room
 from walking_control.runs.kinematics import sole_corners

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from walking_control.gaits.gait import Gait, Phase
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, Robot, RobotFile, SupportDynamics, World
 from walking_control.models.floor import require_level
 from walking_control.models.friction import FADE, friction_torques
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm

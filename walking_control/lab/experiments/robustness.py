@@ -24,10 +24,7 @@ from walking_control.lab.experiments.margins import (
     size_grid,
     try_sizes,
 )
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Base, Choice, Dynamics, RobotFile, World
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.metrics import foot_depths
 from walking_control.runs.run import Run

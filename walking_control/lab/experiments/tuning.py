@@ -28,7 +28,7 @@ from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.lab.experiments.sweeps.sweep import chosen_point
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.lab.experiments.sweeps.walks import measure, Workshop
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import RobotFile
 
 QUARTER, MOST = 0.25, 1.5  # of a margin: distance between sizes, and the last
 COSTS = (

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
-from walking_control.models.support.compiled import compile_law, compile_terms
+from walking_control.models import compile_law, Robot, Start, World
+from walking_control.models.support.compiled import compile_terms
 from walking_control.models.support.dynamics import foot_turn
 from walking_control.simulation.compliant import forces as cm
 from walking_control.simulation.compliant.forces import fastest_rate

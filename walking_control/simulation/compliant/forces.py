@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.support.dynamics import terms_places
+from walking_control.models import array_function, Terms, terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,

@@ -14,9 +14,8 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, Terms
+from walking_control.models import array_function, Terms, terms_places
 from walking_control.models.dormand_prince import A
-from walking_control.models.support.dynamics import terms_places
 from walking_control.simulation.compliant.forces import (
     accelerate_softly,
     FEET,

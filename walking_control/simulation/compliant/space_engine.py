@@ -19,9 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
-from walking_control.models.friction import friction_table
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
+from walking_control.models import friction_table, Robot, Start, World
 from walking_control.models.urdf_parts import support_balls
 from walking_control.simulation.compliant.forces import HUNT_CROSSLEY
 from walking_control.simulation.engine import Feature, Forces, Truth

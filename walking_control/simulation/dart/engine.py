@@ -16,11 +16,16 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import import_optional
-from walking_control.models.base import Base
-from walking_control.models.dynamics import floor_gravity
-from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
+from walking_control.models import (
+    BACK_LOSS,
+    Base,
+    DRIVING_LOSS,
+    floor_gravity,
+    gear_table,
+    Robot,
+    Start,
+    World,
+)
 from walking_control.simulation.dart.model import build_skeleton, Floors, foot_balls, root_joints
 from walking_control.simulation.dart.rotors import Stepper, Torsion
 from walking_control.simulation.engine import Forces, Truth

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, inner
+from walking_control.models import array_function, inner
 from walking_control.models.pendulum import (
     find_landing,
     leg_angles,

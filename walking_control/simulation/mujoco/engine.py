@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import UrdfError
+from walking_control.models import (
+    BACK_LOSS,
+    Base,
+    DRIVING_LOSS,
+    floor_gravity,
+    gear_table,
+    Robot,
+    Start,
+    World,
+)
 from walking_control.models.actuators import JointFriction, JointSpring
-from walking_control.models.base import Base
-from walking_control.models.dynamics import floor_gravity
-from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.resources import place_meshes
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
 from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.parameters import MujocoParameters

@@ -18,15 +18,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
-from walking_control.models.array_functions import Terms
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import (
+    Base,
+    Dynamics,
+    effort_map,
+    friction_table,
+    gear_table,
+    Parameters,
+    Robot,
+    Start,
+    SupportDynamics,
+    Terms,
+    World,
+)
 from walking_control.models.floor import read_profile
-from walking_control.models.friction import friction_table, gear_table
-from walking_control.models.parameters import Parameters
-from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
-from walking_control.models.support.dynamics import effort_map, foot_turn, SupportDynamics
+from walking_control.models.support.dynamics import foot_turn
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, RigidParameters
 from walking_control.simulation.rigid import model as rm

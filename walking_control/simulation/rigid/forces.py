@@ -8,17 +8,8 @@ depends on others is skipped, which gives one of the equivalent force distributi
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.friction import (
-    ARMATURE,
-    BACK_LOSS,
-    COULOMB,
-    DRIVING_LOSS,
-    friction_torque,
-    gear_change,
-    VISCOUS,
-)
-from walking_control.models.support.dynamics import terms_places
+from walking_control.models import array_function, BACK_LOSS, DRIVING_LOSS, Terms, terms_places
+from walking_control.models.friction import ARMATURE, COULOMB, friction_torque, gear_change, VISCOUS
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     RigidModel,

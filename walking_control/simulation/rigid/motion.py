@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, Terms
+from walking_control.models import array_function, Terms
 from walking_control.models.dormand_prince import A, E3, E5
 from walking_control.simulation.rigid.events import (
     happen,

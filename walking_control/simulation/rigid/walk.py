@@ -14,8 +14,7 @@ from walking_control.controllers.controller import ArrayLaw, Controller, LawFunc
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, multiply, Terms
-from walking_control.models.robot import Robot
+from walking_control.models import array_function, multiply, Robot, Terms
 from walking_control.simulation.rigid.events import joint_angle
 from walking_control.simulation.rigid.forces import joint_rate
 from walking_control.simulation.rigid.model import (

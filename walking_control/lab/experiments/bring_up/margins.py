@@ -9,8 +9,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.law import WalkingLaw
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, walk
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import Dynamics, RobotFile
 from walking_control.models.scale import REFERENCE
 from walking_control.simulation.sensors import noise_overrides
 

@@ -23,7 +23,7 @@ from walking_control.lab.experiments.gait_search import (
     save_gaits,
 )
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import RobotFile, World
 from walking_control.runs.metrics import summarize
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.simulate import simulate

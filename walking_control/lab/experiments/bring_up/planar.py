@@ -16,8 +16,7 @@ from walking_control.lab.experiments.margins import find_margin
 from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import Dynamics, RobotFile, World
 
 FROUDE = (0.22, 0.3, 0.15)  # speeds over sqrt(g L) at which gaits are sought, the first that works
 DEGREES = (6, 8)  # of their polynomials

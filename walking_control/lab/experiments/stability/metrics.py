@@ -24,10 +24,7 @@ from scipy import stats
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput
 from walking_control.lab.experiments.stability import cycle
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World
 from walking_control.runs.result import Result
 from walking_control.simulation.rigid.model import STEPS
 from walking_control.simulation.sensors import has_errors, SensorParameters

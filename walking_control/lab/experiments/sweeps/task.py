@@ -12,7 +12,7 @@ import numpy as np
 from walking_control import __version__
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import REGISTRIES
-from walking_control.models.registry import Choice
+from walking_control.models import Choice
 
 MOST = 1_000_000  # runs without being asked for
 

@@ -16,8 +16,7 @@ from walking_control.exceptions import IncompatibleController, InvalidInput, Wal
 from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, with_section, World
+from walking_control.models import Dynamics, RobotFile, with_section, World
 from walking_control.runs.metrics import steady_state
 from walking_control.runs.quantities import largest, squared_effort_per_step
 from walking_control.runs.result import plain
