@@ -66,8 +66,8 @@ class NaturalWalking(WalkingLaw):
         scale = robot_file.scale
         self.tracking = GaitTracking(engine, table, scale)
         self.switch = GaitSwitch(scale.time)
-        joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
-        self._books = Books(values.tank_capacity, joints)
+        self._joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
+        self._books = Books(values.tank_capacity, self._joints)
         self._height, self._last_effort = 0.0, np.zeros(0)
 
     @property
@@ -129,8 +129,11 @@ class NaturalWalking(WalkingLaw):
 
     def _change_feet(self) -> None:
         """Let the swing foot stand; what the step was counts for the next ones."""
-        engine, before = self.engine, self.tracking.table.stride.speed
-        if not self.on_gait:
+        engine, table = self.engine, self.tracking.table
+        before = table.stride.speed
+        if self.on_gait:  # its own efforts jump at a touchdown: that answers no impact
+            self._last_effort += table.jump(self.stance)[self._joints]
+        else:
             engine.find_fall()
             self.switch.count(engine.left_over(), self.tracking.felt.uneven, self.values)
         self.tracking.end_step(self.on_gait)
@@ -139,7 +142,7 @@ class NaturalWalking(WalkingLaw):
             self._begin_step()
         else:
             self.switch.on_gait = False
-        gait = self.tracking.table.stride
+        gait = table.stride
         faster = 0.5 * engine.body.mass * max(gait.speed**2 - before**2, 0.0)
         self._books.close_step(self.values.tank_refill * max(gait.work, 0.0) + faster)
 

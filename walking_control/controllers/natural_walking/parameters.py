@@ -162,7 +162,12 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0
     )
     effort_rate: float = parameter(
-        2700.0, 'N m/s', 'Fastest change of an effort at a touchdown.', 10.0, 1e6, scaled=True
+        2700.0,
+        'N m/s',
+        'Fastest change of an effort at a touchdown, beside the jump that the gait has there.',
+        10.0,
+        1e6,
+        scaled=True,
     )
     impact: float = parameter(
         0.0334,

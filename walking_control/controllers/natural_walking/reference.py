@@ -55,6 +55,7 @@ class Stride(NamedTuple):
     end: np.ndarray  # divergent component just before touchdown, from the stance foot, m, ``(2,)``
     work: float  # of the motors in a step, which its impact takes, J
     reach: float  # from under the hip to the foot that lands, m
+    jump: np.ndarray  # of the motors' efforts at touchdown, ``(n_joints,)``, N m
 
 
 class GaitTable:
@@ -80,7 +81,7 @@ class GaitTable:
         count = math.ceil((high - low) / SPACING) + 1
         self.speeds = np.linspace(low, high, count)
         body = Body(dynamics)
-        self.knees = body.knees
+        self.knees, self._mirror = body.knees, family.mirror
         self.rises = np.array([math.tan(told - slope) for slope in family.slopes])
         level, rows, strides = min(family.slopes, key=abs), [], []
         for slope in family.slopes:
@@ -114,7 +115,7 @@ class GaitTable:
         """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
         stride = _between(self._strides, self._find(speed, rise))
         speed, duration, *_, work, reach = stride[:6].tolist()
-        return Stride(speed, duration, stride[2:4], stride[6:8], work, reach)
+        return Stride(speed, duration, stride[2:4], stride[-2:], work, reach, stride[6:-2])
 
     def _find(self, speed: float, rise: float) -> list[float]:
         """Return the place of a rise and a speed, or the nearest, in the grids of the table."""
@@ -130,6 +131,12 @@ class GaitTable:
         below, above = _between(self._rows[:, :, lower : lower + 2], self._places)
         row = below + (place - lower) * (above - below)
         result: np.ndarray = row if foot == 0 else row * MIRROR
+        return result
+
+    def jump(self, foot: int) -> np.ndarray:
+        """Return the jump of the efforts at the end of a step on a foot, ``(n_joints,)``, N m."""
+        jump, (partners, signs) = self.stride.jump, self._mirror
+        result: np.ndarray = jump if foot == 0 else signs * jump[partners]
         return result
 
     def part_at(self, place: float) -> float:
@@ -162,11 +169,12 @@ class _Ground(NamedTuple):
 
 
 def _stride_of(gait: SpaceGait, ground: _Ground, foot: Foot) -> list[float]:
-    """Return speed ahead, time, way, work and reach of a step whose `foot` lands."""
-    ahead = math.cos(ground.pitch)
+    """Return speed ahead, time, way, work, reach and jump of a step whose `foot` lands."""
+    ahead, (partners, signs) = math.cos(ground.pitch), gait.mirror
     length = gait.step_length * ahead
     reach = float(np.hypot(*(foot.position - foot.hip)[:2]))
-    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait), reach]
+    jump = signs * gait.efforts(0.0)[partners] - gait.efforts(1.0)
+    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait), reach, *jump]
 
 
 def _refine(old: np.ndarray, new: np.ndarray, table: np.ndarray, axis: int) -> np.ndarray:
