@@ -12,7 +12,7 @@ from synthetic_posture_run import ALONE, KNEE, ROWS, synthetic_posture_run
 
 from walking_control.cli import main
 from walking_control.lab.experiments.check import check_robot
-from walking_control.lab.reports.animations.film import frame_rows, write_animation
+from walking_control.lab.reports.animations.film import write_animation
 from walking_control.lab.reports.report import write_report
 from walking_control.lab.reports.scene import Scene, telling_rows
 from walking_control.lab.reports.sections import POSTURE
@@ -96,18 +96,6 @@ def test_arrow_starts_at_its_sole_and_grows_with_the_force():
     assert 0.1 < arrows[0][2] / scene.height < 0.5
     assert both.arrows[1][0] == pytest.approx(both.soles[1][:-1].mean(axis=0))
     assert both.plumb[2] == pytest.approx(0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize(('change', 'pace'), [({}, 4), ({'fell': True, 'fall_reason': 'x'}, 1)])
-def test_long_rest_is_shown_whole_and_faster(change, pace):
-    """A routine of half a minute would be cut, or a fall flash by."""
-    run = synthetic_posture_run()
-    run.columns['time'] = 15.0 * run.time
-    vars(run).update(change)
-    rows, factor = frame_rows(run, 8.0)
-    assert factor == pace and rows[-1] >= ROWS - 3
-    assert (rows[0] == 0) == (pace > 1)
-    assert len(rows) <= 8.0 * 25 + 1
 
 
 def test_animation_moves_and_is_small(tmp_path):

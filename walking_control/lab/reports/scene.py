@@ -14,9 +14,9 @@ from walking_control.exceptions import import_optional
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.runs.kinematics import place_soles, Skeleton, sole_corners
+from walking_control.runs.kinematics import Bone, place_soles, Skeleton, sole_corners
 from walking_control.runs.posture import support_intervals
-from walking_control.runs.quantities import LOADED
+from walking_control.runs.quantities import ending, failure, LOADED
 from walking_control.runs.run import Run
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
@@ -83,16 +83,6 @@ class Scene:
                 arrows[i] = foot, foot + self._arrow * force
         plumb = com + com[2] * np.array([np.tan(run.world.slope), 0.0, -1.0])
         return Pose(points, soles, arrows, com, plumb)
-
-    def middle(self, row: int) -> np.ndarray:
-        """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
-        self._dynamics.place(self._run.q[row])
-        return np.asarray(
-            np.mean(
-                [sole.mean(axis=0)[:2] for sole in place_soles(self._dynamics, self._corners)],
-                axis=0,
-            )
-        )
 
 
 def telling_rows(run: Run) -> list[tuple[int, str]]:
@@ -189,6 +179,15 @@ def smooth(values: np.ndarray) -> np.ndarray:
     return np.array([values[k - r : k + r + 1].mean() for k, r in enumerate(reach)])
 
 
+def describe_row(run: Run, row: int, last: bool) -> str:
+    """Return what is said of a row: its time, step and segment; of the last one, why it ended."""
+    text = f'{run.time[row]:.1f} s, step {run.steps[row]}'
+    for segment in run.route.segments if run.route is not None else ():
+        if segment.begin <= run.time[row] < segment.end:
+            text += f': {segment.name}'
+    return f'{text}, {failure(ending(run))}' if last else text
+
+
 class Picture:
     """A picture in the package's colours, in pixels; it is drawn finer and then made smooth."""
 
@@ -209,19 +208,27 @@ class Picture:
         """Draw a line through places."""
         self._pen.line(_fine(places), fill=colour, width=OVERSAMPLING * width)
 
-    def polygon(self, corners: Any, colour: str, edge: str | None = None) -> None:
+    def polygon(self, corners: Any, colour: str) -> None:
         """Fill a polygon."""
-        self._pen.polygon(_fine(corners), fill=colour, outline=edge)
+        self._pen.polygon(_fine(corners), fill=colour)
 
     def disc(self, place: Sequence[float], radius: float, colour: str) -> None:
         """Fill a disc."""
         x, y = place
         self._pen.ellipse(_fine([(x - radius, y - radius), (x + radius, y + radius)]), fill=colour)
 
-    def bone(self, start: Sequence[float], end: Sequence[float], colour: str, width: float) -> None:
-        """Draw a line with round ends."""
-        self.line([start, end], colour, width)
-        for place in (start, end):
+    def limb(self, segment: Bone, places: Sequence[Any], width: float) -> None:
+        """Draw a segment of a robot with round ends, in the colour of the foot of its leg.
+
+        Args:
+            segment: Which.
+            places: Of all points of the robot.
+            width: Of the line.
+        """
+        colour = INK if segment.foot is None else FOOT_COLOURS[segment.foot]
+        ends = [places[segment.start], places[segment.end]]
+        self.line(ends, colour, width)
+        for place in ends:
             self.disc(place, 0.5 * width, colour)
 
     def caption(self, place: Sequence[float], text: str) -> None:

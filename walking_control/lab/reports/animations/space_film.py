@@ -10,7 +10,6 @@ import numpy as np
 from walking_control.lab.reports import scene
 from walking_control.lab.reports.plots.footprints import footprint_outlines
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
-from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import Run
 from walking_control.runs.space import pushes, yaw
 
@@ -98,7 +97,7 @@ class _Film:
         self._scene = scene.Scene(run)
         # it may begin crouched
         self.height = max(
-            float(np.ptp(self._scene.pose(row).points[:, 2])) for row in rows[::LOOKS]
+            float(np.ptp(self._scene.pose(row).points[:, 2])) or 1.0 for row in rows[::LOOKS]
         )
         self._prints = footprint_outlines(run)
         self._base, self._pushes = run.base.position, pushes(run)
@@ -171,7 +170,8 @@ class _Film:
             if caption:
                 picture.caption(place, caption)
         picture.line([(edge, top), (edge, HEIGHT)], scene.pale(scene.SOFT), 1)
-        self._draw_text(picture, k)
+        last = self._run.broke_off and k == len(self._rows) - 1
+        picture.head(self._run, self._pace, scene.describe_row(self._run, row, last))
         return picture.finish()
 
     def _draw_floor(self, picture: scene.Picture, frame: Frame, k: int) -> None:
@@ -189,35 +189,20 @@ class _Film:
         for begin, foot, outline in self._prints:
             if begin > row:
                 break
-            corners = frame.pixels(np.insert(outline, 2, 0.0, axis=1))
-            colour = scene.pale(FOOT_COLOURS[foot])
-            if len(corners) > 2:
-                picture.polygon(corners, colour)
-            else:
-                picture.disc(corners[0], 3, colour)
+            _lay(picture, frame, np.insert(outline, 2, 0.0, axis=1), scene.pale(FOOT_COLOURS[foot]))
 
     def _draw_robot(self, picture: scene.Picture, frame: Frame, pose: scene.Pose, row: int) -> None:
         """Draw soles and limbs, the far ones first."""
         away = frame.axes[2] @ (pose.points - frame.eye).T
         pixels = frame.pixels(pose.points)
         for i, sole in enumerate(pose.soles):
-            if len(sole) > 1:
-                picture.polygon(frame.pixels(sole), FOOT_COLOURS[i])
+            _lay(picture, frame, sole, FOOT_COLOURS[i])
         stance = self._run.support[row]
         for segment in sorted(
             self._scene.segments, key=lambda each: -(away[each.start] + away[each.end])
         ):
-            colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            picture.bone(
-                pixels[segment.start],
-                pixels[segment.end],
-                colour,
-                5 if segment.foot == stance else 4,
-            )
+            picture.limb(segment, pixels, 5 if segment.foot == stance else 4)
         picture.disc(pixels[self._scene.base], 5, scene.INK)
-        for i, sole in enumerate(pose.soles):
-            if len(sole) == 1:
-                picture.disc(frame.pixels(sole)[0], 4, FOOT_COLOURS[i])
 
     def _draw_push(self, picture: scene.Picture, frame: Frame, row: int) -> None:
         for push in self._pushes:
@@ -228,13 +213,11 @@ class _Film:
                 picture.line([start, end], MARK, 4)
                 picture.disc(end, 6, MARK)
 
-    def _draw_text(self, picture: scene.Picture, k: int) -> None:
-        run, row = self._run, self._rows[k]
-        text = f'{run.time[row]:.1f} s, step {run.steps[row]}'
-        route = run.route
-        for segment in route.segments if route is not None else ():
-            if segment.begin <= run.time[row] < segment.end:
-                text += f': {segment.name}'
-        if run.broke_off and k == len(self._rows) - 1:
-            text += f', {failure(ending(run))}'
-        picture.head(run, self._pace, text)
+
+def _lay(picture: scene.Picture, frame: Frame, sole: np.ndarray, colour: str) -> None:
+    """Draw the outline of a sole, or a foot that is a point."""
+    corners = frame.pixels(sole)
+    if len(corners) > 2:
+        picture.polygon(corners, colour)
+    else:
+        picture.disc(corners[0], 4, colour)
