@@ -31,15 +31,14 @@ WALK_FIGURES = (
     ('actuators', walk.plot_actuators, 'What the actuators did over the last six steps.'),
     (
         'ground_forces',
-        walk.plot_ground_forces,
+        lambda run: posture.plot_foot_forces(run, walk.last_steps(run)),
         'What the floor did over the last six steps, sampled once a control tick.',
     ),
     # of runs that have what these show
     (
-        'top_view',
-        footprints.plot_top_view,
-        'The walk from above and from the side. The hip is coloured by the foot that stands, '
-        'dots are footprints.',
+        'footprints',
+        footprints.plot_footprints,
+        'The walk from above; dotted: where its law wants the hip. Arrows: pushes.',
     ),
     (
         'disturbed_walk',

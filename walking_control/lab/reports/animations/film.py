@@ -89,7 +89,7 @@ class _Film:
         self._camera = np.column_stack([ahead, scene.smooth(self._level(ahead))])
         self._scale = _SIZE * scene.HEIGHT / max(0.1, self._scene.height)
 
-    def _level(self, x: np.ndarray) -> np.ndarray:
+    def _level(self, x: Any) -> np.ndarray:
         return np.asarray(np.interp(x, *self._floor.T))
 
     def draw(self, k: int) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walk around a disturbance: its steps, energies and efforts ([DS09] Figs. 5.8, 5.10, 5.11)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -45,11 +45,40 @@ def plot_disturbed_walk(run: Run) -> style.Figure | None:
     """Draw the steps around the first disturbance; None without one."""
     if not run.disturbances or len(quantities.touchdowns(run)) < 2:
         return None
-    figure, (axis,) = style.new_figure(1, width=11.0, height=3.6)
-    draw_walk(axis, run)
-    style.label(axis, 'steps around the disturbance', 'up (m)', 'forward of the disturbance (m)')
-    style.add_foot_legend(figure, run.robot)
+    return plot_walks([('steps around the disturbance', run)])
+
+
+def plot_walks(shown: Sequence[tuple[str, Run]]) -> style.Figure:
+    """Draw the steps of walks around their first disturbance to one scale.
+
+    Args:
+        shown: Title and run of each.
+    """
+    rows = -(-len(shown) // 2)
+    texts = min(LEVELS, max(len(run.disturbances) for _, run in shown))
+    figure, axes = style.new_figure(
+        rows, width=13.0, height=2.25 + 0.3 * texts, columns=min(2, len(shown))
+    )
+    for axis, (title, run) in zip(axes, shown, strict=False):
+        draw_walk(axis, run)
+        axis.set_title(title, loc='left', fontsize=11)
+    _same_limits(axes[: len(shown)])
+    for axis in axes[len(shown) :]:
+        axis.set_visible(False)
+    for axis in axes[max(0, len(shown) - 2) : len(shown)]:
+        axis.set_xlabel('forward of the disturbance (m)')
+    for axis in axes[::2]:
+        axis.set_ylabel('up (m)')
+    style.add_foot_legend(figure, shown[0][1].robot)
     return figure
+
+
+def _same_limits(axes: Sequence[style.Axes]) -> None:
+    x, y = (np.array([getattr(axis, f'get_{name}lim')() for axis in axes]) for name in 'xy')
+    for axis in axes:
+        axis.set(
+            xlim=(x[:, 0].min(), x[:, 1].max()), ylim=(max(y[:, 0].min(), -1.5), y[:, 1].max())
+        )
 
 
 def draw_walk(axis: style.Axes, run: Run) -> None:
@@ -133,21 +162,50 @@ def plot_energies(run: Run) -> style.Figure | None:
     """Draw the energies of a run of curve tracking; None of another run."""
     if 'kinetic_energy_desired' not in run.telemetry:
         return None
-    figure, axes = style.new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
-    rows = quantities.rows_around(run, 2, 8)
-    energies = observe_energies(run)
-    draw_energies(axes[0], run, rows, energies)
-    draw_undesired(axes[1], run, rows, energies)
-    style.label(
-        axes[0],
-        'energies; potential, desired and tank from their value at the first touchdown shown',
-        'energy (J)',
+    return plot_walk_energies([('energies', run, observe_energies(run))])
+
+
+def plot_walk_energies(shown: Sequence[tuple[str, Run, dict[str, np.ndarray]]]) -> style.Figure:
+    """Draw the energies of walks around their first disturbance, each from the touchdown before.
+
+    Args:
+        shown: Title, run and energies, see `observe_energies`, of each.
+    """
+    figure, axes = style.new_figure(
+        len(shown), width=12.0, height=1.9, columns=2, width_ratios=(1.7, 1.0)
     )
-    axes[0].legend(ncols=5, loc='upper left', fontsize=9.5)
-    axes[0].set_ylim(top=axes[0].get_ylim()[1] * 1.2)
-    style.label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
-    _finish(figure, axes[-1:], run, rows)
+    for i, (title, run, energies) in enumerate(shown):
+        rows = quantities.rows_around(run, 2, 6)
+        energy, across = axes[2 * i : 2 * i + 2]
+        draw_energies(energy, run, rows, energies)
+        draw_undesired(across, run, rows, energies)
+        style.label(energy, title, ylabel='energy (J)')
+    _frame_survivors(axes[: 2 * len(shown) : 2], [run for _, run, _ in shown])
+    axes[1].set_title('kinetic, undesired', loc='left', fontsize=11)
+    for axis in axes[-2:]:
+        axis.set_xlabel('time (s)')
+    lines = {
+        line.get_label(): line
+        for axis in axes[::2]
+        for line in axis.get_lines()
+        if not line.get_label().startswith('_')
+    }
+    figure.legend(
+        lines.values(), lines.keys(), loc='outside lower center', ncols=len(lines), frameon=False
+    )
+    style.add_foot_legend(
+        figure, shown[0][1].robot, '(band: stance)', extra=('disturbance (dashed)', style.MARK)
+    )
     return figure
+
+
+def _frame_survivors(axes: Sequence[style.Axes], runs: Sequence[Run]) -> None:
+    """Give all energies the scale of the walks that survived; a fall leaves the frame."""
+    limits = np.array(
+        [axis.get_ylim() for axis, run in zip(axes, runs, strict=True) if not run.broke_off]
+    )
+    for axis in axes if len(limits) else ():
+        axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
 
 
 def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]) -> None:

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks in space from above and from the side ([DS09] Figs. 5.18 to 5.22): feet, speeds, steps."""
+"""Walks in space from above ([DS09] Figs. 5.18 to 5.22): feet, speeds, steps."""
 
 import numpy as np
 
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.walk import draw_steps
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.kinematics import foot_positions, place_soles, sole_corners
-from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
+from walking_control.runs.kinematics import place_soles, sole_corners
+from walking_control.runs.quantities import touchdowns
 from walking_control.runs.run import Run
 from walking_control.runs.space import mean_velocity, pushes, step_sizes
 
 PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg
 APART = 0.3  # m between the names of two segments
 STOOD = 0.5  # part of a step after which its foot stands
-WIDEST = 3.0  # the height of a panel is at most its width over this
+WIDEST = 12.0  # length over width of a walk from which on both have scales of their own
 
 
 def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
@@ -36,12 +36,17 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
     return prints
 
 
-def plot_footprints(run: Run) -> style.Figure:
-    """Draw footprints, path of the base, pushes and the segments of the route from above.
+def plot_footprints(run: Run) -> style.Figure | None:
+    """Draw footprints, path of the base, pushes and the route from above; None of the plane.
+
+    One scale holds for both directions, unless the walk is `WIDEST` times as long as wide and more.
+    Dotted is the line on which the law wants the base, where it says so.
 
     Args:
         run: The `Run`.
     """
+    if 1 not in run.robot.base.axes:
+        return None
     prints, base = footprint_outlines(run), run.base.position[:, :2]
     arrows = [
         (base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
@@ -61,6 +66,11 @@ def plot_footprints(run: Run) -> style.Figure:
         else:
             axis.plot(*outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
     _mark_route(axis, run)
+    if 'wanted_aside' in run.telemetry:
+        heading = run.telemetry['heading']
+        off = run.telemetry['wanted_aside'] - run.telemetry['aside']
+        wanted = base + off[:, None] * np.column_stack((-np.sin(heading), np.cos(heading)))
+        axis.plot(*wanted[1:].T, ':', color=style.NEUTRAL, linewidth=1.4, zorder=1)
     for tip, tail in arrows:
         axis.annotate(
             '', tip, tail, arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2}
@@ -72,7 +82,7 @@ def plot_footprints(run: Run) -> style.Figure:
         'x (m)',
         xlim=(low[0], high[0]),
         ylim=(low[1], high[1]),
-        aspect='equal',
+        aspect='equal' if wide < WIDEST * tall else 'auto',
         adjustable='box',
     )
     style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if arrows else None)
@@ -177,63 +187,3 @@ def _stretches(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return first row, and row after the last, of each stretch that is true."""
     change = np.diff(flags.astype(int), prepend=0, append=0)
     return np.flatnonzero(change > 0), np.flatnonzero(change < 0)
-
-
-def plot_top_view(run: Run) -> style.Figure | None:
-    """Draw the path of the hip, footprints and the line to be followed; None in the plane.
-
-    Args:
-        run: The `Run`.
-    """
-    if run.robot.is_planar or not run.robot.coordinates or len(run.time) < 2:
-        return None
-    places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
-    figure, axes = style.new_figure(2, width=11.0, height=3.2, height_ratios=(1.6, 1.0))
-    top, side = axes
-    base = run.base.position
-    begins = touchdowns(run)
-    for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
-        colour = style.FOOT_COLOURS[run.support[begin]]
-        top.plot(*base[begin : end + 1, :2].T, color=colour, linewidth=1.5)
-        side.plot(*base[begin : end + 1, ::2].T, color=colour, linewidth=1.5)
-    for place, foot in zip(places, run.support[begins], strict=True):
-        top.plot(*place[:2], 'o', color=style.FOOT_COLOURS[foot], markersize=4.5)
-        side.plot(*place[::2], 'o', color=style.FOOT_COLOURS[foot], markersize=3.5)
-    _draw_line(top, run)
-    row = disturbed_row(run)
-    for axis, path in ((top, base[:, :2]), (side, base[:, ::2])) if row is not None else ():
-        axis.plot(*path[row], '*', color=style.MARK, markersize=12, zorder=5)
-    style.label(
-        top,
-        'from above: path of the hip, footprints'
-        + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
-        + ('' if row is None else '; star: disturbance'),
-        'to the left (m)',
-    )
-    style.label(side, 'from the side', 'up (m)')
-    _frame(top, np.vstack((base[:, :2], places[:, :2])))
-    side.set_ylim(min(0.0, places[:, 2].min()) - 0.05, 1.08 * base[:, 2].max())
-    for axis in axes:
-        axis.set_xlabel('forward (m)')
-    style.add_foot_legend(figure, run.robot, 'stands')
-    return figure
-
-
-def _draw_line(axis: style.Axes, run: Run) -> None:
-    """Draw where the law wants the hip to be beside its line, as it says itself."""
-    if 'wanted_aside' not in run.telemetry:
-        return
-    heading = run.telemetry['heading']
-    off = run.telemetry['wanted_aside'] - run.telemetry['aside']
-    left = np.column_stack((-np.sin(heading), np.cos(heading)))
-    wanted = run.base.position[:, :2] + off[:, None] * left
-    axis.plot(*wanted[1:].T, ':', color=style.NEUTRAL, linewidth=1.4, zorder=1)
-
-
-def _frame(axis: style.Axes, points: np.ndarray) -> None:
-    """Give axes one scale where the walk is about as wide as long, else a frame of its own."""
-    low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
-    if high[0] - low[0] < 1.5 * WIDEST * (high[1] - low[1]):
-        axis.set_aspect('equal', adjustable='datalim')
-        return
-    axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))

@@ -16,7 +16,7 @@ from walking_control.runs.quantities import LOADED
 from walking_control.runs.run import Run
 
 _DASHES = ('-', '--', ':')  # beyond seven joints in a panel
-_FORCE_FRAME = 1.6  # weights; landing peaks leave the frame
+_FORCE_FRAME = 2.5  # weights; landing peaks leave the frame
 _SIDES = ('left_', 'right_')
 
 
@@ -94,11 +94,11 @@ def _short(joint: str, joints: Sequence[str]) -> str:
     return in_words(joint)
 
 
-def plot_foot_forces(run: Run) -> style.Figure:
+def plot_foot_forces(run: Run, rows: slice = slice(None)) -> style.Figure:
     """Draw normal force, force along the floor and friction used of each foot."""
     weight, friction = Dynamics(run.robot).mass * run.world.gravity, run.world.friction
-    normal = run.foot_force[:, :, 2]
-    along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
+    normal = run.foot_force[rows, :, 2]
+    along = np.hypot(run.foot_force[rows, :, 0], run.foot_force[rows, :, 1])
     peak, frame = normal.max(), _FORCE_FRAME * weight
     beyond = f'; sampled peaks reach {peak:.0f} N' if peak > frame else ''
     # equal feet both stay visible
@@ -107,7 +107,7 @@ def plot_foot_forces(run: Run) -> style.Figure:
         for i in range(len(run.robot.feet))
     ]
     figure, axes = style.draw_panels(
-        run.time,
+        run.time[rows],
         [
             style.Panel(
                 f'normal force; dotted: weight, {weight:.0f} N{beyond}',
@@ -126,7 +126,7 @@ def plot_foot_forces(run: Run) -> style.Figure:
                 f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
                 'coefficient of friction',
                 'ratio (1)',
-                zip(friction_ratios(run, weight).T, looks),
+                zip(friction_ratios(run, weight)[rows].T, looks),
                 (friction, '--'),
                 {'ylim': (0.0, 1.1 * friction)},
             ),
@@ -134,7 +134,7 @@ def plot_foot_forces(run: Run) -> style.Figure:
         width=10.0,
         height=2.2,
     )
-    _finish(figure, axes, run)
+    _finish(figure, axes, run, rows)
     return figure
 
 
@@ -185,7 +185,9 @@ def _plot_lines(axis: style.Axes, run: Run, lines: Any, least: float) -> None:
         style.legend_beside(axis)
 
 
-def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:
+def _finish(
+    figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice = slice(None)
+) -> None:
     """Shade what the robot stands on, label time, name the colours."""
     time, every = run.time, len(run.robot.feet)
     flies = None
@@ -202,7 +204,7 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:
                 alpha=0.09 if feet else 0.35,
                 linewidth=0,
             )
-    axes[-1].set(xlabel='time (s)', xlim=(time[0], time[-1]))
+    axes[-1].set(xlabel='time (s)', xlim=tuple(time[rows][[0, -1]]))
     style.add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
 
 

@@ -11,11 +11,10 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
 from walking_control.runs import kinematics
 from walking_control.runs.metrics import step_table
-from walking_control.runs.quantities import floor_tilt, LOADED, motors, touchdowns
+from walking_control.runs.quantities import floor_tilt, motors, touchdowns
 from walking_control.runs.run import Run
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
-_FORCE_FRAME = 2.5
 ESTIMATE_CAPTION = (
     'Estimate less truth of the base in the axes of the floor, and three standard deviations as '
     'the estimator gave them: an honest one holds 99.7 % of the errors.'
@@ -135,51 +134,6 @@ def plot_actuators(run: Run) -> style.Figure | None:
     style.label(axes[1], f'mechanical power; dotted: mean, {mean:.3g} W', 'power (W)')
     if len(robot.actuators) > 1:
         axes[0].legend(loc='upper right', ncols=len(robot.actuators))
-    _finish(figure, axes, run, rows)
-    return figure
-
-
-def plot_ground_forces(run: Run) -> style.Figure:
-    """Draw the floor's force on each foot and its ratio; titles give peaks that leave the frame."""
-    rows = last_steps(run)
-    force, feet = run.foot_force[rows], range(len(run.robot.feet))
-    weight, friction = run.world.gravity * Dynamics(run.robot).mass, run.world.friction
-    normal, along = force[:, :, 2], force[:, :, 0]
-    loaded = normal >= LOADED * weight
-    ratio = np.where(loaded, np.abs(along) / np.where(loaded, normal, 1.0), np.nan)
-    peak = normal.max()
-    beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
-    reach = min(0.5 * weight, 1.1 * max(1.0, np.abs(along).max()))
-
-    def lines(values: np.ndarray) -> list[tuple[np.ndarray, dict[str, str]]]:
-        return [(values[:, i], {'color': style.FOOT_COLOURS[i]}) for i in feet]
-
-    figure, axes = style.draw_panels(
-        run.time[rows],
-        [
-            style.Panel(
-                f'normal force; dotted: weight{beyond}',
-                'force (N)',
-                lines(np.where(normal > 0.0, normal, np.nan)),
-                (weight, ':'),
-                {'ylim': (0.0, _FORCE_FRAME * weight)},
-            ),
-            style.Panel(
-                'force along the floor, forward positive',
-                'force (N)',
-                lines(np.where(normal > 0.0, along, np.nan)),
-                more={'ylim': (-reach, reach)},
-            ),
-            style.Panel(
-                'friction used, |along| / normal; dashed: coefficient of friction',
-                'ratio (1)',
-                lines(ratio),
-                (friction, '--'),
-                {'ylim': (0.0, 1.1 * friction)},
-            ),
-        ],
-        height=1.9,
-    )
     _finish(figure, axes, run, rows)
     return figure
 
