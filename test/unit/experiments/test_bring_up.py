@@ -18,7 +18,7 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
 from walking_control.lab.experiments.bring_up import natural, planar, run, spatial, step
-from walking_control.lab.experiments.bring_up.natural import natural_gait, search_family
+from walking_control.lab.experiments.bring_up.natural import first_best, natural_gait, search_family
 from walking_control.lab.experiments.bring_up.planar import stand
 from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summarize
 from walking_control.lab.experiments.bring_up.spatial import legs_alone
@@ -435,3 +435,16 @@ def test_a_planar_stranger_walks(tmp_path, capsys):
     )
     steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
     assert 0.5 < steps['walk (rigid)']['figures']['speed'] < 0.8
+
+
+def test_the_first_walk_is_one_that_bears_noise():
+    """A robot would be handed a speed at which noise fells it, though a slower one walks."""
+    passed, tried = {0.8: 1, 0.5: 2, 0.3: 2}, []
+
+    def attempt(speed):
+        tried.append(speed)
+        return passed[speed], speed
+
+    assert first_best([0.8, 0.5, 0.3], attempt, 2) == 0.5 and tried == [0.8, 0.5]
+    passed.update({0.5: 1, 0.3: 0})
+    assert first_best([0.8, 0.5, 0.3], attempt, 2) == 0.8

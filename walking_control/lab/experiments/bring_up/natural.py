@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaits of a biped's own: searched, walked on beside other laws, and what walks on them bear."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from walking_control.controllers.natural_walking.controller import NaturalWalkin
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
-from walking_control.lab.experiments.bring_up.margins import pace, try_margins
+from walking_control.lab.experiments.bring_up.margins import noisy_walk, pace, try_margins
 from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site
 from walking_control.lab.experiments.gait_search import (
     FamilySearch,
@@ -25,15 +25,19 @@ from walking_control.lab.experiments.gait_search import (
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile, World
 from walking_control.runs.metrics import summarize
+from walking_control.runs.run import Run
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.simulate import simulate
 
 GAITS = (0.1, 0.2, 0.3, 0.4, 0.5)  # over sqrt(g L): speeds that gaits are searched at
 SLOPES = (math.radians(-8.0), 0.0, math.radians(8.0))  # and on floors that lean so
 TRIED_ON_GAIT = 20.0  # s on the gait
+NOISY, PUSHED = 8.0, 5.0  # s with noise that the walk kept lasts if any does, and is pushed after
 SLOWER = 3  # speeds it is tried at, the easiest first
 LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
 BESIDE = 10.0  # s of stepping at the same speed
+Trial = TypeVar('Trial')
+Found = TypeVar('Found')
 COST, WORK = 'cost_of_transport_electrical', 'cost_of_transport_positive'
 # What is asked of gaits, as factors on what is usual: where there are none, shorter steps; legs
 # that bend and land faster; all that motors give.
@@ -125,14 +129,21 @@ def _find_gaits(site: Site) -> Outcome:
     kept.sort(key=lambda summary: abs(summary['speed'] - middle))
     easy = kept[0]
     tries = [easy, *(each for each in kept[1:] if each['speed'] < easy['speed'])][:SLOWER]
-    for easy in tries:  # what walks at a slower one is worth more than a fall
-        natural = _walk_on(site, family, easy['speed'], easy['step_width'], kept)
+
+    def attempt(
+        trial: dict[str, Any],
+    ) -> tuple[int, tuple[RobotFile, dict[str, Any], Run, Outcome]]:
+        natural = _walk_on(site, family, trial['speed'], trial['step_width'], kept)
         natural.write(file)
-        site.progress(f'{NaturalWalking.name} at {easy["speed"]:.2g} m/s')
+        site.progress(f'{NaturalWalking.name} at {trial["speed"]:.2g} m/s')
         run = simulate(natural, duration=TRIED_ON_GAIT)
-        outcome = judge_walk(run, TRIED_ON_GAIT)
+        outcome, bears = judge_walk(run, TRIED_ON_GAIT), False
         if outcome.ok:
-            break
+            bears = noisy_walk(site, load_robot(file), NaturalWalking.name, NOISY, PUSHED).ok
+        return outcome.ok + bears, (natural, trial, run, outcome)
+
+    natural, easy, run, outcome = first_best(tries, attempt, 2)
+    natural.write(file)
     steady = summarize(run)['steady'] or {}
     on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
     figures = {
@@ -172,6 +183,26 @@ def _find_gaits(site: Site) -> Outcome:
         figures=figures,
         files=files,
     )
+
+
+def first_best(
+    trials: Sequence[Trial], attempt: Callable[[Trial], tuple[int, Found]], most: int
+) -> Found:
+    """Return what came of the first trial that passed in all, else in the most of it.
+
+    A slower walk that bears noise is worth more than a faster one that does not.
+
+    Args:
+        trials: The likely ones first.
+        attempt: Returns of a trial how much of it passed, and what came of it.
+        most: How much there is to pass: then no more is tried.
+    """
+    best: list[tuple[int, Found]] = []
+    for trial in trials:
+        best = sorted([*best, attempt(trial)], key=lambda found: -found[0])  # stable
+        if best[0][0] >= most:
+            break
+    return best[0][1]
 
 
 def _walk_on(
