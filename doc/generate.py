@@ -192,16 +192,16 @@ follow in the log and in `/diagnostics`.
 - `best`: the stop of the category in [what a fault leaves](#what-a-fault-leaves) where the law can stand, else the reaction in
   the first table;
 - `stand`: the law brings the robot to a stand and holds it there (category 2 of a stop, in the words of IEC 60204-1);
-- `lower`: the same, then the law lowers the robot and takes the power (category 1). The robot sinks from its crouch and lies;
-  the table says "kneels";
+- `lower`: the same, then the law lowers the robot and takes the power (category 1): "is lowered" in the table. A robot in space
+  sinks from its crouch then, topples and lies; Dribbel rests without torque on two straight legs, whose knees its magnets hold;
 - `damping`: the actuated joints are damped for `damping_time`, then the effort is zero (category 0, as the rest);
 - `fade`: the last effort fades at `fade_rate`;
 - `zero`: the effort is zero at once.
 
 A second fault can only make the reaction stronger, in the order stop, fade, damping, zero.
 
-**How it ends.** The column "ends" holds for a law that can stand (`stepping` and `natural_walking` on soles), and for a standby
-law after an error or NaN of the law. With any other law the robot falls, by the reaction shown. "As it was" means that no torque
+**How it ends.** The column "ends" holds for a law that can stand (`stepping` and `natural_walking` on soles; `hip_stop`, which stops
+Dribbel, after those faults that leave all its sensors), and for a standby law after an error or NaN of the law. With any other law the robot falls, by the reaction shown. "As it was" means that no torque
 held the robot before. [What a fault leaves](#what-a-fault-leaves) says why. Tests check the machine for every code
 (`test/unit/safety/test_stops.py`), and walkers whose sensors or law are broken (`test/physics/test_stopped_walks.py`).
 

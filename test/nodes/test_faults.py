@@ -38,8 +38,12 @@ fault = pytest.mark.fault
 
 @pytest.fixture
 def node(bench, robot):
-    """Return an active controller in lockstep that has answered one measurement."""
+    """Return an active controller in lockstep that has answered one measurement.
+
+    No law of it can stand: a stop takes the power at once, as the table of faults says.
+    """
     node = bench.controller()
+    node.loop.supervisor.lead(None, None)
     robot.wait()
     assert robot.ask(1.0) == pytest.approx(EFFORT)
     return node
@@ -47,9 +51,10 @@ def node(bench, robot):
 
 @pytest.fixture
 def realtime(bench, robot):
-    """Return an active controller in real time that has answered."""
+    """Return an active controller in real time that has answered; no law of it can stand."""
     # patient enough for a loaded machine; the default is tested in test_controller_node.py
     node = bench.controller(realtime=True, safety__state_timeout=0.3)
+    node.loop.supervisor.lead(None, None)
     robot.wait()
     assert robot.stream_until(lambda: moving(robot))
     return node

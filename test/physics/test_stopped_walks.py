@@ -60,7 +60,7 @@ def test_a_fall_is_foretold():
 
 def test_a_planar_walker_stands_on_both_feet():
     """If it failed, Dribbel's last step would be a fall."""
-    robot_file = load_robot('dribbel', [('standby', 'hip_stop'), *noise_overrides('lab')])
+    robot_file = load_robot('dribbel', noise_overrides('lab'))
     (trial,) = try_stops(robot_file, category=2, starts=1, speed=2.0)['trials']
     assert trial['stood'], trial
     assert 0.1 < trial['way'] < 1.0 and trial['time'] < 3.0
@@ -103,7 +103,7 @@ def test_category_0_falls_and_is_said_so():
 @pytest.mark.parametrize(
     'robot, given, words',
     [
-        ('dribbel', {}, 'law that can stand'),
+        ('humanoid', {}, 'law that can stand'),
         ('walker3d', {'causes': ['nonsense']}, 'unknown'),
         ('walker3d', {'starts': 0}, 'at least 1'),
         ('walker3d', {'category': 3}, 'emergency_stop_category'),

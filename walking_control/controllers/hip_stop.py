@@ -2,25 +2,29 @@
 """The last step of a planar walker with a motor at its hip: onto two straight legs, spread wide.
 
 The walker is an inverted pendulum on its stance foot. A foot set down with the legs spread by 2 a
-turns its speed u into u cos(2 a), and the hip must then rise by l (1 - cos a) to pass over that
-foot: it cannot once u^2 cos^2(2 a) < 2 g l (1 - cos a). So the swing leg goes farther ahead than in
-the walk. Where the energy left is too little the rear leg is held where it is, and both knees are
-locked; else another step is taken. What then stands is an arch of two legs: friction alone bears
+turns its speed u into u cos(2 a), so the swing leg goes farther ahead than in the walk, once its
+knee is straight. With the angular momentum L about that foot, and all joints held from then on, the
+walker has the energy L^2 / 2 I. It cannot pass over the foot if its centre of mass, at the distance
+r, would have to rise by more: L^2 / 2 I < m g (r - h). Then the legs are spread and held, which
+leaves L as it is, and both knees are locked; else another step is taken. The arch of two legs rocks
+from foot to foot and loses 1 - cos^2(2 a) of its energy at each landing. Then friction alone bears
 it while tan a is less than that of the floor, and the hip needs no torque.
-
-Simplification: the mass lies in the hip; a swing leg takes some of the speed.
 """
 
 import math
+
+import numpy as np
 
 from walking_control.controllers.controller import Controller
 from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipStopParameters
-from walking_control.models import Command, Reference, RobotFile, WalkerState, World
+from walking_control.models import Command, Dynamics, Reference, RobotFile, WalkerState, World
 
 WIDE = 0.15  # rad between legs that may bear the robot
-PASSED = -0.05  # rad that the stance leg leans ahead when the hip has passed over its foot
+ARCH = 0.6  # rad between legs that stand: the wider, the sooner rocking from foot to foot ends
+FIRM = 3.0  # times as stiff and as damped is the hip of two straight legs
+BENT = 0.3  # rad from where on a knee swings on by itself
 
 
 class HipStop(Controller):
@@ -40,15 +44,16 @@ class HipStop(Controller):
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
         self._limit = float(robot.effort_limits[0])
         self._locks = KneeLocks(robot, values.knee_flexed)
-        self._rate = math.sqrt(world.gravity / robot_file.scale.length)
+        self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._straight = [(robot.joint_index(lock.joint), lock.angle) for lock in robot.locks]
         self._slope = world.slope
         self.values = values
-        self._caught, self._spread = False, 0.0
+        self._caught = False
 
     def reset(self, state: WalkerState) -> None:
         """Start with locked knees."""
         self._locks.reset()
-        self._caught, self._spread = False, 0.0
+        self._caught = False
 
     def take_over(self, state: WalkerState) -> None:
         """Begin in the middle of another law's step; a leg that is ahead is about to land.
@@ -70,29 +75,44 @@ class HipStop(Controller):
             command: The `Command` to fill.
         """
         values, i = self.values, self._coordinate
-        hip, lean, rate = float(state.coordinates[i]), *self._lean(state)
-        if not self._caught and hip < -WIDE and lean > 0.0:
-            self._caught = rate**2 < 2.0 * self._rate**2 * (1.0 - math.cos(lean))
-            self._spread = -hip
-        elif hip < 0.0 and lean < PASSED:
-            self._caught = False
+        hip, lean = float(state.coordinates[i]), float(state.coordinates[0]) - self._slope
+        if hip < 0.0:  # one leg is behind the one that bears
+            self._caught = (self._caught or hip < -WIDE) and self._falls_back(state)
+        # thrown ahead before the hip is over the foot, a leg would throw the hip back; a knee that
+        # is nearly straight is carried through by a thigh that brakes
+        straight = bool(state.locked.all())
+        thrown = lean <= 0.0 and (straight or self._bent(state) > BENT)
+        angle = values.hip_angle if thrown else values.swing_angle
         if self._caught:
-            angle = math.copysign(self._spread, hip)
-        else:  # thrown ahead before the hip is over the foot, a leg would throw the hip back
-            angle = values.swing_angle if lean > 0.0 else values.hip_angle
+            angle = math.copysign(ARCH, hip)
+        firm = FIRM if straight and thrown or self._caught else 1.0
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * clamped_pd(
             hip,
             float(state.rates[i]),
             angle,
-            values.hip_stiffness,
-            values.hip_damping,
+            firm * values.hip_stiffness,
+            firm * values.hip_damping,
             self._limit,
         )
         self._locks.update(state, command)
         if self._caught:
             command.lock[:] = True
 
-    def _lean(self, state: WalkerState) -> tuple[float, float]:
-        """Return how far the hip is behind the stance foot, and its rate, rad and rad/s."""
-        return float(state.coordinates[0]) - self._slope, float(state.rates[0])
+    def _bent(self, state: WalkerState) -> float:
+        """Return how far the knee that is bent most is bent, rad; 0 without knees."""
+        bent = [abs(state.position[joint] - angle) for joint, angle in self._straight]
+        return float(max(bent, default=0.0))
+
+    def _falls_back(self, state: WalkerState) -> bool:
+        """Return whether it falls back from its stance foot if all joints are held from now on."""
+        dynamics, foot = self._dynamics, self._dynamics.robot.feet[state.support]
+        q, v = dynamics.base_from_coordinates(foot, state.coordinates, state.rates)
+        turn = np.zeros(dynamics.nv)  # of the whole, held walker about the foot, by 1 rad/s ahead
+        turn[:3] = q[1], -q[0], 1.0
+        if turn @ dynamics.gravity_efforts(q) <= 0.0:  # its centre of mass has passed
+            return False
+        inertia = dynamics.mass_matrix(q)
+        momentum, reach = turn @ inertia @ v, float(np.linalg.norm(dynamics.center_of_mass(q)))
+        rise = dynamics.weight * reach - dynamics.potential_energy(q)
+        return bool(momentum <= 0.0 or momentum**2 < 2.0 * rise * (turn @ inertia @ turn))

@@ -15,6 +15,7 @@ FALL = 'fall'  # code of the fault that ends most walks
 REACTIONS = ('damping', 'fade', 'zero')
 STOPS = {'stand': 2, 'lower': 1}  # reactions that need a law that can stand -> category
 BEST = 'best'  # the category of `FaultKind` where the law can stand, else category 0
+LOWERED = 'is lowered'  # how a stop of category 1 ends
 STANDS = 'stands'  # what `Controller.standstill` says of a law that can
 EMERGENCY_STOP, POWER_OFF = 'emergency_stop', 'power_off'
 INTERNAL, COMMAND, OVERRUN = 'internal', 'command', 'tick_overrun'
@@ -77,7 +78,7 @@ class FaultKind:
     @property
     def ends(self) -> str:
         """How it ends by default, of a robot whose law can stand."""
-        return {0: 'falls', 1: 'kneels', 2: STANDS}[self.category]
+        return {0: 'falls', 1: LOWERED, 2: STANDS}[self.category]
 
 
 _KINDS = (

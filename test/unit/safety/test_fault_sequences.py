@@ -57,14 +57,14 @@ def test_the_table_is_complete():
 @pytest.fixture(scope='module')
 def result():
     """Return what three hundred sequences through the real operation gave."""
-    robot_file = load_robot('dribbel', damping_time=0.2)
+    robot_file = load_robot('dribbel', standby='', damping_time=0.2)
     return try_sequences(robot_file, 300)
 
 
 @pytest.fixture(scope='module')
 def standing():
     """Return what a hundred sequences gave of a law that says it can stand."""
-    robot_file = load_robot('dribbel', damping_time=0.2, stop_time=0.2, lower_time=0.1)
+    robot_file = load_robot('dribbel', standby='', damping_time=0.2, stop_time=0.2, lower_time=0.1)
     return try_sequences(robot_file, 100, stands=True)
 
 

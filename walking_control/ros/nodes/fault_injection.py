@@ -18,7 +18,7 @@ from walking_control.models.signals import Command, Reference
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.demo_place import DemoPlace
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor, ros
-from walking_control.safety.faults import KINDS, read_fault
+from walking_control.safety.faults import KINDS, LOWERED, read_fault
 
 DISCOVERY = 15.0  # s
 ANSWER = 5.0  # s for a service
@@ -110,7 +110,7 @@ class FaultWatch:
         Returns:
             dict: code, time from request to fault in s, reaction, message, and zero_after: time
             from fault to zero effort in s, None if it did not come; ends: how the robot ended,
-            "stands", "kneels" or "falls", by whether and when the effort went.
+            "stands", "is lowered" or "falls", by whether and when the effort went.
 
         Raises:
             InvalidInput: No demo answers, it has a fault already, or it refuses.
@@ -145,7 +145,7 @@ class FaultWatch:
         # no reaction of category 0 lasts as long as to lower a robot and to damp it
         ends = 'stands' if zero_after is None else 'falls'
         if zero_after is not None and zero_after > sum(self._lasting):
-            ends = 'kneels'
+            ends = LOWERED
         return {
             'code': code,
             'time': when - begin,

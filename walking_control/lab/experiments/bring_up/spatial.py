@@ -233,6 +233,7 @@ def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
         )
     return site.load(
         controller=Stepping.name,
+        standby=Stepping.name,  # and brings it to a stand where another law cannot
         stepping__speed=speed,
         stepping__speed_limit=max(speed, values['speed_limit']),
         **changed,
