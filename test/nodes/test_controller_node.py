@@ -381,6 +381,7 @@ def test_parameter_file(bench, robot, tmp_path):
 def test_a_broken_law_is_a_fault(bench, robot):
     """An exception in the law must end in a safe command, not in a dead node."""
     node = bench.controller()
+    node.loop.supervisor.lead(None, None)  # with no law that can stand
     robot.wait()
 
     def broken(*arguments):
