@@ -68,7 +68,7 @@ def test_no_command_is_no_stiffness():
     plant.measure(measurement)
     loop.tick(measurement)
     assert loop.command.stiffness[0] > 0.0
-    loop.stop('emergency_stop', 'pressed', measurement)
+    loop.stop('power_off', 'pressed twice', measurement)
     assert not loop.command.stiffness.any() and not loop.command.damping.any()
     loop.reset()
     assert not loop.command.numbers.any()
