@@ -24,18 +24,21 @@ KINDS = (
 )
 
 
-@pytest.mark.parametrize('kind', KINDS)
-def test_a_provoked_fault_reaches_the_controller(bench, kind):
-    """What the verb promises must happen on the topics, too."""
+@pytest.mark.parametrize(
+    ('kind', 'combined'), [*((kind, '') for kind in KINDS), ('stale_imu', 'joint_state')]
+)
+def test_a_provoked_fault_reaches_the_controller(bench, kind, combined):
+    """What the verb promises must happen on the topics, too, and in one message of all sensors."""
     simulator = bench.add(
         SimulatorNode(
             parameter_overrides=[
                 Parameter('plant', value='rigid'),
                 Parameter('lockstep_timeout', value=0.5),
+                Parameter('combined_state', value=combined),
             ]
         )
     )
-    node = bench.controller(lockstep_timeout=0.5)
+    node = bench.controller(lockstep_timeout=0.5, combined_state=combined)
     simulator.break_law = lambda kind: break_law(node, kind, False)
     assert bench.spin_until(lambda: simulator.ticks > 5)
     assert simulator.set_parameters([Parameter('fault', value=kind)])[0].successful

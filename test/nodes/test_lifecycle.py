@@ -5,11 +5,14 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
+import yaml
 
 from walking_control.exceptions import MissingDependency
+from walking_control.models.resources import share_directory
 from walking_control.ros.nodes import session, topics
 from walking_control.safety.machine import allowed, Event
 
@@ -31,6 +34,21 @@ def change_state(bench, robot, transition):
     """Ask for a transition and return whether it succeeded."""
     request = ChangeState.Request(transition=Transition(id=transition))
     return call(bench, robot, ChangeState, 'change_state', request).success
+
+
+def test_a_robot_without_motors_is_refused(bench, tmp_path, capfd):
+    """Who forgot the motors would be told of an index out of range."""
+    text = (share_directory() / 'config/robots/compass.yaml').read_text()
+    tree = yaml.safe_load(text.replace('../../', f'{share_directory()}/'))
+    section = tree['/**']['ros__parameters']
+    section['controller'] = 'none'
+    section['robot'].pop('ground_torque')
+    section['robot']['actuators'] = {}
+    file = tmp_path / 'compass.yaml'
+    file.write_text(yaml.safe_dump(tree))
+    node = bench.controller(robot_file=str(file), activate=False)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert 'has no effort that a controller could command' in capfd.readouterr().err
 
 
 def test_everything_through_services(bench, robot):

@@ -262,6 +262,12 @@ def robustness(options: _Robustness) -> Answer:
 
 def _try_stops(options: _Robustness) -> Answer:
     """Say how many stops ended on two feet; exit status 1 if one did not."""
+    if len(options.pushed) > 2:
+        raise InvalidInput(
+            'option --pushed',
+            value=','.join(f'{size:g}' for size in options.pushed),
+            limit='takes a size, or the least and the largest',
+        )
     result = experiments.stops.try_stops(
         common.walking_robot(options, options.speed),
         options.cause,

@@ -138,6 +138,7 @@ def test_stops_are_one_command_and_a_sheet(capsys, tmp_path):
         (['gait', 'cycle', 'compass', '--plant', 'mujoco'], 2, 'runs on plant rigid'),
         (['gait', 'cycle', 'compass', '--slope-deg', '-4'], 1, 'starts'),
         (['robustness', 'walker3d', '--stop', '--cause', 'a_bee'], 2, 'unknown'),
+        (['robustness', 'walker3d', '--stop', '--pushed', '0,1,2'], 2, 'the least and the largest'),
         (['robustness', 'compass', '--disturbance', 'quake'], 2, 'known: step_down'),
         (['robustness', 'compass', '--disturbance', 'push', '--slope-deg', '-4'], 1, 'undisturbed'),
     ],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files for ros2_control: of shipped robots and of one that is not."""
 
+from dataclasses import replace
 import json
 import math
 from xml.etree import ElementTree
@@ -45,6 +46,17 @@ def wired(request):
     """Return the robot file of a shipped robot and its `Wiring`."""
     robot_file = load_robot(request.param)
     return robot_file, wire(robot_file)
+
+
+def test_a_link_of_any_name_rides_on_rails():
+    """If it failed, a link named `a&b` would end the file in the middle."""
+    robot_file = load_robot('dribbel')
+    wiring = wire(robot_file)
+    link = wiring.robot.base_link
+    urdf = wiring.robot.urdf.replace(f'"{link}"', '"a&amp;b"')
+    robot = replace(wiring.robot, urdf=urdf, base_link='a&b')
+    root = parse(gazebo_model(replace(wiring, robot=robot), '/c.yaml'))
+    assert root.find('joint[@name="rail_pitch"]/child').get('link') == 'a&b'
 
 
 def lines(element):

@@ -153,6 +153,12 @@ class Session:
 
     def _create_publishers(self, values: Any) -> None:
         robot = self._robot
+        if not robot.efforts:
+            raise InvalidInput(
+                f'robot {robot.name}',
+                limit='has no effort that a controller could command',
+                remedy='give its robot file motors (robot.actuators)',
+            )
         self._label: str | None = None  # of our messages
         # field of a command, which of its numbers, and how they leave; gains before efforts
         self._driven = [

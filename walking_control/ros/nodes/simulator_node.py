@@ -223,17 +223,20 @@ class SimulatorNode(GuardedNode):
             for sensor in (*others, joints)  # these complete a set
         }
         self._joints = joints
-        # sensor -> its publisher, and its message of a measurement
-        self._senders: dict[str, tuple[Any, Callable[[signals.Measurement], Any]]] = {
-            sensor.name: (
-                self.create_publisher(message_type(sensor), sensor.topic, out),
-                partial(self._write, sensor),
-            )
-            for sensor in (*others, joints)
-        }
+        # sensors, the publisher of what they say, and what makes a message of a measurement
+        self._senders: list[tuple[list[str], Any, Callable[[signals.Measurement], Any]]]
         if self._values.combined_state:
             one = self.create_publisher(JointState, topics.COMBINED_STATE, out)
-            self._senders = {topics.COMBINED_STATE: (one, CombinedWriter(robot).write)}
+            self._senders = [([*self._writers], one, CombinedWriter(robot).write)]
+        else:
+            self._senders = [
+                (
+                    [sensor.name],
+                    self.create_publisher(message_type(sensor), sensor.topic, out),
+                    partial(self._write, sensor),
+                )
+                for sensor in (*others, joints)
+            ]
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
@@ -259,7 +262,7 @@ class SimulatorNode(GuardedNode):
         """Start once a controller listens and speaks."""
         unheard = [
             publisher.topic_name
-            for publisher, _ in self._senders.values()
+            for _, publisher, _ in self._senders
             if not publisher.get_subscription_count()
         ]
         silent = [topic for topic in self._ticks if not self.count_publishers(topic)]
@@ -441,9 +444,9 @@ class SimulatorNode(GuardedNode):
 
     def _publish(self) -> None:
         self._time_publisher.publish(self._time)
-        for name, (publisher, write) in self._senders.items():
+        for sensors, publisher, write in self._senders:
             message = write(self._told)
-            if not self._injection.mutes(name):
+            if not any(map(self._injection.mutes, sensors)):
                 publisher.publish(message)
         self._sent = time.monotonic()
 

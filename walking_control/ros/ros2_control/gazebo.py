@@ -245,7 +245,7 @@ def _keep_on_rails(root: Element, wiring: Wiring) -> None:
         root.append(
             fromstring(
                 f"""<joint name="rail_{name}" type="{kind}">
-                <parent link="{above}"/><child link="{below}"/>
+                <parent link={quoteattr(above)}/><child link={quoteattr(below)}/>
                 <axis xyz="{' '.join(f'{value:g}' for value in axis)}"/>
                 {limit if kind == 'prismatic' else ''}</joint>"""
             )
