@@ -9,20 +9,20 @@
     python benchmarks/natural_walking.py --floors real friction=1 [--rubs 2] [--family FILE]
 
 Walker3d in MuJoCo, or `--robot`. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on),
-cross=DEGREES (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT
-(m), or friction=COULOMB: N m of every joint, a tenth of it in N m s/rad, known to the law, which
-walks on a family searched with it, half a minute. Joints that rub `--rubs` times as much are not
-known to it. `real` is a level floor of friction 0.6, noise of the laboratory times 1.5 unless
-`--noise` says otherwise, torques that lag by 5 ms, 0.5 degrees of backlash, joints that rub by
-0.3 N m, 80 % of the motors, and a robot whose parts each weigh up to 5 % more or less than the law
-knows, its trunk 3 % more besides; the law knows lag, friction and motors. Noise
-`told` is the laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s
-on, the first steps on the floor included: the share on the gait, and the cost at the supply and of
-each motor alone, less height over distance. Each seed is another floor and other errors of the
-sensors. A push (N s/kg, at 0.8 m/s, an eighth of a step after a touchdown) is told by its deviation
-at the end of its step and of the next, mean size over seeds: `--set natural_walking.place_rate=0`
-leaves the part of the step to the clock, `pressure_gain=1` asks for less of the sole, and
-`tank_capacity` makes a tank that is soon empty.
+cross=DEGREES (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT,
+stairs=HEIGHT (m), or friction=COULOMB: N m of every joint, a tenth of it in N m s/rad, known to the
+law, which walks on a family searched with it, half a minute. Joints that rub `--rubs` times as much
+are not known to it. `real` is a level floor of friction 0.6, noise of the laboratory times 1.5
+unless `--noise` says otherwise, torques that lag by 5 ms, 0.5 degrees of backlash, joints that rub
+by 0.3 N m, 80 % of the motors, and a robot whose parts each weigh up to 5 % more or less than the
+law knows, its trunk 3 % more besides; the law knows lag, friction and motors. Noise `told` is the
+laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s on, the first
+steps on the floor included: the share on the gait, and the cost at the supply and of each motor
+alone, less height over distance. Each seed is another floor and other errors of the sensors. A push
+(N s/kg, at 0.8 m/s, an eighth of a step after a touchdown) is told by its deviation at the end of
+its step and of the next, mean size over seeds: `--set natural_walking.place_rate=0` leaves the part
+of the step to the clock, `pressure_gain=1` asks for less of the sole, and `tank_capacity` makes a
+tank that is soon empty.
 """
 
 import argparse
@@ -84,7 +84,14 @@ def walk(law, speed, duration, noise=None, robot='walker3d'):
 
 
 def edges(kind, height, seed):
-    """Return words for a floor of tiles of 0.3 m, or of strips of 0.1 to 0.3 m."""
+    """Return words for a floor of tiles of 0.3 m, strips of 0.1 to 0.3 m, or stairs.
+
+    These are ten up and ten down, of 0.3 m each, with 0.9 m between.
+    """
+    if kind == 'stairs':
+        up = 0.8 + 0.3 * np.arange(10)
+        stairs = (('up', up), ('down', up + up[-1] + 0.1))
+        return [f'step_{way}={height}@{place:.4g}m' for way, places in stairs for place in places]
     if kind == 'tiles':
         heights = height * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
         heights[0] = 0.0
@@ -168,7 +175,7 @@ def walk_floor(floor, speed, seed, options):
         words = [f'slope_change={-math.radians(size):.6f}@0.6m']
     elif kind == 'cross':
         lean, words = math.radians(size), ['step_up=0.0000001@1']
-    elif kind in ('tiles', 'strips'):
+    elif kind in ('tiles', 'strips', 'stairs'):
         words = edges(kind, size, seed)
     elif kind in ('friction', 'real'):
         size = RUBBING if kind == 'real' else size

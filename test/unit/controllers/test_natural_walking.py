@@ -159,7 +159,7 @@ def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
     """It lagged behind what it was lifted by, and hung at the edge until it was too late."""
     floor, dt = FeltFloor(Scale(10.0, 0.8, 9.81)), 1e-4
     floor.touch(0.015)
-    floor.lift_over(0.015)
+    floor.lift_over(0.015, 0.02)
     rows = []
     for tick in range(1, 900):
         floor.follow(np.zeros(2), sole(0.0), 0.0, True, dt)
@@ -173,11 +173,14 @@ def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
 def test_an_edge_that_was_met_is_passed_over_by_the_next_feet():
     """Every foot would hit the same stair, for one that comes down before it tells no height."""
     floor = FeltFloor(Scale(10.0, 0.8, 9.81))
-    floor.lift_over(0.03, held=True)
+    floor.lift_over(0.03, 0.05)
     assert floor.higher == pytest.approx(0.045), 'off the gait within the step'
     assert floor.roughness == 0.0, 'a foot in the air is not asked to jump'
     floor.touch(0.0)
     assert floor.roughness == pytest.approx(0.025)
+    floor.stop_at_edge()
+    floor.touch(0.0)
+    assert floor.higher == pytest.approx(0.05), 'one that came down before it does not know its top'
 
 
 @pytest.mark.long
@@ -185,6 +188,16 @@ def test_a_foot_that_hangs_on_an_edge_is_lifted_over_it():
     """A force along the floor is no contact: a foot hung by its toe until the robot had fallen."""
     for place in (0.8, 0.84, 0.88):
         walk_over([f'step_up=0.05@{place}m'], 0.5, 4.5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('wide', (0.12, 0.22))
+def test_a_strip_of_5_cm_is_walked_over(wide):
+    """The next foot hung at the same edge, or the knee gave way into a free fall behind it."""
+    edges = [f'step_up=0.05@{place}m' for place in (0.8, 1.8)]
+    edges += [f'step_up=-0.05@{place + wide}m' for place in (0.8, 1.8)]
+    _, on_gait, _ = walk_over(edges, 0.5, 7.0)
+    assert on_gait > 0.6
 
 
 def test_a_tank_of_zero_is_refused():

@@ -16,6 +16,7 @@ from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping import touchdown
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
@@ -34,6 +35,7 @@ from walking_control.controllers.stepping.step_plan import (
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
+from walking_control.controllers.stepping.trip import Trip
 from walking_control.controllers.stepping.whole_body import (
     FootContact,
     MotorLimits,
@@ -636,3 +638,37 @@ def test_a_zero_pose_that_lies_has_a_leg_all_the_same(turned):
     robot = replace(robot, urdf=ElementTree.tostring(root, encoding='unicode'))
     body = Body(Dynamics(robot, 9.81, 0.0), 9.81)
     assert body.leg_length > 0.2 and thresholds_of(body.size).slow > 0.0
+
+
+def test_a_foot_that_an_edge_holds_is_lifted_over_it():
+    """It pushed on against the edge until its toe was turned down, and the robot fell over it."""
+    trip, planned = Trip(), SwingFoot()
+    planned.start(np.array([0.1, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
+    follows, hangs = np.array([0.08, 0.2, 0.03]), np.array([0.07, 0.2, 0.03])
+
+    def meets(place, speed, elapsed=0.1, touches=False):
+        velocity = np.array([speed, 0.0, 0.0])
+        return trip.meets(touches, planned, place, velocity, elapsed, 0.25 - elapsed)
+
+    assert not meets(hangs, 0.9) and not meets(follows, 0.0), 'a foot that follows goes on'
+    assert meets(hangs, 0.1) and trip.lift == pytest.approx(0.02)
+    assert trip.lifts(0.15) and not trip.lifts(0.17)
+    assert trip.most(0.15) < 20.0 and trip.most(0.17) == np.inf
+    assert trip.turning(900.0, 60.0) == pytest.approx((2500.0, 100.0))
+    assert not meets(hangs, 0.1, 0.15), 'while it is lifted'
+    assert meets(hangs, 0.1, 0.17) and trip.lift == pytest.approx(0.05)
+    trip.begin_step()
+    assert meets(follows, 0.9, touches=True) and not trip.held
+    assert not meets(hangs, 0.1, 0.12, touches=True) and not trip.held, 'it stands on something'
+    trip.begin_step()
+    assert not meets(hangs, 0.1, 0.24), 'it may land'
+
+
+def test_who_went_up_alone_comes_down_again():
+    """A foot came down late behind every strip of 5 cm; stairs up are no such strip."""
+    floor = Floor(0.015)
+    drops = []
+    for rise in (0.05, -0.05, -0.05, 0.0, 0.05, 0.0, 0.05, -0.05, 0.05):
+        floor.end_step(np.array([0.2, 0.2, rise]), np.zeros(3), 0.0)
+        drops.append(floor.next_drop)
+    assert drops == pytest.approx([0.05, 0.0, 0.05, 0.025, 0.05, 0.0, 0.0, 0.0, 0.05])

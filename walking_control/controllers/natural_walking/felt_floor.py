@@ -105,15 +105,19 @@ class FeltFloor:
         """Return whether the floor is rough, or leans."""
         return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
 
-    def lift_over(self, height: float, held: bool = False) -> None:
+    def lift_over(self, height: float, more: float) -> None:
         """Lift the foot that hit an edge.
 
         Args:
             height: Of the foot, m: the edge is as high, or higher.
-            held: Whether the edge is in its way still: nobody knows by how much it is higher.
+            more: How much higher the foot shall swing, m.
         """
-        self._over_wanted += (HIGHEST if held else OVER) * self._length
+        self._over_wanted += more
         self._met = max(self._met, height)
+
+    def stop_at_edge(self) -> None:
+        """A foot that an edge held came down before it: nobody knows how high that is."""
+        self._met = (HIGHEST / LIFT + EVEN) * self._length
 
     @property
     def higher(self) -> float:

@@ -47,20 +47,18 @@ from walking_control.controllers.stepping.tasks import (
     Task,
     TrunkTask,
 )
+from walking_control.controllers.stepping.trip import FIRST
 from walking_control.models.scale import Scale
 
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a touchdown fade
+FALLING = 0.6  # part of the step after which a foot goes down to a lower foothold
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
 SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
-STRUCK, TRIPPED = 0.3, 0.93  # parts of the step: before, no foot has met the floor early; it has
-# met an edge until, and is lifted over it
-CLEAR = 0.21  # so long it does not land then
-BEHIND, HELD = 0.03, 0.3  # L, and of its speed: a foot farther behind and slower is held by an edge
-PRESS = 1.5  # g: so hard it pushes on while it is lifted
 SOON = 0.07  # so long before its time a foot that touches is no surprise
 DEEPER = 1.5  # g: so much faster a foot looks for a late floor
-BEND = 6.5  # so much faster the stance knee bends meanwhile: a straight leg reaches no lower
+BEND, SINK = 6.5, 0.35  # so much faster the stance knee bends meanwhile, for a straight leg reaches
+# no lower; and the hip sinks, g
 MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
 # gait, a foot may land
 STRAIGHT = 0.999  # share of its length that a leg may get
@@ -95,11 +93,13 @@ class GaitTracking:
         # between hip axes that do not meet are arms: the joint before the knee begins the leg
         knees = [model.getJointId(dynamics.joints[knee]) for knee in table.knees]
         self._thighs = [model.parents[knee] for knee in knees]
-        self._leg = sum(
-            float(np.linalg.norm(model.jointPlacements[joint].translation))
+        bones = [
+            model.jointPlacements[joint].translation
             for joint in model.supports[foot.parentJoint]
             if joint >= knees[LEFT]
-        )
+        ]
+        self._thigh, *rest = (float(np.linalg.norm(bone)) for bone in bones)
+        self._leg = self._thigh + sum(rest)
         self.reset()
 
     def reset(self) -> None:
@@ -109,8 +109,9 @@ class GaitTracking:
         self._drift = np.zeros(2)  # deviation at the last touchdown that belongs to the command
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
-        self._knee_error = self._speed = self.off = self._soonest = self._touched = 0.0
-        self.touching = self.struck = self._tripped = self._hangs = self._stumbled = False
+        self._knee_error = self._speed = self.off = self._touched = 0.0
+        self._drop = self._bend = 0.0  # of the next foothold, m; and of the stance knee for it, rad
+        self.touching = self.struck = self._stumbled = False
         self.may_inject = True
         self.felt.reset()
 
@@ -131,8 +132,11 @@ class GaitTracking:
     def end_step(self, on_gait: bool) -> None:
         """Take a touchdown: when it was and, on the gait, how high."""
         engine = self._engine
-        self.felt.touch(float((engine.floor.level @ engine.way)[2]) if on_gait else 0.0)
-        self.off = engine.plan.step.remaining
+        height, trip = float((engine.floor.level @ engine.way)[2]), engine.touchdown.trip
+        if trip.held and height < trip.height:
+            self.felt.stop_at_edge()
+        self.felt.touch(height if on_gait else 0.0)
+        self.off, self._stumbled = engine.plan.step.remaining, engine.touchdown.trip.met
 
     def begin_step(self) -> None:
         """Choose the gait of the step that begins, and find the deviation from it."""
@@ -140,8 +144,7 @@ class GaitTracking:
         wanted = engine.velocity.planned
         self._speed = float(wanted[0])
         gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
-        self._soonest, self._stumbled = STRUCK * gait.duration, self._tripped
-        self.touching = self.struck = self._tripped = self._hangs = False
+        self.touching = self.struck = False
         aim = _aim_at(wanted, gait, np.zeros(2))
         self._drift = offsets_of(aim, SIDE[engine.stance], fall.rate, np.zeros(1))[:, 0]
         self.deviation = fall.capture - self.row()[CAPTURE] - self._drift
@@ -155,7 +158,38 @@ class GaitTracking:
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
         self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
         knee = engine.body.joint(self.table.knees[engine.stance])[0]
-        self._knee_error = knee - row[KNEE][0]
+        self._foresee_drop(row[KNEE][0])
+        self._knee_error = knee - row[KNEE][0] - self._bend
+
+    def _foresee_drop(self, angle: float) -> None:
+        """Find how much farther the stance knee bends where the next foothold is lower, rad.
+
+        The leg gets shorter by as much.
+
+        Args:
+            angle: Of the knee on the gait, rad.
+        """
+        self._drop, self._bend = self._engine.floor.next_drop, 0.0
+        if self._drop > 0.0:
+            both, length = self._bones(angle)
+            less = math.cos(angle) - self._drop * (2.0 * length - self._drop) / both
+            self._bend = math.copysign(math.acos(max(less, 0.0)), angle) - angle
+
+    def _bones(self, angle: float) -> tuple[float, float]:
+        """Return twice the product of thigh and shank, m^2, and how long a leg is, m."""
+        thigh, shank = self._thigh, self._leg - self._thigh
+        both = 2.0 * thigh * shank
+        return both, math.sqrt(thigh**2 + shank**2 + both * math.cos(angle))
+
+    def _bending(self, angle: float) -> float:
+        """Return how fast a stance knee bends more after a late floor, rad/s^2.
+
+        So that the leg gets shorter by a part of g: more would be a free fall.
+        """
+        both, length = self._bones(angle)
+        lever = 0.5 * both * abs(math.sin(angle)) / length  # of the length, m/rad
+        most = BEND / self._time**2
+        return math.copysign(min(most, SINK * self._gravity / max(lever, 1e-9)), angle)
 
     def measure(self) -> None:
         """Find the deviation from the gait; not while an impact of the swing foot makes it.
@@ -165,8 +199,9 @@ class GaitTracking:
         """
         engine, row, elapsed = self._engine, self.row(), self._engine.plan.elapsed
         fall = engine.find_fall()
-        self.touching = engine.touchdown.touches and self.s > STRUCK
-        self._pass_over()
+        self.touching = engine.touchdown.touches and self.s > FIRST
+        if engine.meets_edge(self.s):
+            self.felt.lift_over(engine.touchdown.trip.height, engine.touchdown.trip.lift)
         if self.touching:
             self._touched = elapsed
             self.struck = (
@@ -177,32 +212,6 @@ class GaitTracking:
         if not self.touching:
             growth = math.exp(row[RATE] * elapsed)
             self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
-
-    def _pass_over(self) -> None:
-        """Lift a foot that met an edge; one that an edge still holds then, much higher."""
-        engine, elapsed = self._engine, self._engine.plan.elapsed
-        left = engine.plan.step.remaining - SOON * self._time
-        if not (self.may_land and STRUCK < self.s < TRIPPED and left > 0.0):
-            return
-        held = self._is_held()
-        if held or self.touching and not self._tripped:
-            self._hangs, self._tripped = held and self._tripped, True
-            self._soonest = elapsed + min(CLEAR * self._time, left)
-            self.felt.lift_over(float((engine.floor.level @ engine.way)[2]), self._hangs)
-
-    def _is_held(self) -> bool:
-        """Return whether an edge holds the foot in the air: it is behind, and does not come after.
-
-        A force along the floor is no load, and no contact.
-        """
-        engine, planned = self._engine, self._engine.swing
-        foot, level = engine.body.feet[1 - engine.stance], engine.floor.level
-        behind = engine.heading.from_floor(planned.position - level @ engine.way)[0]
-        goes, shall = (
-            float(engine.heading.from_floor(velocity)[0])
-            for velocity in (level @ foot.velocity[:3], planned.velocity)
-        )
-        return bool(behind > BEHIND * self._length and goes < HELD * shall)
 
     def _surprises(self, early: float) -> bool:
         """Return whether a touchdown so much too early is a surprise, s."""
@@ -216,7 +225,7 @@ class GaitTracking:
     @property
     def may_land(self) -> bool:
         """Return whether a foot that touches may stand: it is not lifted over an edge."""
-        return bool(self._engine.plan.elapsed > self._soonest)
+        return not self._engine.touchdown.trip.lifts(self._engine.plan.elapsed)
 
     def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step, and go on along the gait."""
@@ -285,12 +294,10 @@ class GaitTracking:
             row = row.copy()
             row[KNEE][0] -= row[KNEE][1] * rate * remaining
             row[KNEE][2] = row[TURN][6:] = 0.0
-            bend = math.copysign(BEND / self._time**2, row[KNEE][0])
+            bend = self._bending(row[KNEE][0] + self._bend)
             row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
         self._move_foot(row, rate, dt)
-        lifted = self._hangs and not self.may_land
-        most = PRESS * self._gravity if lifted else math.inf
-        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping, most)
+        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
         shift = pressure_shift(self.deviation, values.pressure_gain, self.may_inject)
         place = engine.on_sole(row[PRESSURE] + shift)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
@@ -323,7 +330,9 @@ class GaitTracking:
         )
 
     def _knee(self, knee: np.ndarray, rate: float, values: NaturalWalkingParameters) -> JointTask:
-        fade = (self._knee_error * each for each in fading(self.s / KNEE_ERROR))
+        self._foresee_drop(knee[0])
+        left, *rates = (self._knee_error * each for each in fading(self.s / KNEE_ERROR))
+        fade = left + self._bend, *rates
         angle, first, second = (
             each + more / KNEE_ERROR**order for order, (each, more) in enumerate(zip(knee, fade))
         )
@@ -346,6 +355,10 @@ class GaitTracking:
         place = place + self._foot_error * fade[0]
         speed = speed + self._foot_error * fade[1] * scale
         acceleration = acceleration + self._foot_error * fade[2] * scale**2
+        down, scale = fading((self.s - FALLING) / (1.0 - FALLING)), rate / (1.0 - FALLING)
+        place[2] -= self._drop * (1.0 - down[0])
+        speed[2] += self._drop * down[1] * scale
+        acceleration[2] += self._drop * down[2] * scale**2
         late = -engine.plan.step.remaining
         if late > 0.0:  # the floor is late: the foot goes after it, ever faster
             place[2] += speed[2] * late - 0.5 * DEEPER * self._gravity * late**2
@@ -396,10 +409,13 @@ class GaitTracking:
         yaw = engine.heading.angle + engine.velocity.value[2] * left
         level = pin.utils.rotate('z', yaw) @ self.felt.bank
         way, spin, gain = turn.reshape(3, 3)
+        gains = engine.touchdown.trip.turning(
+            values.gait_swing_stiffness, values.gait_swing_damping
+        )
         return FootTurnTask(
             1 - engine.stance,
             level @ pin.exp3(self._turn_error * fade[0]) @ pin.exp3(way),
-            Gains(values.gait_swing_stiffness, values.gait_swing_damping, TILT),
+            Gains(*gains, TILT),
             level @ (spin * rate + self._turn_error * fade[1] * scale),
             level @ (gain * rate**2 + self._turn_error * fade[2] * scale**2),
         )

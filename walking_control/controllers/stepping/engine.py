@@ -40,6 +40,7 @@ from walking_control.controllers.stepping.step_plan import (
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
+from walking_control.controllers.stepping.trip import FIRST, LAST
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
@@ -106,7 +107,7 @@ class WalkingEngine:
         self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
         if robot_file.start.posture is not None:
             self.body.find_quickest_swing(robot_file.start.posture)
-        self.touchdown = Touchdown(thresholds_of(size))
+        self.touchdown = Touchdown(thresholds_of(size), size)
         self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
@@ -212,6 +213,22 @@ class WalkingEngine:
             plan.step.remaining,
         )
         return self.touchdown.has_come(contact, descent, self.values.step_time)
+
+    def meets_edge(self, part: float) -> bool:
+        """Return whether the foot in the air meets an edge now: then it is lifted over it.
+
+        Args:
+            part: Of the step that is over.
+        """
+        level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
+        return FIRST < part < LAST and self.touchdown.trip.meets(
+            self.touchdown.touches,
+            self.swing,
+            level @ self.way,
+            level @ foot.jacobian[:3] @ self._prediction.measured,
+            plan.elapsed,
+            plan.step.remaining,
+        )
 
     def change_feet(self) -> None:
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
@@ -345,7 +362,7 @@ class WalkingEngine:
     def plan_step(self, dt: float) -> None:
         """Plan foothold and time; shortly before touchdown they are kept."""
         values, plan, wanted = self.values, self.plan, self.velocity.planned
-        if plan.keeps(values.early):
+        if plan.keeps(values.early) and not self.touchdown.trip.lifts(plan.elapsed):
             plan.count_down(dt)
         elif values.placement == 'velocity':
             speed = self.heading.from_floor(self.body.momentum[:2] / self.body.mass)
@@ -375,18 +392,22 @@ class WalkingEngine:
             plan.step = plan.step._replace(foothold=self.heading.from_floor(foothold))
         floor.sink(dt)
         way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
+        trip = self.touchdown.trip
+        self.meets_edge(plan.elapsed / (plan.elapsed + max(plan.step.remaining, dt)))
+        if trip.lifts(plan.elapsed):
+            way = way._replace(over=trip.height + trip.lift, lifted=trip.until - plan.elapsed)
         self.swing.advance(way, plan.elapsed, dt, self.values)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 
-    def hold_swing(self, stiffness: float, damping: float, most: float = math.inf) -> None:
+    def hold_swing(self, stiffness: float, damping: float) -> None:
         """Let the swing foot be asked for no more than its leg can do; gains as of its task.
 
         Args:
             stiffness: Of the task of the foot, 1/s^2.
             damping: Likewise, 1/s.
-            most: Largest acceleration along the floor if its leg can do more, m/s^2.
         """
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
+        most = self.touchdown.trip.most(self.plan.elapsed)
         most = min(most, ASKED * self.body.quickest)
         self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
 

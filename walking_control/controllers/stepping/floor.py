@@ -46,7 +46,8 @@ class Floor:
         self._told: SteppingParameters | None = None  # whose edges `stairs` has
         self.stairs: Stairs | None = None
         self.rise = self.between = self._sag = self._drift = 0.0
-        self._drops = [0.0, 0.0]  # by how much the last two footholds were lower, m
+        self._ways = np.zeros((2, 3))  # from foot to foot, of the last two steps, m
+        self._alone = True  # whether the floor came down again after it rose the last time
 
     def observe(self, state: WalkerState, values: SteppingParameters) -> None:
         """Take slope and place of the base, and the edges, which may change while it walks.
@@ -90,13 +91,28 @@ class Floor:
         foothold[0] = self.stairs.beside(own + float(foothold[0]), own) - own
         self.rise, self.between = self.stairs.rise(own, own + swing, own + float(foothold[0]))
 
+    @property
+    def next_drop(self) -> float:
+        """Return by how much the next foothold may be lower, m; a foot that is early does no harm.
+
+        Who went down goes on down; who went up alone comes down again, unless the last time it was
+        the first of stairs.
+        """
+        before, last = (-float(rise) for rise in self._ways @ self.normal)
+        drop = max(0.5 * (before + last), self._rose() if self._alone else 0.0)
+        return drop if drop > self._least_drop else 0.0
+
+    def _rose(self) -> float:
+        """Return by how much more the last foothold rose than the one before, m."""
+        before, last = self._ways @ self.normal
+        return float(last - max(before, 0.0))
+
     def sink(self, dt: float) -> None:
         """Let the base come back to its height; without edges, foresee the next drop."""
         if self.stairs is not None:
             self._sag *= math.exp(-dt / (SAGGING * self._size.time))
-        else:  # who went down goes on down; a foot that meets the floor early does no harm
-            drop = 0.5 * sum(self._drops)
-            self.rise = -drop if drop > self._least_drop else 0.0
+        else:
+            self.rise = -self.next_drop
 
     def lowering(self, swing_height: float, part: float) -> float:
         """Return how much higher than usual over the stance foot the base shall be, m.
@@ -121,8 +137,10 @@ class Floor:
             foot: Place of the one that landed, m, ``(3,)``.
             lowering: Of the base at that time, m: it goes on from there, now over the other foot.
         """
-        rise = float((self.level @ way)[2])
-        self._sag, self._drops = lowering - rise, [self._drops[1], -rise]
+        rise, rose = float((self.level @ way)[2]), self._rose()
+        if rose > self._least_drop:
+            self._alone = -rise > 0.5 * rose
+        self._sag, self._ways = lowering - rise, np.array([self._ways[1], way])
         if self.stairs is not None:
             x, _, z = foot
             self._drift += self.stairs.locate(self._place + x, self._altitude + z)

@@ -44,7 +44,10 @@ def step_tasks(engine: WalkingEngine) -> list[Task]:
             FootTurnTask(
                 1 - stance,
                 _landing_turn(engine),
-                Gains(values.swing_stiffness, values.swing_damping, TILT),
+                Gains(
+                    *engine.touchdown.trip.turning(values.swing_stiffness, values.swing_damping),
+                    TILT,
+                ),
                 axes=axes,
                 own=contact.blade,
             )

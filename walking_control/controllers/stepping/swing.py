@@ -27,6 +27,8 @@ class SwingWay(NamedTuple):
     clearance: float  # height half-way, m; of a hurried step in proportion to its time
     rise: float = 0.0  # of the foothold over the stance foot, m
     between: float = 0.0  # of the highest floor on the way, m
+    over: float = 0.0  # where it is lifted to over an edge that it met, m
+    lifted: float = 0.0  # for how long still, s
 
 
 class SwingFoot:
@@ -60,7 +62,7 @@ class SwingFoot:
             dt: Of the tick, s.
             shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
         """
-        foothold, remaining, clearance, rise, between = way
+        foothold, remaining, clearance, rise, between, over_edge, lifted = way
         shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)
@@ -74,7 +76,9 @@ class SwingFoot:
             most = CHASE * self._size.speed * dt
             x[:2] += np.clip(foothold - x[:2], -most, most)
         half = 0.5 * (elapsed + remaining)
-        if elapsed < half and remaining > 2.0 * shortest:
+        if lifted > 0.0:
+            jerk[2] = minimum_jerk(over_edge - x[2], v[2], a[2], max(lifted, shortest))
+        elif elapsed < half and remaining > 2.0 * shortest:
             highest = between + clearance * min(1.0, 2.0 * half / shape.step_time)
             jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, shortest))
         elif remaining > last:

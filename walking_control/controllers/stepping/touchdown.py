@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.stepping.size import Size
+from walking_control.controllers.stepping.size import Size, USUAL
+from walking_control.controllers.stepping.trip import Trip
 
 TOUCHING = 2  # ticks a contact must last to be a touchdown
 EARLIEST = 0.3  # part of the step time before which the swing foot does not land
@@ -59,10 +60,15 @@ class Touchdown:
 
     Args:
         rest: The `Thresholds` of the robot.
+        size: Of the robot.
+
+    Attributes:
+        rest: As given.
+        trip: What the foot in the air met: while it is lifted it does not land.
     """
 
-    def __init__(self, rest: Thresholds) -> None:
-        self.rest = rest
+    def __init__(self, rest: Thresholds, size: Size = USUAL) -> None:
+        self.rest, self.trip = rest, Trip(size)
         self.reset()
 
     def reset(self) -> None:
@@ -77,6 +83,7 @@ class Touchdown:
 
     def begin_step(self) -> None:
         """A foot is lifted."""
+        self.trip.begin_step()
         self._landing, self._lifted = 0, False
 
     def end_step(self, foot: int) -> None:
@@ -115,7 +122,7 @@ class Touchdown:
         falls = carries and descent.planned[2] < -rest.creep and speed < rest.bouncing
         stands = (carries or stopped) and (falls or speed < rest.rising)
         self._landing = self._landing + 1 if stands else 0
-        return self._landing >= TOUCHING
+        return self._landing >= TOUCHING and not self.trip.lifts(descent.elapsed)
 
     def _is_halted(self, descent: Descent) -> bool:
         """Return whether the swing foot, as measured, is nearer to rest than to its planned motion.
