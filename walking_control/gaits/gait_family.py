@@ -280,10 +280,9 @@ class GaitFamily:
                     remedy='search gaits in between',
                 )
         spline = self._splines[k]
-        row: np.ndarray = (
+        return np.asarray(
             self._rows[k][int(np.argmax(exact))] if exact.any() or spline is None else spline(speed)
         )
-        return row
 
 
 def _row_of(gait: Gait, judgement: StepJudgement) -> np.ndarray:

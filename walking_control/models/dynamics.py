@@ -240,10 +240,11 @@ class Dynamics:
             q: Generalised coordinates, ``(nq,)``.
             v: Generalised velocities, ``(nv,)``.
         """
-        result: np.ndarray = pin.nonLinearEffects(
-            self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
-        )[self.pinocchio_order]
-        return result
+        return np.asarray(
+            pin.nonLinearEffects(
+                self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
+            )[self.pinocchio_order]
+        )
 
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
@@ -294,17 +295,19 @@ class Dynamics:
 
     def foot_velocity(self, foot: str) -> np.ndarray:
         """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
-        result: np.ndarray = pin.getFrameVelocity(
-            self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
-        ).linear
-        return result
+        return np.asarray(
+            pin.getFrameVelocity(
+                self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+            ).linear
+        )
 
     def foot_spin(self, foot: str) -> np.ndarray:
         """Return the angular velocity of a foot, floor frame, after `move`, ``(3,)``, rad/s."""
-        result: np.ndarray = pin.getFrameVelocity(
-            self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
-        ).angular
-        return result
+        return np.asarray(
+            pin.getFrameVelocity(
+                self.model, self.data, self.frames[foot], pin.LOCAL_WORLD_ALIGNED
+            ).angular
+        )
 
     def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
         """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame.

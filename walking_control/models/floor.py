@@ -46,8 +46,7 @@ class FloorProfile:
     def height(self, x: np.ndarray | float) -> np.ndarray:
         """Return the height at places, m."""
         i = self.piece(x)
-        result: np.ndarray = self.heights[i] + self.slopes[i] * (x - self.places[i])
-        return result
+        return np.asarray(self.heights[i] + self.slopes[i] * (x - self.places[i]))
 
 
 def read_profile(world: World) -> FloorProfile | None:

@@ -74,8 +74,7 @@ def motor_efforts(
     turning = gears[:, ARMATURE] * accelerations
     leaving = torques - turning
     loss = np.where(leaving * rates > 0.0, gears[:, DRIVING_LOSS], -gears[:, BACK_LOSS])
-    result: np.ndarray = turning + leaving / (1.0 - loss * np.tanh(np.abs(rates) / fade))
-    return result
+    return np.asarray(turning + leaving / (1.0 - loss * np.tanh(np.abs(rates) / fade)))
 
 
 def passive_elements(robot: Robot) -> list[str]:
@@ -107,10 +106,9 @@ def passive_torques(
         rates: Their rates, rad/s.
         fade: Rate below which dry friction fades, rad/s.
     """
-    result: np.ndarray = spring_torques(robot, positions, rates) + friction_torques(
-        robot, rates, fade
+    return np.asarray(
+        spring_torques(robot, positions, rates) + friction_torques(robot, rates, fade)
     )
-    return result
 
 
 def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray:

@@ -99,8 +99,7 @@ class Heating:
         with np.errstate(over='ignore', invalid='ignore'):  # of heat that runs away
             moved = np.einsum('nij,nj->ni', expm(system * duration), start)[:, :2]
         moved = np.nan_to_num(moved, nan=HOTTEST, posinf=HOTTEST)
-        result: np.ndarray = np.clip(moved, -COPPER, HOTTEST)
-        return result
+        return np.asarray(np.clip(moved, -COPPER, HOTTEST))
 
     def follow(
         self, temperature: np.ndarray, squared: np.ndarray, air: float, duration: float
@@ -135,8 +134,7 @@ class Heating:
         heat = np.maximum(self.limit - air, 0.0) / (self.inside + self.outside)
         with np.errstate(divide='ignore'):
             squared = heat * (COPPER + TOLD) / (self.copper * (COPPER + self.limit))
-        result: np.ndarray = np.sqrt(squared)
-        return result
+        return np.asarray(np.sqrt(squared))
 
     def weights(self, air: float = TOLD) -> dict[str, float]:
         """Return joint -> what its squared torque counts where motors shall stay cool.

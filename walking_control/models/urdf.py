@@ -252,11 +252,9 @@ def caught_remarks() -> Iterator[IO[bytes]]:
 
 def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     """Return the mass of a link, checked, kg."""
-    mass = _number(inertial.find('mass'), 'value', f'mass of link {link}')
+    mass = _number(inertial.find('mass'), 'value', f'mass of link {link}', ' (kg)')
     if mass > LARGEST:
         raise UrdfError(f'mass of link {link}', value=mass, limit=f'must be at most {LARGEST:g} kg')
-    if mass < 0.0:
-        raise UrdfError(f'mass of link {link}', value=mass, limit='must not be negative (kg)')
     element = inertial.find('inertia')
     entries = [
         _number(element, name, f'inertia of link {link}')
@@ -274,7 +272,10 @@ def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     return mass
 
 
-def _number(element: ElementTree.Element | None, attribute: str, what: str) -> float:
+def _number(
+    element: ElementTree.Element | None, attribute: str, what: str, positive: str | None = None
+) -> float:
+    """Return a finite number; positive: unit, in brackets, of what must not be negative."""
     text = None if element is None else element.get(attribute)
     try:
         value = float('' if text is None else text)
@@ -282,37 +283,34 @@ def _number(element: ElementTree.Element | None, attribute: str, what: str) -> f
         raise UrdfError(what, value=text, limit='must be a number') from None
     if not math.isfinite(value):
         raise UrdfError(what, value=value, limit='must be finite')
+    if positive is not None and value < 0.0:
+        raise UrdfError(what, value=value, limit=f'must not be negative{positive}')
     return value
 
 
 def moving_joints(text: str) -> list[UrdfJoint]:
     """Return the `UrdfJoint` of every moving joint, in the order of the URDF text."""
-    joints = []
-    for element in parse(text).findall('joint'):
-        if element.get('type') in MOVING:
-            joints.append(_moving_joint(element))
-    return joints
+    return [
+        _moving_joint(element)
+        for element in parse(text).findall('joint')
+        if element.get('type') in MOVING
+    ]
 
 
 def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
     name, kind = element.get('name', ''), element.get('type', '')
     limit = element.find('limit')
 
-    def read(attribute: str, default: float) -> float:
+    def read(attribute: str, default: float, positive: str | None = None) -> float:
         if limit is None or limit.get(attribute) is None:
             return default
-        return _number(limit, attribute, f'{attribute} limit of joint {name}')
+        return _number(limit, attribute, f'{attribute} limit of joint {name}', positive)
 
     lower = read('lower', -math.inf if kind == 'continuous' else 0.0)
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
     if lower > upper and kind != 'continuous':
         _refuse_limits(name, lower, upper)
-    effort, velocity = read('effort', math.inf), read('velocity', math.inf)
-    for attribute, value in (('effort', effort), ('velocity', velocity)):
-        if value < 0.0:
-            raise UrdfError(
-                f'{attribute} limit of joint {name}', value=value, limit='must not be negative'
-            )
+    effort, velocity = (read(attribute, math.inf, '') for attribute in ('effort', 'velocity'))
     return UrdfJoint(name, kind, lower, upper, effort, velocity, *_resistance(element))
 
 
@@ -336,15 +334,13 @@ def _refuse_limits(name: str, lower: float, upper: float) -> NoReturn:
 
 def _resistance(joint: ElementTree.Element) -> list[float]:
     """Return damping and dry friction of a joint, checked; 0 where the URDF gives none."""
-    found, dynamics = [], joint.find('dynamics')
-    for attribute, unit in (('damping', 'N m s/rad or N s/m'), ('friction', 'N m or N')):
-        what, value = f'{attribute} of joint {joint.get("name")}', 0.0
-        if dynamics is not None and dynamics.get(attribute) is not None:
-            value = _number(dynamics, attribute, what)
-        if value < 0.0:
-            raise UrdfError(what, value=value, limit=f'must not be negative ({unit})')
-        found.append(value)
-    return found
+    dynamics = joint.find('dynamics')
+    return [
+        0.0
+        if dynamics is None or dynamics.get(attribute) is None
+        else _number(dynamics, attribute, f'{attribute} of joint {joint.get("name")}', f' ({unit})')
+        for attribute, unit in (('damping', 'N m s/rad or N s/m'), ('friction', 'N m or N'))
+    ]
 
 
 def scale_masses(text: str, factor: float) -> str:

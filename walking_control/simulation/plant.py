@@ -238,8 +238,7 @@ class Plant:
         times = np.maximum(self._lags, 1e-9)
         behind, left = self._reached - asked, np.exp(-h / times)
         self._reached = asked + behind * left
-        mean: np.ndarray = asked + behind * (1.0 - left) * times / h
-        return mean
+        return np.asarray(asked + behind * (1.0 - left) * times / h)
 
     def _count_steps(self, duration: float) -> int:
         """Return how many steps of the engine a duration in s has."""

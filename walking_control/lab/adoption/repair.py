@@ -32,55 +32,49 @@ def repair(root: Element, folder: Path) -> list[Guess]:
         root: Its ``<robot>``.
         folder: Where it lies.
     """
-    found = []
-    heavy = _balance(root)
-    if heavy:
-        found.append(
-            _said(
-                'inertia of ' + ', '.join(heavy),
-                'principal moments must be positive, '
-                'none above the sum of the others: all three their mean',
-                'balanced',
-            )
+    mended = [
+        (
+            'inertia of {all}',
+            _balance(root),
+            'principal moments must be positive, '
+            'none above the sum of the others: all three their mean',
+            'balanced',
+        ),
+        (
+            '{all}',
+            _fold(root),
+            f'lighter than {MOTE:g} of the robot',
+            'left to the parts they are fixed to',
+        ),
+        (
+            'limits of {all}',
+            _loosen(root),
+            'revolute joints without limits',
+            'half a turn either way',
+        ),
+        (
+            'speed limits of {all}',
+            _speed_up(root),
+            'a joint with a motor and a speed limit of 0',
+            f'{UNLIMITED:g} rad/s',
+        ),
+        (
+            'meshes',
+            _drop_meshes(root, folder),
+            '{first} and others are not there: sizes are '
+            'guessed without them; AMENT_PREFIX_PATH says where package:// is',
+            '{count} not read, left out',
+        ),
+    ]
+    return [
+        _said(
+            what.format(all=', '.join(names)),
+            why.format(first=names[0]),
+            value.format(count=len(names)),
         )
-    motes = _fold(root)
-    if motes:
-        found.append(
-            _said(
-                ', '.join(motes),
-                f'lighter than {MOTE:g} of the robot',
-                'left to the parts they are fixed to',
-            )
-        )
-    loose = _loosen(root)
-    if loose:
-        found.append(
-            _said(
-                'limits of ' + ', '.join(loose),
-                'revolute joints without limits',
-                'half a turn either way',
-            )
-        )
-    still = _speed_up(root)
-    if still:
-        found.append(
-            _said(
-                'speed limits of ' + ', '.join(still),
-                'a joint with a motor and a speed limit of 0',
-                f'{UNLIMITED:g} rad/s',
-            )
-        )
-    missing = _drop_meshes(root, folder)
-    if missing:
-        found.append(
-            _said(
-                'meshes',
-                f'{missing[0]} and others are not there: sizes are '
-                'guessed without them; AMENT_PREFIX_PATH says where package:// is',
-                f'{len(missing)} not read, left out',
-            )
-        )
-    return found
+        for what, names, why, value in mended
+        if names
+    ]
 
 
 def _said(what: str, why: str, value: str) -> Guess:

@@ -196,8 +196,7 @@ def fit_heating(
         for load, gap in zip(squared[:-1], np.diff(time)):
             state = one.step(state, np.array([load]), np.zeros(1), air, gap)
             found.append(state[0, 0])
-        error: np.ndarray = np.array(found) - measured
-        return error
+        return np.asarray(np.array(found) - measured)
 
     fit = least_squares(missed, np.log([getattr(model, name)[i] for name in fields]))
     variance = 2.0 * fit.cost / max(len(time) - len(fields), 1)

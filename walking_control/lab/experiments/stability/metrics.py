@@ -302,18 +302,18 @@ def find_metrics(
         cache(partial(cycle.StableCycle, robot_file, controller, sharp=sharp))
         for sharp in (True, False)
     )  # made once it is asked for
-    if 'eigenvalues' in names:
-        result |= cycle.find_eigenvalues(sharp())
-    if 'sensitivity' in names:
-        result |= cycle.find_sensitivity(sharp())
-    if 'passage' in names:
-        result |= find_passage(
+    finders: dict[str, Callable[[], Any]] = {
+        'eigenvalues': lambda: cycle.find_eigenvalues(sharp()),
+        'sensitivity': lambda: cycle.find_sensitivity(sharp()),
+        'passage': lambda: find_passage(
             settled(), chosen['roughness'], chosen['steps'], seed, progress('passage')
-        )
-    if 'attraction' in names:
-        result |= find_attraction(
+        ),
+        'attraction': lambda: find_attraction(
             settled(), chosen['radius'], chosen['samples'], seed, progress('attraction')
-        )
+        ),
+    }
+    for name in filter(names.__contains__, finders):
+        result |= finders[name]()
     found = Stability(**result)
     for name in found.keys() - result.keys():
         del found[name]
