@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 from typing import Any
 
 import numpy as np
 
 from walking_control.cli.common import Common, OR_URDF, Seeded
 from walking_control.cli.output import Answer, save_figures, text
-from walking_control.cli.verb import argument, numbers, option, ratios, verb, words
+from walking_control.cli.verb import argument, numbers, option, positions, ratios, verb, words
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import load_mechanism, Mechanism
 from walking_control.design.rotom import Contacts
@@ -28,8 +27,10 @@ ZEROS = 8  # postures printed; --json has all
 
 class _Design(Common):
     robot: str = argument(OR_URDF)
-    q: str | None = option(
-        'joint positions, rad or m, or a YAML file (default: start posture, or zero)', 'J=V,...'
+    q: dict[str, float] | str | None = option(
+        'joint positions, rad or m, or a YAML file (default: start posture, or zero)',
+        'J=V,...',
+        positions,
     )
     base: str | None = option('default: free, held of a URDF alone', choices=('held', 'free'))
     direction: Sequence[float] = option(
@@ -145,32 +146,11 @@ def _mechanism(options: _Design) -> Mechanism:
     held = None if options.base is None else options.base == 'held'
     if options.q is None:
         return load_mechanism(options.robot, options.set, held=held)
-    if '=' in options.q:
-        return load_mechanism(options.robot, options.set, _positions(options.q), held=held)
+    if isinstance(options.q, dict):
+        return load_mechanism(options.robot, options.set, options.q, held=held)
     joints, _, orientation = experiments.statics.read_configuration(options.q)
     turned = None if orientation == [0.0, 0.0, 0.0, 1.0] else orientation
     return load_mechanism(options.robot, options.set, joints, turned, held)
-
-
-def _positions(text: str) -> dict[str, float]:
-    """Return joint -> position of name=value,name=value."""
-    found = {}
-    for part in text.split(','):
-        name, _, value = part.partition('=')
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise InvalidInput(
-                f'position of joint {name.strip()}',
-                value=value,
-                limit='must be a number',
-                remedy='give --q hip=1.0,knee=0.5',
-            ) from None
-        if not math.isfinite(found[name.strip()]):
-            raise InvalidInput(
-                f'position of joint {name.strip()}', value=value, limit='must be finite'
-            )
-    return found
 
 
 def _limb(options: _Transmission) -> tuple[Limb, list[str]]:

@@ -207,7 +207,6 @@ def cycle(options: _Cycle) -> Answer:
             figures |= {
                 f'cycle_{i}_phase_portrait': plots.gait.plot_cycle(run, found),
                 f'cycle_{i}_stick_figure': plots.walk.plot_stick_figure(run),
-                f'cycle_{i}_energy': plots.gait.plot_energy(run),
             }
         return figures
 

@@ -137,13 +137,9 @@ def save_figures(
     """Return what writes figures, name -> figure, as PNG to a folder and returns their paths."""
 
     def save(folder: Path) -> list[str]:
-        files = []
         with writing_to(folder):
-            for name, figure in figures().items():
-                if figure is not None:
-                    files.append(str(folder / f'{name}.png'))
-                    reports.plots.style.save(figure, files[-1])
-        return files
+            drawn = ((name, figure, '') for name, figure in figures().items())
+            return [str(path) for path, _ in reports.plots.style.save_all(drawn, folder)]
 
     return save
 

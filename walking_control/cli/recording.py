@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 import math
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -179,8 +178,12 @@ def measure(options: _Measure) -> Answer:
         'falls_from': float(lost[0]) if len(lost) else None,
         'remarks': remarks,
     }
-    say = text('indicators.txt', digits=partial(np.array2string, precision=4))
+    say = text('indicators.txt', digits=_digits)
     return Answer(result, say, document='indicators.json')
+
+
+def _digits(value: Any) -> str:
+    return np.array2string(np.array(value, float), precision=4)
 
 
 def _walk(options: _Measure) -> tuple[Walk, list[str]]:

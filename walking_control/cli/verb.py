@@ -82,6 +82,11 @@ def margin(text: str) -> tuple[str, float]:
     return kind, finite(size)
 
 
+def positions(text: str) -> dict[str, float] | str:
+    """Return joint -> position of A=VALUE,B=VALUE, else the text, the path of a file."""
+    return dict(map(margin, text.split(','))) if '=' in text else text
+
+
 def words(text: str) -> tuple[str, ...]:
     """Return the words of A,B,C."""
     return tuple(word for word in text.split(',') if word)

@@ -131,6 +131,11 @@ class Recorded(Protocol):
 FIRST_CAPACITY = 6000  # rows: a minute of walking at 100 Hz
 
 
+# columns of a run that the plant's truth and the estimate have under the same name
+OF_TRUTH = 'q', 'v', 'foot_force', 'foot_height', 'locked', 'work', 'electrical_energy'
+OF_STATE = 'coordinates', 'rates', 'support', 'steps', 'contact'
+
+
 class Recorder:
     """Collect rows, hardly ever allocating in the tick, then make a `Run`.
 
@@ -214,15 +219,10 @@ class Recorder:
             self._rows = row = 0
         arrays, truth = self._arrays, plant.truth
         arrays['time'][row] = plant.time
-        arrays['q'][row] = truth.q
-        arrays['v'][row] = truth.v
-        arrays['foot_force'][row] = truth.foot_force
-        arrays['foot_height'][row] = truth.foot_height
-        arrays['locked'][row] = truth.locked
-        arrays['work'][row] = truth.work
-        arrays['electrical_energy'][row] = truth.electrical_energy
-        arrays['coordinates'][row] = state.coordinates
-        arrays['rates'][row] = state.rates
+        for name in OF_TRUTH:
+            arrays[name][row] = getattr(truth, name)
+        for name in OF_STATE:
+            arrays[name][row] = getattr(state, name)
         base, estimate = state.base, arrays['estimate'][row]
         estimate[:3], estimate[3:7] = base.position, base.orientation
         estimate[7:10], estimate[10:] = base.linear, base.angular
@@ -231,9 +231,6 @@ class Recorder:
                 for block in (*self._blocks, arrays):
                     block['covariance'] = np.zeros((len(block['time']), 9, 9))
             arrays['covariance'][row] = state.covariance
-        arrays['support'][row] = state.support
-        arrays['steps'][row] = state.steps
-        arrays['contact'][row] = state.contact
         driven = command.stiffness.any() or command.damping.any()
         n = len(self.run.robot.joints)
         arrays['effort'][row] = (

@@ -14,6 +14,7 @@ import zlib
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.runs.quantities import motors
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
@@ -31,48 +32,35 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
         support are the estimator's. What the controller said of each tick comes last, its name in
         front.
     """
-    robot = run.robot
-    columns = {'time [s]': run.time}
-    base, joints = run.base, [(joint, joint_unit(robot, joint)) for joint in robot.joints]
-    columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
-    columns.update(
-        (f'quaternion_{axis} [1]', base.orientation[:, i]) for i, axis in enumerate('xyzw')
-    )
-    columns['pitch [rad]'] = run.q[:, 2] if robot.is_planar else np.asarray(base.pitch)
-    columns.update(
-        (f'{joint} [{unit}]', run.joints[:, i]) for i, (joint, unit) in enumerate(joints)
-    )
-    columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))
-    columns.update(
-        (f'angular_velocity_{axis} [rad/s]', base.angular[:, i]) for i, axis in enumerate('xyz')
-    )
-    columns['pitch_rate [rad/s]'] = base.angular[:, 1]
-    columns.update(
-        (f'{joint}_rate [{unit}/s]', run.v[:, robot.base.nv + i])
-        for i, (joint, unit) in enumerate(joints)
-    )
-    for i, name in enumerate(robot.coordinates):
-        columns[f'{name} [rad]'] = run.coordinates[:, i]
-        columns[f'{name}_rate [rad/s]'] = run.rates[:, i]
-    columns['support [index of foot]'] = run.support
-    columns['steps [1]'] = run.steps
-    for i, foot in enumerate(robot.feet):
-        columns[f'{foot}_contact [bool]'] = run.contact[:, i].astype(int)
-        for axis, direction in enumerate('xyz'):
-            columns[f'{foot}_force_{direction} [N]'] = run.foot_force[:, i, axis]
-        if 'foot_height' in run.columns:
-            columns[f'{foot}_height [m]'] = run.foot_height[:, i]
-    for i, lock in enumerate(robot.locks):
-        columns[f'{lock.joint}_locked [bool]'] = run.locked[:, i].astype(int)
-    for i, (joint, motor) in enumerate(robot.actuators.items()):
-        columns[effort_headers(robot)[i]] = run.effort[:, i]
-        if motor.resistance > 0.0:
-            columns[f'{joint}_current [A]'] = motor.current(run.effort[:, i])
-        columns[f'{joint}_work [J]'] = run.work[:, i]
-    if robot.ground_torque is not None:
-        columns['ground_torque_effort [N m]'] = run.effort[:, -1]
-        columns['ground_torque_work [J]'] = run.work[:, -1]
-    columns['electrical_energy [J]'] = run.electrical_energy
+    robot, base, columns = run.robot, run.base, dict[str, np.ndarray]()
+    joints = {joint: joint_unit(robot, joint) for joint in robot.joints}
+
+    def put(values: np.ndarray, *headers: str) -> None:
+        columns.update(zip(headers, values.reshape(len(run.time), -1).T, strict=True))
+
+    put(run.time, 'time [s]')
+    put(base.position, *(f'{axis} [m]' for axis in 'xyz'))
+    put(base.orientation, *(f'quaternion_{axis} [1]' for axis in 'xyzw'))
+    put(run.q[:, 2] if robot.is_planar else np.asarray(base.pitch), 'pitch [rad]')
+    put(run.joints, *(f'{joint} [{unit}]' for joint, unit in joints.items()))
+    put(base.linear, *(f'{axis}_rate [m/s]' for axis in 'xyz'))
+    put(base.angular, *(f'angular_velocity_{axis} [rad/s]' for axis in 'xyz'))
+    put(base.angular[:, 1], 'pitch_rate [rad/s]')
+    put(run.v[:, robot.base.nv :], *(f'{name}_rate [{unit}/s]' for name, unit in joints.items()))
+    put(run.coordinates, *(f'{name} [rad]' for name in robot.coordinates))
+    put(run.rates, *(f'{name}_rate [rad/s]' for name in robot.coordinates))
+    put(run.support, 'support [index of foot]')
+    put(run.steps, 'steps [1]')
+    put(run.contact.astype(int), *(f'{foot}_contact [bool]' for foot in robot.feet))
+    put(run.foot_force, *(f'{foot}_force_{axis} [N]' for foot in robot.feet for axis in 'xyz'))
+    if 'foot_height' in run.columns:
+        put(run.foot_height, *(f'{foot}_height [m]' for foot in robot.feet))
+    put(run.locked.astype(int), *(f'{lock.joint}_locked [bool]' for lock in robot.locks))
+    put(run.effort, *effort_headers(robot))
+    put(run.work, *(f'{name}_work [J]' for name in robot.efforts))
+    for i, joint, motor in motors(robot):
+        put(motor.current(run.effort[:, i]), f'{joint}_current [A]')
+    put(run.electrical_energy, 'electrical_energy [J]')
     for name, values in run.telemetry.items():
         # a law may say the same word as the robot, such as the current of its motor
         columns[f'{run.controller}_{name} [{run.units[name]}]'] = values
@@ -87,11 +75,8 @@ def write_run_table(run: Run, path: Path | str) -> None:
         path: Of the file.
     """
     columns = run_columns(run)
-    with open(path, 'w', newline='', encoding='utf-8') as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        for row in zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True):
-            writer.writerow([f'{value:.9g}' for value in row])
+    table = np.column_stack([*columns.values()])
+    np.savetxt(path, table, '%.9g', ',', header=','.join(columns), comments='', encoding='utf-8')
 
 
 def joint_unit(robot: Robot, joint: str) -> str:

@@ -17,7 +17,7 @@ from walking_control.lab.reports.plots.comparison import (
     plot_gaits,
 )
 from walking_control.lab.reports.plots.disturbance import plot_effort_parts
-from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save
+from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save_all
 from walking_control.lab.reports.templates import format_number, write_page
 from walking_control.models.robot import in_words
 from walking_control.runs.disturbance_response import MEASURES
@@ -72,12 +72,7 @@ def write_comparison(
 
 
 def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path) -> list[str]:
-    figures = []
-    for name, figure, caption in _figures(walks):
-        if figure is not None:
-            path = directory / f'{name}.png'
-            save(figure, path)
-            figures.append((path, caption))
+    figures = save_all(_figures(walks), directory)
     page, numbers, table = (directory / f'comparison.{end}' for end in ('html', 'json', 'csv'))
     files = [str(path) for path in (page, numbers, table, *(path for path, _ in figures))]
     numbers.write_text(

@@ -7,7 +7,7 @@ from typing import Any
 
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.lab.reports.animations.film import describe_animation, write_animation
-from walking_control.lab.reports.plots.style import import_matplotlib, save
+from walking_control.lab.reports.plots.style import import_matplotlib, save_all
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
 from walking_control.lab.reports.templates import write_page
@@ -76,15 +76,9 @@ def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str
     animation, table = directory / 'animation.gif', directory / 'run.csv'
     write_animation(run, animation)
     write_run_table(run, table)
-    figures = []
     # one tick, as after a fault in the very first, is nothing to plot
-    for section in sections if len(run.time) > 1 else ():
-        for name, plot, caption in section.figures:
-            figure = plot(run)
-            if figure is not None:
-                path = directory / f'{name}.png'
-                save(figure, path)
-                figures.append((path, caption))
+    shown = [each for section in sections for each in section.figures if len(run.time) > 1]
+    figures = save_all(((name, plot(run), caption) for name, plot, caption in shown), directory)
     numbers = directory / 'summary.json'
     page = directory / 'report.html'
     files = [

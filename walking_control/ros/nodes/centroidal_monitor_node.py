@@ -168,7 +168,3 @@ class CentroidalMonitorNode(GuardedNode):
 
 
 main = program(CentroidalMonitorNode)
-
-
-if __name__ == '__main__':
-    main()

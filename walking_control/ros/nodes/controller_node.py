@@ -485,7 +485,3 @@ def _difference(ours: str, description: str) -> str | None:
 
 
 main = program(ControllerNode)
-
-
-if __name__ == '__main__':
-    main()

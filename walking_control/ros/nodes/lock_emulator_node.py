@@ -94,7 +94,3 @@ class LockEmulatorNode(GuardedNode):
 
 
 main = program(LockEmulatorNode)
-
-
-if __name__ == '__main__':
-    main()

@@ -140,7 +140,3 @@ class OdometryNode(GuardedNode):
 
 
 main = program(OdometryNode)
-
-
-if __name__ == '__main__':
-    main()

@@ -528,7 +528,3 @@ class SimulatorNode(GuardedNode):
 
 
 main = program(SimulatorNode)
-
-
-if __name__ == '__main__':
-    main()

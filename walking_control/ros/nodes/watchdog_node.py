@@ -184,7 +184,3 @@ class WatchdogNode(GuardedNode):
 
 
 main = program(WatchdogNode)
-
-
-if __name__ == '__main__':
-    main()

@@ -228,9 +228,7 @@ def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, n
         lines.append(('tank', tank - tank[first], GREEN, '-'))
     for name, values, colour, dashes in lines:
         axis.plot(time, values[rows], dashes, color=colour, linewidth=1.6, label=name)
-    shade_stance(axis, run, rows)
-    mark_time(axis, run)
-    _span(axis, time)
+    _over_time(axis, run, rows)
 
 
 def draw_undesired(
@@ -245,9 +243,7 @@ def draw_undesired(
         linewidth=1.6,
     )
     axis.set_ylim(LEAST, 50.0)
-    shade_stance(axis, run, rows)
-    mark_time(axis, run)
-    _span(axis, time)
+    _over_time(axis, run, rows)
 
 
 def plot_effort_parts(run: Run) -> style.Figure | None:
@@ -298,8 +294,7 @@ def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None
                 label=part,
             )
         _frame(axis)
-        shade_stance(axis, run, rows)
-        mark_time(axis, run)
+        _over_time(axis, run, rows)
 
 
 def _frame(axis: style.Axes) -> None:
@@ -311,15 +306,17 @@ def _frame(axis: style.Axes) -> None:
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
-def _span(axis: style.Axes, time: np.ndarray) -> None:
-    """Let the axis span the time, s; a run of one tick is a point and gets a width."""
+def _over_time(axis: style.Axes, run: Run, rows: slice) -> None:
+    """Mark stance and disturbance in axes that span the time of rows; one row gets a width."""
+    time = run.time[rows]
+    shade_stance(axis, run, rows)
+    mark_time(axis, run)
     axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
 
 
 def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice) -> None:
     for axis in axes:
         axis.set_xlabel('time (s)')
-        _span(axis, run.time[rows])
     style.add_foot_legend(
         figure,
         run.robot,

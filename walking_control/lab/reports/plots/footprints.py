@@ -176,14 +176,7 @@ def plot_stoppable(run: Run) -> style.Figure | None:
     top.plot(run.time, np.where(steps < 0, np.nan, steps), drawstyle='steps-post')
     bottom.plot(run.time, margin)
     for axis in (top, bottom):
-        for begin, end in zip(*_stretches(steps < 0), strict=True):
-            axis.axvspan(run.time[begin], run.time[end - 1], color=style.MARK, alpha=0.25)
+        style.shade(axis, run.time, steps < 0, style.MARK, 0.25)
     style.label(top, 'steps until it would stand; shaded: no step would stop it', 'steps')
     style.label(bottom, 'how much farther the fall might end', 'margin (m)', xlabel='time (s)')
     return figure
-
-
-def _stretches(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return first row, and row after the last, of each stretch that is true."""
-    change = np.diff(flags.astype(int), prepend=0, append=0)
-    return np.flatnonzero(change > 0), np.flatnonzero(change < 0)

@@ -309,42 +309,6 @@ def plot_losses_over_mass_ratio(
     return figure
 
 
-def plot_energy(run: Run) -> style.Figure:
-    """Draw kinetic and potential energy over the steps of a run, as Fig. 5.8 of [DS09]."""
-    dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
-    kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
-    potential = np.array([dynamics.potential_energy(q) for q in run.q])
-    potential -= potential[0]
-    blue, orange, green, _ = ({'color': colour} for colour in style.FOOT_COLOURS)
-    figure, axes = style.draw_panels(
-        run.time,
-        [
-            style.Panel(
-                'Energy',
-                'J',
-                [
-                    (kinetic, {**blue, 'label': 'kinetic'}),
-                    (potential, {**orange, 'label': 'potential, from the start'}),
-                ],
-            ),
-            style.Panel(
-                'Total energy and work, from the start',
-                'J',
-                [
-                    (kinetic + potential - kinetic[0], {'color': style.NEUTRAL, 'label': 'total'}),
-                    (run.work.sum(axis=1), {**green, 'label': 'work of actuators'}),
-                ],
-            ),
-        ],
-        height=2.4,
-    )
-    for axis in axes:
-        axis.legend(ncols=2)
-        for row in touchdowns(run)[1:]:
-            axis.axvline(run.time[row], color=style.FAINT, linewidth=0.8)
-    return figure
-
-
 def plot_robustness(result: dict[str, Any]) -> style.Figure:
     """Draw which sizes of a disturbance or lasting error were survived.
 

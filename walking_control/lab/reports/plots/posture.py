@@ -11,7 +11,7 @@ from walking_control.lab.reports.scene import Pose, Scene, telling_rows
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint
-from walking_control.runs.posture import friction_ratios, is_held, joint_motion, support_intervals
+from walking_control.runs.posture import friction_ratios, is_held, joint_motion
 from walking_control.runs.quantities import LOADED
 from walking_control.runs.run import Run
 
@@ -80,18 +80,14 @@ def _limbs(robot: Robot) -> dict[str, list[str]]:
 
 
 def _leg(foot: str) -> str:
-    for side in _SIDES:
-        if foot.startswith(side):
-            return f'{side[:-1]} leg'
-    return f'leg of the {in_words(foot)}'
+    sides = (f'{side[:-1]} leg' for side in _SIDES if foot.startswith(side))
+    return next(sides, f'leg of the {in_words(foot)}')
 
 
 def _short(joint: str, joints: Sequence[str]) -> str:
     """Return a joint in words, without the side that all joints of its limb share."""
-    for side in _SIDES:
-        if all(other.startswith(side) for other in joints):
-            return in_words(joint.removeprefix(side))
-    return in_words(joint)
+    shared = (side for side in _SIDES if all(other.startswith(side) for other in joints))
+    return in_words(joint.removeprefix(next(shared, '')))
 
 
 def plot_foot_forces(run: Run, rows: slice = slice(None)) -> style.Figure:
@@ -189,21 +185,12 @@ def _finish(
     figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice = slice(None)
 ) -> None:
     """Shade what the robot stands on, label time, name the colours."""
-    time, every = run.time, len(run.robot.feet)
-    flies = None
-    for begin, end, feet in support_intervals(run):
-        flies = flies if feet else ('no foot on the floor', style.FAINT)
-        if len(feet) == every:
-            continue
-        colour = style.FOOT_COLOURS[feet[0]] if feet else style.FAINT
-        for axis in axes:
-            axis.axvspan(
-                time[begin],
-                time[min(end, len(time) - 1)],
-                color=colour,
-                alpha=0.09 if feet else 0.35,
-                linewidth=0,
-            )
+    time, standing = run.time, run.contact.sum(axis=1)
+    for axis in axes:
+        style.shade(axis, time, standing == 0, style.FAINT, 0.35)
+        for contact, colour in zip(run.contact.T, style.FOOT_COLOURS):
+            style.shade(axis, time, contact & (standing == 1), colour)
+    flies = None if standing.all() else ('no foot on the floor', style.FAINT)
     axes[-1].set(xlabel='time (s)', xlim=tuple(time[rows][[0, -1]]))
     style.add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
 

@@ -2,6 +2,7 @@
 """Look of all figures; colours follow the foot (blue, orange: distinct with any colour vision)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import import_optional
@@ -78,6 +79,23 @@ def save(figure: Figure, target: Any) -> None:
     """Write a figure as PNG to a path or binary file."""
     with import_matplotlib().rc_context(_STYLE):
         figure.savefig(target, format='png')
+
+
+def save_all(
+    figures: Iterable[tuple[str, Figure | None, str]], folder: Path
+) -> list[tuple[Path, str]]:
+    """Write figures as PNG and return path and caption of each.
+
+    Args:
+        figures: Name, figure or None, caption.
+        folder: Where to.
+    """
+    written = []
+    for name, figure, caption in figures:
+        if figure is not None:
+            written.append((folder / f'{name}.png', caption))
+            save(figure, written[-1][0])
+    return written
 
 
 def add_legend(
@@ -162,6 +180,21 @@ def draw_panels(
             axis.axhline(panel.level[0], color='black', linestyle=panel.level[1], linewidth=1.0)
         label(axis, panel.title, panel.ylabel, xlabel if axis is axes[-1] else '', **panel.more)
     return figure, axes
+
+
+def shade(axis: Axes, x: Any, where: Any, colour: str, alpha: float = 0.09) -> None:
+    """Mark by a band where along the abscissa something holds, until the next place."""
+    axis.fill_between(
+        x,
+        0.0,
+        1.0,
+        where=where,
+        step='post',
+        transform=axis.get_xaxis_transform(),
+        color=colour,
+        alpha=alpha,
+        linewidth=0,
+    )
 
 
 def legend_beside(axis: Axes, **more: Any) -> None:

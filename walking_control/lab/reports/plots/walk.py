@@ -243,21 +243,18 @@ def draw_bones(
 
 def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
     """Return the joints in groups of mirror partners."""
-    groups = []
-    for joint in robot.joints:
-        group = tuple(sorted({joint, robot.mirror[joint][0]}, key=robot.joint_index))
-        if group not in groups:
-            groups.append(group)
-    return groups
+    pairs = ({joint, robot.mirror[joint][0]} for joint in robot.joints)
+    return [*dict.fromkeys(tuple(sorted(pair, key=robot.joint_index)) for pair in pairs)]
 
 
 def _joint_colours(robot: Robot) -> dict[str, str]:
     """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
-    colours = {}
-    for joint, leg in kinematics.leg_of_each_joint(robot).items():
-        alone = robot.mirror[joint][0] == joint
-        colours[joint] = style.NEUTRAL if alone or leg is None else style.FOOT_COLOURS[leg]
-    return colours
+    return {
+        joint: style.NEUTRAL
+        if leg is None or robot.mirror[joint][0] == joint
+        else style.FOOT_COLOURS[leg]
+        for joint, leg in kinematics.leg_of_each_joint(robot).items()
+    }
 
 
 def segment_colour(segment: kinematics.Bone) -> str:
@@ -265,21 +262,13 @@ def segment_colour(segment: kinematics.Bone) -> str:
     return style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot]
 
 
-def shade_stance(axis: style.Axes, run: Run, rows: slice | None) -> None:
+def shade_stance(axis: style.Axes, run: Run, rows: slice) -> None:
     """Mark the time each foot stands by a band in its colour."""
-    time, support = run.time[rows], run.support[rows]
-    changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
-    for begin, end in zip(changes[:-1], changes[1:], strict=True):
-        axis.axvspan(
-            time[begin],
-            time[end],
-            color=style.FOOT_COLOURS[support[begin]],
-            alpha=0.09,
-            linewidth=0,
-        )
+    for i, colour in zip(range(len(run.robot.feet)), style.FOOT_COLOURS):
+        style.shade(axis, run.time[rows], run.support[rows] == i, colour)
 
 
-def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice | None) -> None:
+def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice) -> None:
     """Shade the stance feet, label time, name the colours."""
     time = run.time[rows]
     for axis in axes:
