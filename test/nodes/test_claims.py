@@ -87,10 +87,10 @@ def test_joints_of_somebody_else_are_named(bench, robot, manager):
     assert bench.spin_until(lambda: node.fault is not None)
     assert node.fault.code == 'second_publisher'
     assert 'hip/effort is claimed by trajectory_controller' in node.fault.message
-    assert 'claimed' in node._session.clear()
+    assert 'claimed' in node.session.clear()
     manager.controllers = [OURS]
-    assert bench.spin_until(lambda: node._session._conflict() is None)
-    assert node._session.clear() is None and node.fault is None
+    assert bench.spin_until(lambda: node.session._conflict() is None)
+    assert node.session.clear() is None and node.fault is None
 
 
 @pytest.mark.parametrize(
@@ -133,19 +133,19 @@ def test_a_controller_that_leaves_is_named_at_once(bench, robot, manager):
     manager.controllers = [('effort_controller', 'inactive', [])]
     node = bench.controller()
     robot.wait()
-    claims = node._session._claims
-    claims._on_activity(told(effort_controller='inactive'))  # it is armed last
+    claims = node.session.claims
+    claims.on_activity(told(effort_controller='inactive'))  # it is armed last
     assert robot.ask(1.0) != 0.0 and node.fault is None
-    claims._on_activity(told(effort_controller='active'))
-    claims._on_activity(told(effort_controller='active', other='inactive'))
+    claims.on_activity(told(effort_controller='active'))
+    claims.on_activity(told(effort_controller='active', other='inactive'))
     assert node.fault is None
-    claims._on_activity(told(effort_controller='inactive'))
+    claims.on_activity(told(effort_controller='inactive'))
     assert node.fault.code == 'second_publisher'  # without any look at a clock
     assert 'effort_controller is inactive, says controller_manager' in node.fault.message
     assert bench.spin_until(lambda: len(manager.asked) > 1)
-    assert 'nobody hears our efforts' in node._session.clear()
-    claims._on_activity(told(effort_controller='active'))
-    assert node._session.clear() is None and node.fault is None
+    assert 'nobody hears our efforts' in node.session.clear()
+    claims.on_activity(told(effort_controller='active'))
+    assert node.session.clear() is None and node.fault is None
 
 
 def test_a_manager_that_is_started_anew_is_named(manager):
@@ -153,8 +153,8 @@ def test_a_manager_that_is_started_anew_is_named(manager):
     said = []
     node = SimpleNamespace(create_client=lambda kind, name: manager)
     claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
-    claims._on_activity(told(effort_controller='active'))
-    claims._on_activity(told())
+    claims.on_activity(told(effort_controller='active'))
+    claims.on_activity(told())
     assert said == ['effort_controller is gone, says controller_manager: nobody hears our efforts']
 
 
@@ -163,9 +163,9 @@ def test_an_idle_robot_may_be_disarmed(bench, robot, manager):
     manager.controllers = [OURS]
     node = bench.controller()
     robot.wait()
-    claims = node._session._claims
-    claims._on_activity(told(effort_controller='active'))
+    claims = node.session.claims
+    claims.on_activity(told(effort_controller='active'))
     node.trigger_deactivate()
-    claims._on_activity(told(effort_controller='inactive'))
+    claims.on_activity(told(effort_controller='inactive'))
     assert node.fault is None
-    assert 'nobody hears our efforts' in node._session.clear()
+    assert 'nobody hears our efforts' in node.session.clear()

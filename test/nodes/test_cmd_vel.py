@@ -212,7 +212,7 @@ def test_stale_velocities_are_refused(bench):
         pilot.send(0.3, stamp=now - age)
         assert pilot.reference.velocity is None
     assert pilot.controller.loop is not None
-    assert pilot.controller._session.operation.steering.refused == 2
+    assert pilot.controller.session.operation.steering.refused == 2
     pilot.send(0.3, stamp=time.time())
     assert pilot.reference.speed == 0.3
     pilot.send(0.2)
@@ -357,7 +357,7 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
     if state == 'inactive':
         node.trigger_configure()
     if state == 'stopped':
-        node._stop_now('emergency_stop', 'emergency stop')
+        node.stop_now('emergency_stop', 'emergency stop')
     for service in ('stop', 'start') if state != 'active' else ('stop',):
         client = robot.node.create_client(Trigger, f'walking_controller/{service}')
         assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'

@@ -129,7 +129,7 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     """On hardware the sensors come from different sources with stamps of their own."""
     node = bench.controller(realtime=True, safety__state_timeout=BUSY)
     robot.wait()
-    sensors = node._session._sensors
+    sensors = node.session._sensors
     arrived = sensors._arrived
     sensors._arrived = lambda sensor, stamp, tick: arrived(
         sensor, stamp + (0.0 if sensor == 'joint_state' else 1e-3), tick
@@ -403,7 +403,7 @@ def test_a_fault_is_told_once(bench, robot):
     robot.wait()
     robot.ask(1.0)
     for code in ('jump', 'watchdog', 'second_publisher', 'jump'):
-        node._stop_now(code, f'{code} was tried')
+        node.stop_now(code, f'{code} was tried')
     robot.ask(1.01)
     assert bench.spin_until(lambda: told and told[-1])
     bench.spin_until(lambda: False, 0.3)
@@ -416,12 +416,12 @@ def test_late_answers_are_named(bench, robot):
     robot.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
     node = bench.controller(realtime=True)
     robot.wait()
-    assert robot.stream_until(lambda: node._session.times.ticks > 5 and heard, 40.0)
-    times = node._session.times
+    assert robot.stream_until(lambda: node.session.times.ticks > 5 and heard, 40.0)
+    times = node.session.times
     times.late = 0.0
     times.add(times._last + 0.05, times._last + 0.051, 0.002)
     words = 'answers came up to 4'
-    node._session._on_neighbours()
+    node.session._on_neighbours()
 
     def said():
         return [s for each in heard for s in each.status if words in s.message + s.name]
@@ -430,7 +430,7 @@ def test_late_answers_are_named(bench, robot):
     (late,) = {each.value for each in said()[0].values if each.key == 'answers late by (ms)'}
     assert float(late) > 40.0
     times.add(times._last + 0.05, times._last + 0.051, 0.002)
-    node._stop_now('accelerometer', 'too large')
+    node.stop_now('accelerometer', 'too large')
     assert words in node.fault.message, 'whichever came first on a busy machine'
 
 
@@ -448,7 +448,7 @@ def test_a_law_that_waits_for_a_velocity_says_so(bench, monkeypatch, speed, asks
     assert bench.spin_until(lambda: simulator.ticks > 2, 60.0)
     monkeypatch.setattr(node, 'get_logger', lambda: log)
     for _ in range(3):
-        node._session._invite()
+        node.session._invite()
     told = [words for words in said if 'ros2 topic pub' in words]
     assert len(told) == asks
     assert not asks or 'geometry_msgs/msg/TwistStamped' in told[0] and '/cmd_vel' in told[0]

@@ -719,7 +719,7 @@ def test_description(bench, robot, node):
 def test_watchdog_waited_for(bench, robot):
     """Nobody may walk a robot whose last effort would stand if the controller died."""
     node = bench.controller(waiting_timeout=1.0)
-    node._session.operation._obstacle = lambda: 'no watchdog is heard'
+    node.session.operation._obstacle = lambda: 'no watchdog is heard'
     robot.wait()
     assert robot.ask(1.0) == 0.0 and node.fault is None
     assert bench.spin_until(lambda: node.fault is not None)
@@ -992,7 +992,7 @@ def test_broken_callback(bench, robot, node, monkeypatch):
     described = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
     with monkeypatch.context() as broken:
         broken.setattr(controller_node, 'differences', lambda ours, other: 1 // 0)
-        broken.setattr(node._session, 'clear', lambda: 1 // 0)
+        broken.setattr(node.session, 'clear', lambda: 1 // 0)
         described.publish(String(data=''))
         assert bench.spin_until(lambda: node.loop.fault is not None)
         assert not ask_clear(bench, robot).success

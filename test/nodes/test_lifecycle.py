@@ -263,7 +263,7 @@ def test_a_session_that_cannot_be_made_leaves_nothing(bench, monkeypatch):
     node = bench.controller(activate=False)
     before = len(list(node.publishers)), len(list(node.subscriptions)), len(list(node.timers))
     node.trigger_configure()
-    assert node._session is None
+    assert node.session is None
     assert before == (
         len(list(node.publishers)),
         len(list(node.subscriptions)),

@@ -193,8 +193,8 @@ def revive(control):
     ):
         if control._state_machine.current_state[1] == state:
             transition()
-    if control._session is not None:
-        control._session.clear()
+    if control.session is not None:
+        control.session.clear()
 
 
 @pytest.mark.long

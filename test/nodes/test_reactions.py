@@ -55,7 +55,7 @@ def stopped(request, bench, robot):
             if node.fault.code == 'emergency_stop':
                 return time.monotonic()
             # a busy machine held the robot up before the stop arrived: walk again
-            assert node._session.clear() is None
+            assert node.session.clear() is None
             assert robot.stream_until(lambda: robot.efforts[-1].data[0])
         raise AssertionError(f'never walked until the stop: {node.fault}')
 
@@ -323,7 +323,7 @@ def test_emergency_stop_within_two_periods(bench, robot):
         publisher.publish(Bool(data=True))
         assert robot.stream_until(lambda: robot.efforts[-1].data[0] < 0.0, **SLOW)
         delays.append(time.monotonic() - pressed)
-        node._session.clear()
+        node.session.clear()
     assert sorted(delays)[len(delays) // 2] < 2 * node.loop.period
 
 

@@ -95,7 +95,7 @@ def test_what_led_to_a_fault_is_saved(bench, robot, tmp_path, monkeypatch, realt
     robot.wait()
     assert robot.stream_until(lambda: len(robot.efforts) > 5)
     assert node.fault is None
-    node._stop_now('emergency_stop', 'emergency stop')
+    node.stop_now('emergency_stop', 'emergency stop')
     node.trigger_deactivate()
     bag = open_bag(path)
     assert bag.remark is None
@@ -110,6 +110,6 @@ def test_a_fault_that_cannot_be_saved_changes_nothing(bench, robot, monkeypatch,
     node = bench.controller(realtime=True, record_faults=faults, safety__state_timeout=BUSY)
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts)
-    node._stop_now('emergency_stop', 'emergency stop')
+    node.stop_now('emergency_stop', 'emergency stop')
     node.trigger_deactivate()
     assert node.fault.code == 'emergency_stop'

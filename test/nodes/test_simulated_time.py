@@ -84,7 +84,7 @@ def test_a_pause_is_no_silence(bench, simulator):
     """Whoever looks closely at a moment of a simulated walk would have stopped it."""
     node = walking(bench, simulator)
     rest(bench, PAUSE)
-    assert node.fault is None and node._session.clock.still > 0.5 * PAUSE
+    assert node.fault is None and node.session.clock.still > 0.5 * PAUSE
     count = len(simulator.efforts)
     assert simulator.stream_until(lambda: len(simulator.efforts) > count + 5, **TICK)
     assert node.fault is None and simulator.moves()

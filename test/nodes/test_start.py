@@ -48,7 +48,7 @@ def test_first_answers_cost_what_later_ones_do(bench, robot, calls, monkeypatch)
     monkeypatch.setattr(inspect, 'modulesbyfile', {})
     monkeypatch.setattr(inspect, '_filesbymodname', {})
     node = bench.controller()
-    session, counts = node._session, []
+    session, counts = node.session, []
     answered = session._on_answered
     session._sensors._on_answered = lambda now: counts.append(calls(answered, now))
     robot.wait()

@@ -45,7 +45,7 @@ def guard():
 )
 def test_only_an_answer_to_own_commands_counts(guard, beat, listens):
     """A watchdog that hears another controller, or reaches no robot, guards nothing."""
-    guard._on_heartbeat(heartbeat_writer().write((*beat, 0, 0)[:5], 0))
+    guard.on_heartbeat(heartbeat_writer().write((*beat, 0, 0)[:5], 0))
     assert guard.listens == listens and bool(guard.missing) != listens
 
 
@@ -54,13 +54,13 @@ def test_numbers_of_ticks_come_round(guard):
     guard.begin()
     for tick in (2**32 - 2, 2**32 - 1, 1, 2):
         guard.note(tick)
-    guard._on_heartbeat(heartbeat_writer().write((1, 0.01, RECEIVERS, 0, 0), 0))
+    guard.on_heartbeat(heartbeat_writer().write((1, 0.01, RECEIVERS, 0, 0), 0))
     assert guard.listens
 
 
 def test_a_message_that_is_no_heartbeat_is_ignored(guard):
     """Whatever somebody publishes there must not end the controller."""
-    guard._on_heartbeat(Float64MultiArray(data=[1.0]))
+    guard.on_heartbeat(Float64MultiArray(data=[1.0]))
     assert not guard.listens and 'no watchdog' in guard.missing
 
 
@@ -68,12 +68,12 @@ def test_a_robot_is_held_until_the_watchdog_listens(bench):
     """It would be let go at the first zero, and fall while the watchdog is looked for."""
     simulator = bench.add(SimulatorNode(parameter_overrides=[Parameter('realtime', value=True)]))
     node = bench.controller(realtime=True, require_watchdog=True, waiting_timeout=3600.0)
-    assert bench.spin_until(lambda: 'no watchdog' in node._session._guard.missing)
+    assert bench.spin_until(lambda: 'no watchdog' in node.session.guard.missing)
     bench.spin_until(lambda: False, 1.0)
     assert simulator.started and simulator.ticks == 0
     bench.add(WatchdogNode(parameter_overrides=[Parameter('priority', value=0)]))
     assert bench.spin_until(lambda: simulator.ticks > 0, 40.0)
-    assert node._session._guard.listens
+    assert node.session.guard.listens
 
 
 def test_who_commands_for_a_moment_is_noticed(bench, robot):
@@ -102,14 +102,14 @@ def test_own_reactions_are_nobody_else(guard):
     """Efforts of a reaction answer no tick: clearing its fault would bring the next one."""
     said = []
     guard._on_stranger = said.append
-    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 0), 0))
+    guard.on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 0), 0))
     guard.note(0)
-    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
+    guard.on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
     assert guard.listens and not said
     guard._own -= 2.0 * OWN
-    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
+    guard.on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 3), 0))
     assert not said
-    guard._on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 5), 0))
+    guard.on_heartbeat(heartbeat_writer().write((15, 0.01, RECEIVERS, False, 5), 0))
     assert said == ['the watchdog has heard 2 commands that this controller has not sent']
 
 
@@ -119,11 +119,11 @@ def test_effort_stays_zero_until_the_watchdog_listens(bench, robot):
     robot.wait()
     for tick in range(5):
         assert robot.ask(1.0 + 0.01 * tick) == 0.0
-    assert 'start watchdog_node' in node._session._guard.missing
+    assert 'start watchdog_node' in node.session.guard.missing
     bench.add(WatchdogNode())
     stamps = iter(range(1, 2000))
     assert bench.spin_until(lambda: robot.ask(1.1 + 0.01 * next(stamps)) != 0.0)
-    assert node.loop.fault is None and not node._session._guard.missing
+    assert node.loop.fault is None and not node.session.guard.missing
 
 
 def test_watchdog_says_what_it_hears(bench, robot):
@@ -171,12 +171,12 @@ def test_a_controller_that_a_fault_has_stopped_is_not_dead(bench, robot):
     assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2, 40.0)
     robot.ask(1.0)
     assert bench.spin_until(lambda: watchdog._size is not None)
-    node._stop_now('internal', 'tried')
+    node.stop_now('internal', 'tried')
     assert robot.ask(1.01) == 0.0  # it goes on answering
     assert bench.spin_until(lambda: watchdog._size is None and not watchdog.tripped)
     trips = watchdog.trips
     assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)
-    assert node._session.clear() is None and robot.ask(1.02) != 0.0
+    assert node.session.clear() is None and robot.ask(1.02) != 0.0
     assert bench.spin_until(lambda: watchdog._size is not None)
 
 

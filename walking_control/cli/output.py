@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import json
 import math
 import sys
+import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import writing_to
@@ -169,10 +170,19 @@ def show_progress(duration: float) -> Callable[[float], None] | None:
 
 
 def show_share(what: str) -> Callable[[float], None] | None:
-    """Return a callable that shows on a terminal how much is done, from 0 to 1, or None."""
+    """Return a callable that shows on a terminal how much is done, from 0 to 1, or None.
+
+    Args:
+        what: What is done, in words.
+    """
+    begin: tuple[float, float] | None = None
 
     def show(share: float) -> None:
-        _show_line(f'{what} {100 * share:3.0f} %', share >= 1.0)
+        nonlocal begin
+        begin = begin or (time.monotonic(), share)  # what was done before took other time
+        done, took = share - begin[1], time.monotonic() - begin[0]
+        left = f', {took * (1.0 - share) / done:.0f} s left   ' if done > 0.0 else ''
+        _show_line(f'{what} {100 * share:3.0f} %{left}', share >= 1.0)
 
     return show if sys.stderr.isatty() else None
 

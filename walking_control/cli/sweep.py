@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that walk robots many times: sweep, tune, reproduce."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 import sys
-import time
 
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
@@ -72,7 +71,7 @@ def sweep(options: _Sweep) -> Answer:
             options.scheduler,
             options.resume is not None,
             _may_be_many(options, task),
-            _show_rows(task.rows),
+            output.show_share('walked'),
         )
     except Interrupted as stopped:
         output.say_interrupted(
@@ -193,28 +192,6 @@ def _walk_row(options: _Sweep, number: int, task: SweepTask) -> Answer:
         matches = bool(stored) and stored[0] == row
     errors = [f'row {number} is not what {file} holds'] if matches is False else []
     return Answer({**row, 'matches': matches}, errors=errors)
-
-
-def _show_rows(rows: int) -> Callable[[float], None] | None:
-    """Return a callable that shows a bar, rows and time left on a terminal, or None."""
-    if not sys.stderr.isatty():
-        return None
-    begin: list[float] = []  # time and share of the first call: rows of before took no time
-
-    def show(share: float) -> None:
-        now = time.perf_counter()
-        begin.extend((now, share) if not begin else ())
-        fresh = share - begin[1]
-        left = '' if fresh <= 0.0 else f', {(now - begin[0]) * (1.0 - share) / fresh:.0f} s left'
-        bar = '#' * int(30 * share)
-        print(
-            f'\r[{bar:30}] {round(share * rows)} of {rows}{left}   ',
-            end='\n' if share >= 1.0 else '',
-            file=sys.stderr,
-            flush=True,
-        )
-
-    return show
 
 
 class _Reproduce(common.Writing):

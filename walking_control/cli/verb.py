@@ -21,11 +21,17 @@ LONGEST_RUN = 1e6  # s, as of the simulator node
 Words = str | Callable[[], str] | None
 
 
+def named(text: str, value: str = 'value') -> tuple[str, str]:
+    """Return name and value of NAME=VALUE, still as text."""
+    name, separator, given = text.partition('=')
+    if not (name and separator):
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name={value}')
+    return name, given
+
+
 def setting(text: str) -> tuple[str, Any]:
     """Return name and value of NAME=VALUE."""
-    name, separator, value = text.partition('=')
-    if not separator or not name:
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=value')
+    name, value = named(text)
     try:
         return name, load_yaml(value)
     except yaml.YAMLError as error:
@@ -75,11 +81,9 @@ def axis(text: str) -> Axis:
 
 
 def margin(text: str) -> tuple[str, float]:
-    """Return kind and size of KIND=SIZE."""
-    kind, separator, size = text.partition('=')
-    if not kind or not separator:
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form kind=size')
-    return kind, finite(size)
+    """Return name and size of NAME=SIZE."""
+    name, size = named(text, 'size')
+    return name, finite(size)
 
 
 def positions(text: str) -> dict[str, float] | str:

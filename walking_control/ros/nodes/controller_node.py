@@ -135,11 +135,14 @@ class ControllerNode(GuardedNode, LifecycleNode):
         name: Node name.
         **kwargs: Passed to `rclpy.lifecycle.LifecycleNode`.
 
+    Attributes:
+        session: The `Session`, None while unconfigured.
+
     Raises:
         InvalidInput: The robot file or a parameter is unusable.
     """
 
-    _session: Session | None = None
+    session: Session | None = None
     _sections: SectionParameters | None = None  # None while they are being declared
     _loaded: tuple[str, str] | None = None
     _description: str | None = None
@@ -159,7 +162,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         for name, press in {
             'clear_fault': self._clear,
             'emergency_stop': lambda: self._press(SERVICE),
-            'power_off': lambda: self._stop_now(POWER_OFF, 'power off'),
+            'power_off': lambda: self.stop_now(POWER_OFF, 'power off'),
             'start': lambda: self._steer(
                 lambda session: 'velocity by ' + session.operation.start_walking()
             ),
@@ -197,7 +200,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
     @property
     def loop(self) -> ControlLoop | None:
         """The `ControlLoop`, or None while unconfigured."""
-        return None if self._session is None else self._session.loop
+        return None if self.session is None else self.session.loop
 
     @property
     def fault(self) -> Fault | None:
@@ -286,7 +289,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
                 limit='no hardware has this effort',
                 remedy='with the embedded simulator, set virtual_efforts',
             )
-        self._session = Session(
+        self.session = Session(
             self, robot_file, self._controller, values, self._latch, self._neighbours, self._report
         )
         self._latch.handle(Event.CONFIGURE)
@@ -295,9 +298,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         try:
-            assert self._session is not None  # inactive is configured
-            self._session.check_neighbours()
-            self._session.activate()
+            assert self.session is not None  # inactive is configured
+            self.session.check_neighbours()
+            self.session.activate()
         except InvalidInput as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
@@ -328,15 +331,15 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def stop(self) -> None:
         """Send zero effort as the last command and stop answering, if active."""
-        if self._session is not None:
-            self._session.deactivate()
+        if self.session is not None:
+            self.session.deactivate()
 
     def _release(self, event: Any) -> None:
         self.stop()
         self._latch.handle(event)
-        if self._session is not None:
-            self._session.destroy()
-            self._session = None
+        if self.session is not None:
+            self.session.destroy()
+            self.session = None
             self._freeze(False)
 
     # -- buttons ---------------------------------------------------------------------------------
@@ -350,17 +353,17 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _steer(self, ask: Callable[[Session], str]) -> str:
         """Obey velocities again after a stop, or walk to a stand whatever cmd_vel says."""
-        if self._session is None:
+        if self.session is None:
             raise InvalidInput(
                 'controller', limit='is unconfigured', remedy='configure and activate it'
             )
-        words = ask(self._session)
+        words = ask(self.session)
         self.get_logger().info(words)
         return words
 
     def _clear(self) -> str:
         """Clear a fault unless its cause lasts, or trust again whom a warning names."""
-        session = self._session
+        session = self.session
         if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
             return 'no fault is latched; nothing has changed'
         if session is None:
@@ -374,7 +377,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def on_broken(self, words: str) -> None:
         """Stop the robot: something broke in a callback."""
-        self._stop_now('internal', words)
+        self.stop_now('internal', words)
 
     def _on_stop_topic(self, way: int, message: Bool) -> None:
         if message.data:
@@ -395,14 +398,20 @@ class ControllerNode(GuardedNode, LifecycleNode):
         again = other or pressed.get(way, False)
         pressed[way] = False
         if again:
-            self._stop_now(POWER_OFF, 'emergency stop, for the second time')
+            self.stop_now(POWER_OFF, 'emergency stop, for the second time')
         else:
-            self._stop_now(EMERGENCY_STOP, 'emergency stop')
+            self.stop_now(EMERGENCY_STOP, 'emergency stop')
         return 'stopped'
 
-    def _stop_now(self, code: str, words: str) -> str:
-        if self._session is not None:
-            self._session.stop(code, words)
+    def stop_now(self, code: str, words: str) -> str:
+        """Latch a fault, and send the safe command at once if active; return the words.
+
+        Args:
+            code: Of the `Fault`.
+            words: Its message.
+        """
+        if self.session is not None:
+            self.session.stop(code, words)
         else:
             self._latch.catch(code, words, 0.0)
             self._report()
@@ -454,10 +463,10 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _on_description(self, message: String) -> None:
         text = self._description = message.data
-        session, ours = self._session, self._robot_file.robot.urdf
+        session, ours = self.session, self._robot_file.robot.urdf
 
         def judge(problem: str | None) -> None:
-            if session is None or session is not self._session or text is not self._description:
+            if session is None or session is not self.session or text is not self._description:
                 return  # configured anew, or told anew
             self._difference = problem
             if problem is not None:

@@ -59,7 +59,7 @@ class WatchdogGuard:
         self.begin()
         if timeout is not None:
             node.create_subscription(
-                Float64MultiArray, topics.WATCHDOG, self._on_heartbeat, topics.LATEST
+                Float64MultiArray, topics.WATCHDOG, self.on_heartbeat, topics.LATEST
             )
             node.steady_timer(timeout / 4, self._on_watch)
 
@@ -104,7 +104,8 @@ class WatchdogGuard:
     def _needed(self) -> int:
         return max(2, self._count())  # the robot and the watchdog
 
-    def _on_heartbeat(self, message: Float64MultiArray) -> None:
+    def on_heartbeat(self, message: Float64MultiArray) -> None:
+        """Take what the watchdog says."""
         if len(message.data) != len(FIELDS):  # somebody else's
             return
         tick, age, receivers, _, unasked = message.data

@@ -203,7 +203,7 @@ class Claims:
             from controller_manager_msgs.msg import ControllerManagerActivity
 
             node.create_subscription(
-                ControllerManagerActivity, names.ACTIVITY, self._on_activity, topics.LATCHED
+                ControllerManagerActivity, names.ACTIVITY, self.on_activity, topics.LATCHED
             )
         self._client = node.create_client(ListControllers, f'{names.MANAGER}/list_controllers')
 
@@ -223,7 +223,7 @@ class Claims:
         asked = self._asked = self._client.call_async(self._kind.Request())
         asked.add_done_callback(self._on_answer)
 
-    def _on_activity(self, message: Any) -> None:
+    def on_activity(self, message: Any) -> None:
         """Take what the controller manager says at once, of every change of a controller."""
         states = {each.name: each.state.label for each in message.controllers}
         before, self._active = self._active, states.get(self._ours) == 'active'

@@ -55,6 +55,13 @@ class Session:
         neighbours: The `Neighbours` of the node.
         on_fault: Called when another fault is latched, or none any more.
 
+    Attributes:
+        operation: The `Operation`.
+        loop: Its `ControlLoop`.
+        clock: By which silence is judged.
+        guard: Whether the watchdog listens.
+        claims: Who has claimed the efforts.
+
     Raises:
         InvalidInput: The loop cannot be built.
     """
@@ -101,20 +108,20 @@ class Session:
             ),
             self._send,
             {sensor: topic for sensor, (_, topic) in sensors.items()},
-            lambda: self._guard.missing,
+            lambda: self.guard.missing,
         )
         self._robot, self.loop = robot, self.operation.loop
         self.clock, self._values = WatchClock(node), values
         self._neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
-        self._guard = WatchdogGuard(
+        self.guard = WatchdogGuard(
             node,
             self._count_receivers,
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),
             lambda words: self.stop('second_publisher', words),
         )
-        self._claims = Claims(
+        self.claims = Claims(
             node,
             self._effort_publisher.topic_name,
             robot.actuators,
@@ -202,7 +209,7 @@ class Session:
     # -- lifecycle -------------------------------------------------------------------------------
 
     def _conflict(self) -> str | None:
-        return self._neighbours.conflict() or self._claims.conflict
+        return self._neighbours.conflict() or self.claims.conflict
 
     def check_neighbours(self) -> None:
         """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
@@ -227,7 +234,7 @@ class Session:
         for output in self._outputs:
             output.begin()
         self.times, self._invited = TickTimes(), False
-        self._guard.begin()
+        self.guard.begin()
         self.clock.begin(self._values.realtime)
         self.operation.activate(self.clock.now())
         with self._node.kept_by(self._active):
@@ -254,7 +261,7 @@ class Session:
 
     def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
         """Send zero effort, then stop answering."""
-        self._guard.begin()
+        self.guard.begin()
         self.operation.deactivate(event)
         # a process that ends takes along what has not arrived
         self._effort_publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
@@ -273,7 +280,7 @@ class Session:
 
     def _send(self, tick: int) -> None:
         command = self.loop.command
-        self._guard.note(tick)
+        self.guard.note(tick)
         label = LABELS.get(self._latch.state)
         if label != self._label:
             self._label = label
@@ -401,7 +408,7 @@ class Session:
         )
 
     def _on_neighbours(self) -> None:
-        self._claims.ask()
+        self.claims.ask()
         conflict = self._conflict()
         if conflict is not None:
             self.stop('second_publisher', conflict)

@@ -71,25 +71,18 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> st
         texts.append(f'{in_words(axis.name)} {nearest:.4g}')
     figure, panels = style.new_figure(2, columns=2, height=2.9, sharex=True, sharey=True)
     at = f' at {", ".join(texts)}' if texts else ''
-    _draw(
-        figure,
-        panels[0],
-        x,
-        y,
-        columns,
-        'stable',
-        slice(None),
-        '(a) share that lasts'
-        + (f' over {", ".join(in_words(a.name) for a in others)}' if others else ''),
-    )
+    over = f' over {", ".join(in_words(axis.name) for axis in others)}' if others else ''
+    lasts = _cells(x, y, columns, columns['stable'], slice(None))
+    _draw(panels[0], lasts, f'(a) share that lasts{over}', (0.0, 1.0))
     if others:
         # where walks last at the other axes' chosen values
-        xs, ys, cells = _cells(x, y, columns, columns['stable'], here)
-        if np.nanmin(cells) < 0.5 < np.nanmax(cells) and min(cells.shape) > 1:
-            panels[0].contour(xs, ys, cells, [0.5], colors=style.MARK, linewidths=1.5)
+        xs, ys, shares = _cells(x, y, columns, columns['stable'], here)
+        if np.nanmin(shares) < 0.5 < np.nanmax(shares) and min(shares.shape) > 1:
+            panels[0].contour(xs, ys, shares, [0.5], colors=style.MARK, linewidths=1.5)
     for panel, letter, (name, text) in zip(panels[1:], 'bcd', MAPS.items(), strict=True):
         walks = here & (columns['stable'] > 0.5)
-        _draw(figure, panel, x, y, columns, name, walks, f'({letter}) {text}{at}')
+        cells = _cells(x, y, columns, columns[name], walks)
+        _draw(panel, cells, f'({letter}) {text}{at}')
     for panel in panels:
         panel.grid(False)
         if chosen:
@@ -105,26 +98,15 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> st
 
 
 def _draw(
-    figure: style.Figure,
     panel: style.Axes,
-    x: Axis,
-    y: Axis,
-    columns: Any,
-    name: str,
-    rows: slice | np.ndarray,
+    cells: tuple[np.ndarray, np.ndarray, np.ndarray],
     title: str,
+    ends: tuple[float | None, float | None] = (None, None),
 ) -> None:
-    """Draw the mean of a column in each cell of two axes."""
-    xs, ys, cells = _cells(x, y, columns, columns[name], rows)
-    mesh = panel.pcolormesh(
-        xs,
-        ys,
-        cells,
-        shading='nearest',
-        cmap='viridis',
-        **({'vmin': 0.0, 'vmax': 1.0} if name == 'stable' else {}),
-    )
-    figure.colorbar(mesh, ax=panel)
+    """Draw what `_cells` returned, the colours between two ends where they are given."""
+    low, high = ends
+    mesh = panel.pcolormesh(*cells, shading='nearest', cmap='viridis', vmin=low, vmax=high)
+    panel.figure.colorbar(mesh, ax=panel)
     panel.set_title(title, loc='left', fontsize=9.5)
 
 
