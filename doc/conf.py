@@ -21,6 +21,7 @@ nitpick_ignore_regex = [('py:.*', '.*')]
 default_role = 'code'
 # $...$ and $$...$$ as on the forge, set as MathML: browsers draw it themselves, without a network.
 myst_enable_extensions = ['dollarmath']
+THIN = '<mspace width="0.17em"/>'
 MATHML = find_spec('latex2mathml') is not None
 if MATHML:
     html_math_renderer = 'mathml'
@@ -42,6 +43,8 @@ myst_heading_anchors = 6
 html_theme = 'furo'
 html_title = 'walking_control'
 html_copy_source = False
+html_static_path = ['site']
+html_css_files = ['site.css']
 
 
 def setup(app):
@@ -66,7 +69,12 @@ def write_equation(writer, node, display):
     from docutils.nodes import SkipNode
     from latex2mathml.converter import convert
 
-    writer.body.append(convert(node.astext(), display=display))
+    # a thin space around names of functions, which would run into what they stand beside
+    name = re.compile(r'(?<=>)<mi>(sin|cos|tan|exp|log|ln|sinh|cosh|tanh)</mi>')
+    # latex2mathml knows `split`, which is set alike, and would print the marks of `aligned`
+    text = node.astext().replace('{aligned}', '{split}')
+    equation = convert(text, display=display)
+    writer.body.append(name.sub(rf'{THIN}<mi>\1</mi>{THIN}', equation))
     raise SkipNode
 
 

@@ -78,20 +78,21 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
     picture = page.parent / 'robots' / 'my_bot.png'
     assert files == [str(page), str(picture)] and picture.stat().st_size < 1e5
     text = page.read_text()
-    row = next(line for line in text.splitlines() if 'robots/my_bot.png' in line)
-    assert [cell.strip() for cell in row.split('|')][2:-1] == [
-        'my bot',
-        '12.3',
-        'still, leaning 0.1 rad',
-        '20 s in rigid',
-        '0.432',
-        '7',
-        '0.2',
-        'delay 0.004 s (no more tried)',
-        '0.65 m/s, natural_walking: 0.11, stepping: 0.48',
-        '0.312',
+    card = text.partition('<div class="card">')[2].partition('</div>')[0]
+    assert [line for line in card.splitlines() if line] == [
+        '![my bot](robots/my_bot.png)',
+        '**my bot**',
+        '- mass, kg: 12.3',
+        '- stands: still, leaning 0.1 rad',
+        '- walks: 20 s in rigid',
+        '- speed, m/s: 0.432',
+        '- peak effort, N m: 7',
+        '- work / (m g distance): 0.2',
+        '- survives: delay 0.004 s (no more tried)',
+        '- on its gait: 0.65 m/s, natural_walking: 0.11, stepping: 0.48',
+        '- fastest, sqrt(g L): 0.312',
     ]
-    assert 'walk (MuJoCo) did not pass: fell \\| hard, 3.2 s of 20 s.' in text
+    assert 'walk (MuJoCo) did not pass: fell | hard, 3.2 s of 20 s.' in text
     assert "$ walking_control adopt 'my bot.urdf' --out bot\n$ walking_control bring-up" in text
 
 
@@ -136,7 +137,7 @@ def test_words_of_the_writer_stay(folder, tmp_path):
         assert main(['gallery', str(folder), '--out', str(page)]) == 0
     text = page.read_text()
     assert text.startswith('# Mine\n\nBefore.\n\n<!--') and text.endswith('-->\n\nAfter.\n')
-    assert 'old' not in text and text.count('my bot |') == 1
+    assert 'old' not in text and text.count('**my bot**') == 1
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def _around(page: Path) -> tuple[str, str]:
         raise InvalidInput(
             f'page {page}',
             limit='is there, without the two marks of a gallery',
-            remedy=f'write {MARKS[0]} and {MARKS[1]} where the table shall be, or '
+            remedy=f'write {MARKS[0]} and {MARKS[1]} where the cards shall be, or '
             'name another --out',
         )
     return text.partition(MARKS[0])[0], text.partition(MARKS[1])[2]

@@ -12,6 +12,7 @@ from walking_control.runs.run import Run
 from walking_control.runs.space import mean_velocity, pushes, step_sizes
 
 PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg
+ROUTE = 0.6  # m around a walk with segments, for their names
 APART = 0.3  # m between the names of two segments
 STOOD = 0.5  # part of a step after which its foot stands
 WIDEST = 12.0  # length over width of a walk from which on both have scales of their own
@@ -53,7 +54,8 @@ def plot_footprints(run: Run) -> style.Figure | None:
         for push in pushes(run)
     ]
     reach = np.vstack([base, *(outline for _, _, outline in prints), *map(np.array, arrows)])
-    low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25
+    room = ROUTE if run.route is not None else 0.25
+    low, high = reach.min(axis=0) - room, reach.max(axis=0) + room
     wide, tall = high - low
     width = 11.0
     figure, (axis,) = style.new_figure(
@@ -101,18 +103,21 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
             marks[-1][1].append(segment.name)
         else:
             marks.append((row, [segment.name]))
+    middle = run.base.position[:, :2].mean(axis=0)
     for row, names in marks:
         place, left = run.base.position[row, :2], run.base.rotation[row, :2, 1]
-        line = place + np.multiply.outer([0.18, 0.32], left)
+        out = left * (1.0 if left @ (place - middle) > 0.0 else -1.0)  # away from the walk
+        line = place + np.multiply.outer([0.18, 0.32], out)
         axis.plot(*line.T, color=style.NEUTRAL, linewidth=0.8)
-        side = 'center' if abs(left[0]) < 0.5 else 'right' if left[0] < 0.0 else 'left'
+        side = 'center' if abs(out[0]) < 0.5 else 'right' if out[0] < 0.0 else 'left'
+        upright = 'center' if side != 'center' else 'bottom' if out[1] > 0.0 else 'top'
         axis.text(
             *line[1],
             ', '.join(names),
             fontsize=8.5,
             color=style.NEUTRAL,
             ha=side,
-            va='bottom' if side == 'center' else 'center',
+            va=upright,
         )
 
 
