@@ -271,7 +271,7 @@ def test_less_is_asked_where_there_is_no_gait(tmp_path, monkeypatch):
     site = Site(robot_path('walker3d'), tmp_path, progress=lambda text: None)
     asked, robot_file = [], load_robot('walker3d')
 
-    def find(robot_file, speeds, task, progress, slopes=(0.0,)):
+    def find(robot_file, speeds, task, progress, slopes=(0.0,), general=None):
         asked.append(task.get('gait_time'))
         reason = None if task.get('gait_time') else 'left_knee would need 31 N m'
         members = tuple(

@@ -429,6 +429,7 @@ def _complete(
             base == 'planar',
             standing.height,
             standing.height + max(0.0, TALL - told.bend) * standing.longest,
+            standing.longest,
             apart,
             efforts,
             lays_flat,

@@ -34,6 +34,7 @@ SLOPES = (math.radians(-8.0), 0.0, math.radians(8.0))  # and on floors that lean
 TRIED_ON_GAIT = 20.0  # s on the gait
 NOISY, PUSHED = 8.0, 5.0  # s with noise that the walk kept lasts if any does, and is pushed after
 SLOWER = 3  # speeds it is tried at, the easiest first
+ITERATIONS = 200  # those that find a gait take 20 to 130; one that does not took 236 s
 LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
 BESIDE = 10.0  # s of stepping at the same speed
 Trial = TypeVar('Trial')
@@ -104,6 +105,7 @@ def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str,
     found = find_gaits(
         robot_file,
         [share * pace(robot_file) for share in GAITS],
+        general={'max_iterations': ITERATIONS},
         task=task | eased,
         progress=site.progress,
         slopes=[told + slope for slope in SLOPES],
