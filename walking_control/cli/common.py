@@ -85,19 +85,24 @@ class OnFloor(Common):
     slope_deg: float | None = option('downhill positive', 'D')
 
 
-class Moved(OnFloor):
-    """Of verbs in which a law moves a robot on a plant."""
+class Learned(Options):
+    """Of verbs to which a policy may be told."""
 
     controller: str | None = option(
         lambda: ', '.join(CONTROLLERS) + " (default: the robot file's)", 'C'
     )
-    plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
     policy: Path | None = option('ONNX file of a learned policy, for controller policy', 'FILE')
     policy_config: str | None = option(
         'YAML that says what the policy takes and gives, or name of a shipped one (default: the '
         'one beside it, else its metadata)',
         'FILE',
     )
+
+
+class Moved(OnFloor, Learned):
+    """Of verbs in which a law moves a robot on a plant."""
+
+    plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
 
 
 class Timed(Moved):
@@ -213,7 +218,7 @@ def requested_robot(options: OnFloor) -> RobotFile:
     ]
     overrides += settings_of(options)
     if isinstance(options, Moved):
-        overrides += _policy_settings(options)
+        overrides += policy_settings(options)
     robot_file = load_robot(options.robot, overrides)
     _check_seed(options, robot_file)
     if not isinstance(options, Following):
@@ -226,7 +231,7 @@ def requested_robot(options: OnFloor) -> RobotFile:
     return robot_file
 
 
-def _policy_settings(options: Moved) -> list[tuple[str, Any]]:
+def policy_settings(options: Learned) -> list[tuple[str, Any]]:
     """Return the overrides that --policy and --policy-config stand for."""
     if options.policy is None:
         return []

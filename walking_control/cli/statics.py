@@ -3,22 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
+
+import yaml
 
 from walking_control.cli.common import (
     Common,
     Following,
+    Learned,
     needing_ros,
     OR_URDF,
+    policy_settings,
     requested_robot,
     Sensed,
     walking_robot,
 )
-from walking_control.cli.output import Answer, save_figures, text
+from walking_control.cli.output import Answer, save_figures, say, text
 from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
-from walking_control.exceptions import NotAchieved, writing_to
+from walking_control.controllers.policy.controller import Policy
+from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
@@ -125,7 +130,7 @@ def endurance(options: _Endurance) -> Answer:
     )
 
 
-class _Check(Common):
+class _Check(Common, Learned):
     robot: str = argument(OR_URDF)
     bringup: Path | None = option(
         'controllers.yaml, or the folder it is in: does it fit the robot?', 'PATH'
@@ -138,11 +143,52 @@ class _Check(Common):
 
 @verb('walking_control check my_robot.yaml')
 def check(options: _Check) -> Answer:
-    """Say whether a robot can be used."""
+    """Say whether a robot can be used, and a policy on it."""
+    options.set += [('controller', options.controller)] if options.controller else []
+    options.set += policy_settings(options)
     result = experiments.check.check_robot(options.robot, options.set)
     if options.bringup is not None or options.live:
         _check_ros2_control(options, result)
-    return Answer(result, text('check.txt'), status=0 if result['ok'] else 2, document='check.json')
+    write = _check_policy(options, result) if options.policy is not None else None
+    return Answer(
+        result,
+        text('check.txt'),
+        status=0 if result['ok'] else 2,
+        write=write,
+        document='check.json',
+    )
+
+
+def _check_policy(
+    options: _Check, result: dict[str, Any]
+) -> Callable[[Path], Sequence[str]] | None:
+    """Add how a policy fares to the result of a check; return what writes its description."""
+    if not result['ok']:
+        return None
+    robot_file = load_robot(options.robot, options.set)
+    told = Policy(robot_file, robot_file.values(Policy.parameters)).description
+    first, mended = experiments.policy_check.find_mistakes(robot_file, told, say)
+    result['facts']['policy'] = str(first)
+    if first.wrong:
+        remedy = '; or '.join(words for words, _ in mended[:3])
+        error = InvalidInput(
+            f'policy {options.policy}',
+            limit=str(first),
+            remedy=f'with {remedy}, the robot stands, walks and turns'
+            if mended
+            else "compare with the policy's own deployment: no change of one term that was tried "
+            'makes the robot stand, walk and turn',
+        )
+        result['problems'].append(error.as_dict())
+        result['ok'] = False
+
+    def write(folder: Path) -> list[str]:
+        path = folder / 'policy.yaml'
+        with writing_to(folder):
+            path.write_text(yaml.safe_dump(told.document(), sort_keys=False), encoding='utf-8')
+        return [str(path)]
+
+    return write
 
 
 def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:

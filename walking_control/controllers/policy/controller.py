@@ -94,6 +94,9 @@ class Policy(Controller):
         robot_file: The `RobotFile`.
         values: `PolicyParameters`.
 
+    Attributes:
+        description: The `PolicyDescription` of its network.
+
     Raises:
         IncompatibleController: The robot has a joint without a motor that the policy moves, or a
             motor that neither the policy moves nor its file holds.
@@ -113,12 +116,12 @@ class Policy(Controller):
         file = Path(values.file)
         self._network = load_network(file)
         robot, world = robot_file.robot, robot_file.values(World)
-        self._description = read_description(
+        self.description = read_description(
             file, values.config, self._network.metadata, [*robot.actuators]
         )
         self.values = values
         self._check_network(file)
-        joints, held = self._description.joints, self._description.held
+        joints, held = self.description.joints, self.description.held
         self._moved, kept = (self._efforts(robot, each) for each in (joints, held))
         self._check_motors(robot)
         n = len(robot.actuators)
@@ -133,12 +136,12 @@ class Policy(Controller):
         places = np.array([robot.joint_index(name) for name in joints.names])
         # a slope tilts gravity, not the floor's axes: uphill is along -x where slope is positive
         up = np.array([-math.sin(world.slope), 0.0, math.cos(world.slope)])
-        self._observation = Observation(self._description, places, up)
-        self.standstill = self._description.standstill
+        self._observation = Observation(self.description, places, up)
+        self.standstill = self.description.standstill
         self._start()
 
     def _check_network(self, file: Path) -> None:
-        told, network = self._description, self._network
+        told, network = self.description, self._network
         terms = ', '.join(f'{term.name} {told.count(term)}' for term in told.terms)
         self._compare(f'observation of {file}: {terms}', told.size, network.size() or told.size)
         try:
@@ -183,7 +186,7 @@ class Policy(Controller):
         return np.array([motors.index(name) for name in joints.names], dtype=int)
 
     def _check_motors(self, robot: Robot) -> None:
-        moved = {*self._description.joints.names, *self._description.held.names}
+        moved = {*self.description.joints.names, *self.description.held.names}
         left = [name for name in robot.actuators if name not in moved]
         if left:
             raise IncompatibleController(
@@ -196,10 +199,10 @@ class Policy(Controller):
     def _start(self) -> None:
         self._network.reset()
         self._observation.reset()
-        joints = self._description.joints
+        joints = self.description.joints
         self._action = np.zeros(len(joints.names))
         self._target[self._moved] = joints.default
-        self._phases = np.array(self._description.clock.start)
+        self._phases = np.array(self.description.clock.start)
         self._wait, self._stood = 0.0, False
 
     def reset(self, state: WalkerState) -> None:
@@ -211,8 +214,8 @@ class Policy(Controller):
         if self._wait <= 0.5 * dt:
             values = self.values
             usual = values.speed, values.sideways, values.turn
-            self._ask(state, reference.velocity_within(self._description.limits, usual))
-            self._wait += 1.0 / self._description.rate
+            self._ask(state, reference.velocity_within(self.description.limits, usual))
+            self._wait += 1.0 / self.description.rate
         self._wait -= dt
         stiffness, damping, by_drive = self._stiffness, self._damping, self._by_drive
         q, v = state.position[command.joints], state.velocity[command.joints]
@@ -225,7 +228,7 @@ class Policy(Controller):
             command.damping[by_drive] = damping[by_drive]
 
     def _ask(self, state: WalkerState, wanted: np.ndarray) -> None:
-        clock, speed = self._description.clock, float(np.linalg.norm(wanted))
+        clock, speed = self.description.clock, float(np.linalg.norm(wanted))
         stands = speed < STILL and self.standstill == 'stands'
         if stands:
             self._phases[:] = math.pi
@@ -234,14 +237,14 @@ class Policy(Controller):
         self._stood = stands
         seen = self._observation.read(state, wanted, self._action, self._phases)
         self._action = self._network.answer(seen)
-        joints = self._description.joints
+        joints = self.description.joints
         self._target[self._moved] = joints.default + joints.scale * self._action
-        turned = self._phases + clock.rate(speed) / self._description.rate
+        turned = self._phases + clock.rate(speed) / self.description.rate
         self._phases = np.fmod(turned + math.pi, 2.0 * math.pi) - math.pi
 
     def velocity_limits(self) -> tuple[float, float, float]:
         """Return the largest speeds it was trained for: ahead, sideways (m/s), turning (rad/s)."""
-        return self._description.limits
+        return self.description.limits
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:

@@ -34,7 +34,17 @@ TERMS: dict[str, int | None] = {
     'clock_cos': 1,
     'clock_sin': 1,
 }
-_KEYS = {'rate', 'action_scale', 'joints', 'held', 'observation', 'clock', 'limits', 'standstill'}
+_KEYS = {
+    'rate',
+    'metadata',
+    'action_scale',
+    'joints',
+    'held',
+    'observation',
+    'clock',
+    'limits',
+    'standstill',
+}
 _JOINT_KEYS = {'default', 'scale', 'stiffness', 'damping', 'observed'}
 NO_CLIP = 1e6
 STANDSTILLS = ('stands', 'steps')
@@ -147,6 +157,7 @@ class PolicyDescription:
         """Return what its YAML file says, in plain types."""
         told: dict[str, Any] = {
             'rate': self.rate,
+            'metadata': False,  # all stands here
             'observation': [
                 {'term': term.name, 'scale': np.ravel(term.scale).tolist()}
                 | ({'clip': term.clip} if term.clip < NO_CLIP else {})
@@ -186,6 +197,8 @@ def read_description(
         own = mapping(read_yaml(path, f'policy file {path}'), f'policy file {path}')
         if is_deployment(own):
             own = of_deployment(own, motors)
+        if own.get('metadata') is False:
+            told = {}
         joints = mapping(own.get('joints', {}), 'policy: joints')
         # the network's order counts; the file adds what its metadata leaves out
         merged = {

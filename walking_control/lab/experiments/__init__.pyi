@@ -15,6 +15,7 @@ from walking_control.lab.experiments import identification as identification
 from walking_control.lab.experiments import impact as impact
 from walking_control.lab.experiments import margins as margins
 from walking_control.lab.experiments import obstacles as obstacles
+from walking_control.lab.experiments import policy_check as policy_check
 from walking_control.lab.experiments import resimulation as resimulation
 from walking_control.lab.experiments import robustness as robustness
 from walking_control.lab.experiments import stability as stability
