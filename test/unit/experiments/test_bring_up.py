@@ -221,6 +221,19 @@ def test_a_way_of_stepping_walks_to_the_end(tmp_path, monkeypatch):
     assert len(tried) == 3
 
 
+def test_a_way_of_stepping_that_walks_stands_by(tmp_path, monkeypatch):
+    """If it failed, a law that breaks on an adopted robot would let it fall."""
+    site = Site(robot_path('walker3d'), tmp_path)
+    site.current = tmp_path / 'adopted.yaml'
+    load_robot('walker3d', standby='').write(site.current)
+    monkeypatch.setattr(
+        spatial,
+        'walk',
+        lambda site, robot_file, *_: Outcome(True, '', spatial.speed_of(site, robot_file)),
+    )
+    assert load_robot(spatial.stepping(site).robot_file).standby == 'stepping'
+
+
 def test_arms_are_held(tmp_path):
     """A humanoid's arms would swing through a law that knows of none."""
     path, held = legs_alone(load_robot('humanoid'), load_robot('humanoid').path, tmp_path)
