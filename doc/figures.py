@@ -111,13 +111,19 @@ def draw(name):
     plain = Figure.savefig
 
     def save(figure, target, **options):
-        plain(figure, target, **options)
         if Path(str(target)).stem == wanted:
             narrow(figure)
             with rc_context({'svg.hashsalt': name, 'path.simplify_threshold': 0.5}):
                 path = IMAGES / f'{name}.svg'
-                plain(figure, path, format='svg', metadata={'Date': None, 'Creator': None})
+                plain(
+                    figure,
+                    path,
+                    format='svg',
+                    bbox_inches='tight',
+                    metadata={'Date': None, 'Creator': None},
+                )
                 print(path, path.stat().st_size // 1000, 'kB')
+        plain(figure, target, **options)
 
     with TemporaryDirectory() as folder, patch.object(Figure, 'savefig', save):
         main([*shlex.split(command.format(images=IMAGES)), '--out', folder])
