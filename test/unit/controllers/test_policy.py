@@ -14,6 +14,7 @@ import yaml
 from walking_control.cli import main
 from walking_control.controllers.policy.controller import Policy
 from walking_control.controllers.policy.description import read_description
+from walking_control.controllers.policy.network import load_network, OnnxNetwork
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -346,6 +347,7 @@ def test_a_history_begins_with_what_is_seen_first(policy, robot_file):
         ({'joints': {'nose': {'stiffness': 1.0}}}, 'the network has 52'),
         ({'rate': 0.0}, 'rate'),
         ({'rate': float('nan')}, 'rate'),
+        ({'rate': 900.0}, 'must not be above policy.rate'),
         ({'limits': [1.0]}, 'limits'),
         ({'spring': 3}, 'spring'),
         ({'standstill': 'sits'}, 'standstill'),
@@ -377,6 +379,37 @@ def test_a_file_that_is_no_network_is_refused_in_one_line(tmp_path, capsys):
     assert status == 2 and str(file) in words and 'Traceback' not in words
     assert main(['simulate', 'walker3d', '--controller', 'policy', '--duration', '1']) == 2
     assert '--policy FILE' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('kind', 'opset', 'words'),
+    [
+        (onnx.TensorProto.FLOAT, 99, 'onnxruntime refuses it'),
+        (onnx.TensorProto.INT64, 13, 'must be float tensors'),
+    ],
+)
+def test_a_network_that_cannot_be_run_is_refused(tmp_path, policy, kind, opset, words):
+    """A network of an opset or with inputs that nobody can give would end in a stack trace."""
+    policy()  # which writes the description
+    helper, file = onnx.helper, tmp_path / 'policy.onnx'
+    graph = helper.make_graph(
+        [helper.make_node('Identity', ['obs'], ['action'])],
+        'policy',
+        [helper.make_tensor_value_info('obs', kind, [1, SIZE])],
+        [helper.make_tensor_value_info('action', kind, [1, SIZE])],
+    )
+    opsets = [helper.make_opsetid('', opset)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), file)
+    with pytest.raises(InvalidInput, match=words) as refused:
+        load_network(file)
+    assert '\n' not in str(refused.value)
+
+
+def test_a_network_that_is_too_slow_is_refused(policy, monkeypatch):
+    """Every tick in which it is asked would come late."""
+    monkeypatch.setattr(OnnxNetwork, 'rehearse', lambda self, inputs: (12, 0.1))
+    with pytest.raises(InvalidInput, match='100.0 ms an answer'):
+        policy()
 
 
 def test_it_runs_by_option_and_what_is_not_a_number_never_reaches_a_motor(policy, tmp_path, capsys):

@@ -142,6 +142,13 @@ class Policy(Controller):
 
     def _check_network(self, file: Path) -> None:
         told, network = self.description, self._network
+        if told.rate > self.values.rate:
+            raise InvalidInput(
+                'policy: rate',
+                value=told.rate,
+                limit=f'must not be above policy.rate, {self.values.rate:g} Hz',
+                remedy='--set policy.rate=... raises it; most networks are asked at 50 Hz',
+            )
         terms = ', '.join(f'{term.name} {told.count(term)}' for term in told.terms)
         self._compare(f'observation of {file}: {terms}', told.size, network.size() or told.size)
         try:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judge learned policies, and our laws beside them, on robots that were adopted: one table.
+
+    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,push] [--only NAME,NAME]
+
+POLICIES.yaml says a row each:
+
+    holosoma G1: {robot: g1/g1.yaml, policy: ppo_g1_29dof.onnx, config: holosoma_g1}
+    stepping: {robot: g1/g1.yaml, controller: stepping}
+
+Each walks at `--speed` for `--duration` seconds in MuJoCo, from standing, on a level floor in true
+state; with the noise of a laboratory (lab); with 10 ms between command and motor (delay); 5 degrees
+up from 1 m on (ramp); or pushed at 10 s by 0.2, 0.4, ... N s/kg, once ahead and once to the left
+(push: the largest of either that it bears, all smaller ones borne). Speed, positive mechanical cost
+and the integral of the squared efforts over the way are of whole strides in the second half.
+"""
+
+import argparse
+import math
+from pathlib import Path
+
+from walking_control.loading import load_robot
+from walking_control.models.resources import policy_path
+from walking_control.models.yaml_text import read_yaml
+from walking_control.runs.metrics import summarize
+from walking_control.simulation.sensors import noise_overrides
+from walking_control.simulation.simulate import simulate
+
+DELAY = 0.01  # s
+SETS = {'lab': noise_overrides('lab'), 'delay': [('sensors.command_delay', DELAY)]}
+RAMP = f'slope_change={-math.radians(5.0):.6f}@1m'
+PUSHES = [0.2 * (1 + i) for i in range(10)]  # N s/kg
+SIDES = 0, 90  # degrees from ahead to the left
+
+
+def load(row, folder, given, sets):
+    """Return the robot file of a row."""
+    law = row.get('controller', 'policy')
+    pairs = [('controller', law), (f'{law}.speed', given.speed), *sets]
+    if law == 'policy':
+        config = row.get('config', '')
+        known = policy_path(config) if config else Path()
+        pairs += [
+            ('policy.file', str(folder / row['policy'])),
+            ('policy.config', str(known if known.is_file() else folder / config) if config else ''),
+        ]
+    return load_robot(folder / row['robot'], pairs)
+
+
+def walk(row, folder, given, sets=(), disturb=(), duration=None):
+    """Return the summary of a walk."""
+    robot_file = load(row, folder, given, sets)
+    return summarize(simulate(robot_file, duration=duration or given.duration, disturb=disturb))
+
+
+def bears(row, folder, given, angle):
+    """Return the largest push from a side that is borne with all smaller ones, N s/kg."""
+    borne = 0.0
+    for size in PUSHES:
+        summary = walk(row, folder, given, (), [f'push={size:g}@10s:direction={angle}'], 15.0)
+        if summary.fell or summary.fault:
+            break
+        borne = size
+    return borne
+
+
+def judge(row, folder, given, condition):
+    """Return what stands in a cell of the table."""
+    if condition == 'push':
+        return ' / '.join(f'{bears(row, folder, given, angle):.1f}' for angle in SIDES)
+    ramp = [RAMP] if condition == 'ramp' else []
+    summary = walk(row, folder, given, SETS.get(condition, ()), ramp)
+    if summary.fell or summary.fault:
+        return f'{summary.duration:.1f} s: {summary.fault or "fell"}'
+    steady = summary.steady
+    if condition != 'level':
+        return f'{steady.speed:.2f}, {steady.cost_of_transport_positive:.2f}'
+    price = f'{steady.cost_of_transport_positive:.3f} | {steady.squared_effort:.0f}'
+    return f'{steady.speed:.2f} | {price}'
+
+
+def main():
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('policies', type=Path)
+    parser.add_argument('--on', type=lambda text: text.split(','), default=['level'])
+    parser.add_argument('--only', type=lambda text: text.split(','))
+    parser.add_argument('--speed', type=float, default=0.5, help='m/s')
+    parser.add_argument('--duration', type=float, default=20.0, help='s')
+    given = parser.parse_args()
+    heads = {'level': f'm/s of {given.speed:g} | positive cost | N²m² s/m'}
+    print('| policy |', ' | '.join(heads.get(each, each) for each in given.on), '|')
+    columns = sum(heads.get(each, '').count('|') + 1 for each in given.on)
+    print('|---' * (columns + 1) + '|')
+    for name, row in read_yaml(given.policies, str(given.policies)).items():
+        if given.only is None or name in given.only:
+            print(f'| {name} |', end=' ', flush=True)
+            for condition in given.on:
+                print(judge(row, given.policies.parent, given, condition), '|', end=' ', flush=True)
+            print(flush=True)
+
+
+if __name__ == '__main__':
+    main()
