@@ -22,7 +22,6 @@ from walking_control.lab.reports import plots
 from walking_control.lab.reports.design_page import write_design_page
 
 CURVES = 6  # joints over which the index is drawn if nobody says which
-ZEROS = 8  # postures printed; --json has all
 
 
 class _Design(Common):

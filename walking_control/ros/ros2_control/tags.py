@@ -23,7 +23,6 @@ from walking_control.ros.ros2_control.names import (
 from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
 HARDWARE, GAZEBO, MUJOCO = 'hardware', 'gazebo', 'mujoco'
-TARGETS = (HARDWARE, GAZEBO, MUJOCO)
 PLUGINS = {
     HARDWARE: 'mock_components/GenericSystem',
     GAZEBO: 'gz_ros2_control/GazeboSimSystem',
@@ -98,7 +97,7 @@ def tags(
     """Return the ``<ros2_control>`` element of a robot on a target.
 
     Args:
-        target: One of `TARGETS`.
+        target: `HARDWARE`, `GAZEBO` or `MUJOCO`.
         plugin: Hardware plugin; empty takes the target's.
         parameters: Pairs (name, value) for the plugin.
     """

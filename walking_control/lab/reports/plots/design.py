@@ -234,21 +234,11 @@ def _draw_inertia(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int
             linewidth=1.4,
             label='FGIE, symmetric',
         )
-        axis.set_aspect('equal', adjustable='datalim')
-        _legend_below(axis, 'mass along the direction, the end free across it')
+        title = 'mass along the direction, the end free across it'
+        _name_curves(axis, title, 'force for 1 m/s² of the end, base held', plane)
     else:
-        _draw_bars(
-            axis,
-            {name: study['masses'][name]['effective'] for name in ('GIE', 'FGIE', 'BGIE')},
-            'kg',
-        )
-        return
-    style.label(
-        axis,
-        'force for 1 m/s² of the end, base held',
-        f'along {AXES[plane[1]]} (N)',
-        f'force along {AXES[plane[0]]} (N)',
-    )
+        effective = {name: study['masses'][name]['effective'] for name in ('GIE', 'FGIE', 'BGIE')}
+        _draw_bars(axis, effective, 'kg')
 
 
 def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
@@ -273,7 +263,9 @@ def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
     )
 
 
-def _legend_below(axis: style.Axes, title: str) -> None:
+def _name_curves(axis: style.Axes, title: str, words: str, plane: tuple[int, int]) -> None:
+    """Name curves in a plane below them, and their axes, to one scale."""
+    axis.set_aspect('equal', adjustable='datalim')
     axis.legend(
         loc='upper center',
         bbox_to_anchor=(0.45, -0.13),
@@ -283,12 +275,13 @@ def _legend_below(axis: style.Axes, title: str) -> None:
         title_fontsize=9.5,
         frameon=False,
     )
+    up, along = AXES[plane[1]], AXES[plane[0]]
+    style.label(axis, words, f'along {up} (N)', f'force along {along} (N)')
 
 
 def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     from scipy.spatial import ConvexHull
 
-    drawn = 0
     for name, corners in study['corners'].items():
         seen = None if corners is None else _seen(corners, study['axes'], plane, False)
         if seen is None:
@@ -303,18 +296,11 @@ def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]
             linewidth=1.4 if mixed else 1.8,
             label=f'{name}, {study["forces"][name]:.4g} N',
         )
-        drawn += 1
-    if drawn:
-        axis.set_aspect('equal', adjustable='datalim')
-        _legend_below(axis, 'force along the direction')
-    else:
+    if not axis.lines:
         _draw_bars(axis, study['forces'], 'N')
         return
-    style.label(
-        axis,
-        'forces the end can give (F), resist (B)',
-        f'along {AXES[plane[1]]} (N)',
-        f'force along {AXES[plane[0]]} (N)',
+    _name_curves(
+        axis, 'force along the direction', 'forces the end can give (F), resist (B)', plane
     )
 
 
