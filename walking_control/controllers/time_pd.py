@@ -180,8 +180,7 @@ class TimePd(Controller):
         robot, world = robot_file.robot, robot_file.values(World)
         require_walker(robot, self.name)
         self.values = values
-        dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._terms, parameters = make_terms(dynamics)
+        self._terms, parameters = make_terms(Dynamics(robot, world.gravity, world.slope))
         self.data = build_playback(
             robot, values, world, load_gait(robot, values.gait, world), parameters
         )

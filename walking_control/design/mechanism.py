@@ -12,8 +12,7 @@ import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models import bare_robot, Base, Dynamics, load_urdf, RobotFile
-from walking_control.models.pose import check_limits
+from walking_control.models import bare_robot, Base, check_limits, Dynamics, load_urdf, RobotFile
 
 AXES = 'xyz'
 SINGULAR = 1e-6  # of the largest singular value: below, a direction counts as lost

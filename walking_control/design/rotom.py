@@ -178,8 +178,7 @@ def descending_torque(
     gradient = rotom_gradient(mechanism, direction, contacts)
     if mechanism.n_base == 0 and not contacts.frames:
         return -gradient
-    rows = contacts.jacobian(mechanism)
-    _, sizes, right = np.linalg.svd(rows)
+    _, sizes, right = np.linalg.svd(contacts.jacobian(mechanism))
     rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
     free = right[rank:].T
     return np.asarray(

@@ -89,8 +89,7 @@ class SpaceGait:
     def _series(self) -> tuple[np.ndarray, ...]:
         """Return Chebyshev series of the joints, of two derivatives, and of the forces."""
         chebyshev = np.polynomial.chebyshev
-        degree = len(self.posture) - 1
-        q = _to_series(degree) @ self.posture
+        q = _to_series(len(self.posture) - 1) @ self.posture
         dq = 2.0 * chebyshev.chebder(q)
         return q, dq, 2.0 * chebyshev.chebder(dq), _to_series(FORCES) @ self.forces
 

@@ -16,8 +16,8 @@ import yaml
 
 from walking_control import __version__
 from walking_control.gaits.gait import Gait, GaitError, Phase
-from walking_control.models import Robot, RobotFile, step_parameters, World
-from walking_control.models.symmetry import NEARLY, require_equal_legs
+from walking_control.models import require_equal_legs, Robot, RobotFile, step_parameters, World
+from walking_control.models.symmetry import NEARLY
 from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1

@@ -13,8 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.gaits.gait import fine_grid, Gait
-from walking_control.models import Dynamics, Robot
-from walking_control.models.contact import project_velocity
+from walking_control.models import Dynamics, project_velocity, Robot
 from walking_control.models.friction import motor_efforts, passive_torques
 from walking_control.models.step_equations import FADE
 from walking_control.models.symmetry import mirrored_joints

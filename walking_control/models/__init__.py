@@ -10,20 +10,30 @@ from importlib import import_module
 
 # module -> the names in it
 _DEFINED = {
+    'actuators': 'GearedMotor JointFriction',
     'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
     'base': 'Base ROOT',
+    'contact': 'project_velocity',
+    'drives': 'fields_of picks_of',
     'dynamics': 'bare_robot Dynamics floor_gravity',
-    'friction': 'BACK_LOSS DRIVING_LOSS friction_table gear_table',
+    'floor': 'FloorProfile read_profile require_level',
+    'friction': 'BACK_LOSS COULOMB DRIVING_LOSS friction_table friction_torque gear_table VISCOUS',
     'parameters': 'parameter Parameters',
+    'pose': 'check_limits',
     'registry': 'Choice',
+    'resources': 'find_meshes gait_path place_meshes share_directory',
     'robot': 'in_words Robot Start',
     'robot_file': 'RobotFile with_section World',
-    'signals': 'BaseState Command IMU JOINTS LOCKS Measurement Reference Sensor sensors_of '
-    'WalkerState',
+    'scale': 'Scale scale_of',
+    'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement places_of Reference Sensor '
+    'sensors_of STATE topic_word WalkerState',
+    'space_equations': 'SpaceEquations',
     'step_equations': 'step_parameters StepEquations',
-    'support.compiled': 'compile_law make_terms',
+    'support.compiled': 'compile_law compile_where_possible make_terms',
     'support.dynamics': 'effort_map SupportDynamics terms_places',
-    'urdf': 'load_urdf moving_joints parse',
+    'symmetry': 'require_equal_legs',
+    'thermal': 'heating',
+    'urdf': 'load_urdf moving_joints parse require_room UrdfJoint',
     'yaml_text': 'read_yaml',
 }
 # name -> module and name there

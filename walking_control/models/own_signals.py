@@ -169,8 +169,7 @@ class OwnSignal:
             limits = dict(zip(robot.efforts, 1.5 * robot.effort_limits))
             upper = limits.get(label, robot.limits[label].effort)
             lower = -upper
-        change = self.values.change or math.inf
-        return Bounds(OWN, OWN, float(lower), float(upper), change, 0.0)
+        return Bounds(OWN, OWN, float(lower), float(upper), self.values.change or math.inf, 0.0)
 
     def ideal(self, plant: Any, sensor: Sensor) -> np.ndarray:
         """Return what an ideal one says of a plant now."""

@@ -84,8 +84,7 @@ class RobotFile:
 
     def values(self, kind: type[Section]) -> Section:
         """Return the values of a section, defaults that fit the robot filled in."""
-        scale = None if kind is World else self.scale
-        return kind.read(self.sections.get(kind.section, {}), scale)
+        return kind.read(self.sections.get(kind.section, {}), None if kind is World else self.scale)
 
     def choose(self, registry: Registry, choice: Any) -> 'tuple[RobotFile, str | None]':
         """Return the file with the parameters of a choice in it, and the name of the choice.
@@ -270,8 +269,7 @@ def _known_names(
     others: list[str] = []
     robot = tree.get('robot')
     if isinstance(robot, Mapping) and str(robot.get('urdf')).endswith('.xacro'):
-        arguments = declared_arguments(urdf_path(robot, path))
-        own += [f'robot.xacro_args.{name}' for name in arguments]
+        own += [f'robot.xacro_args.{name}' for name in declared_arguments(urdf_path(robot, path))]
     optional = optional_names(robot) if isinstance(robot, Mapping) else []
     near = {
         'world',

@@ -22,9 +22,16 @@ import casadi as ca
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models import Robot, RobotFile, step_parameters, StepEquations, World
+from walking_control.models import (
+    require_equal_legs,
+    Robot,
+    RobotFile,
+    step_parameters,
+    StepEquations,
+    World,
+)
 from walking_control.models.step_equations import step_equations
-from walking_control.models.symmetry import NEARLY, require_equal_legs
+from walking_control.models.symmetry import NEARLY
 from walking_control.search.adaptation import Adaptation
 from walking_control.search.blocks import (
     Block,

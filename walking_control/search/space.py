@@ -19,8 +19,8 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
-from walking_control.models import floor_gravity, Robot, RobotFile, step_parameters, World
-from walking_control.models.scale import hip_height, Scale
+from walking_control.models import floor_gravity, Robot, RobotFile, Scale, step_parameters, World
+from walking_control.models.scale import hip_height
 from walking_control.search.adaptation import Adaptation, find_adaptation
 from walking_control.search.optimisation import Attempt, attempt_of
 from walking_control.search.parameters import SearchParameters

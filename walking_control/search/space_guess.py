@@ -4,7 +4,7 @@
 import casadi as ca
 import numpy as np
 
-from walking_control.models.space_equations import SpaceEquations
+from walking_control.models import SpaceEquations
 
 ROUNDS, LONGEST = 60, 0.3  # Newton's, and rad of a joint in each
 

@@ -18,8 +18,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from walking_control.models import BaseState, Dynamics, Measurement, Parameters, Robot, Start, World
-from walking_control.models.actuators import GearedMotor
+from walking_control.models import (
+    BaseState,
+    Dynamics,
+    GearedMotor,
+    Measurement,
+    Parameters,
+    Robot,
+    Start,
+    World,
+)
 from walking_control.models.registry import choose_or_make
 
 

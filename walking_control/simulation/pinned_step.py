@@ -15,8 +15,8 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.gaits.gait import Gait
-from walking_control.models import Dynamics, Robot, RobotFile, World
-from walking_control.models.contact import constraint_forces, project_velocity
+from walking_control.models import Dynamics, project_velocity, Robot, RobotFile, World
+from walking_control.models.contact import constraint_forces
 from walking_control.models.friction import FADE, passive_torques
 
 LATE = 0.5  # share of the gait's period before which a foot near the floor does not touch down
@@ -95,8 +95,7 @@ class _Pinned:
             v: Their rates, ``(nv,)``.
         """
         dynamics, robot = self.dynamics, self.dynamics.robot
-        A = dynamics.foot_jacobian(q, self.swing).T
-        v = project_velocity(dynamics.mass_matrix(q), A, v)
+        v = project_velocity(dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.swing).T, v)
         joints = slice(robot.base.nv, None)
         return robot.supports[self.swing] @ q[joints], robot.supports[self.swing] @ v[joints]
 

@@ -211,8 +211,7 @@ class Sensors:
         parts = np.split(self._noise, np.cumsum(counts)[:-1])
         noises = {(name, i): part for (name, i, _), part in zip(turns, parts)}
         self._on_position, self._on_velocity = noises[JOINTS, 0], noises[JOINTS, 1]
-        forces = [noises[foot, 0] for foot in robot.feet]
-        self._on_force = forces
+        self._on_force = [noises[foot, 0] for foot in robot.feet]
         self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
         # sensor -> errors of its orientation, gyroscope and accelerometer
         self._on_imus = {imu: [noises[imu, i] for i in range(3)] for imu in imus}

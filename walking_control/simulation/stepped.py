@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
-from walking_control.models import Dynamics, Robot, Start, World
-from walking_control.models.floor import read_profile
+from walking_control.models import Dynamics, read_profile, Robot, Start, World
 from walking_control.simulation.engine import Engine, Feature
 from walking_control.simulation.terrain import Change, LATEST, lay_floor, lay_profile, Levels, Piece
 

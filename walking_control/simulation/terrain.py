@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.floor import FloorProfile
+from walking_control.models import FloorProfile
 
 WIDTH, FAR, DEPTH = 100.0, 200.0, 2.0  # m: half width, length before and after, half thickness
 EDGE = 1e-9  # m: the length of an edge where a floor is told by heights

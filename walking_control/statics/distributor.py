@@ -20,9 +20,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
-from walking_control.models import Dynamics, Robot, ROOT
-from walking_control.models.pose import check_limits
-from walking_control.models.thermal import heating
+from walking_control.models import check_limits, Dynamics, heating, Robot, ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
 from walking_control.statics.diagnosis import Explanation, nearest_point
@@ -266,8 +264,7 @@ class StaticTorque:
         self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None
     ) -> StaticSolution:
         _check_finite(q, self.dynamics)
-        problem = program.assemble(q, caps)
-        forces = stand_on_points(problem, ROOT)
+        forces = stand_on_points(program.assemble(q, caps), ROOT)
         torque, residual, overloaded = program.judge(forces)
         held = residual is not None and not overloaded
         return StaticSolution(

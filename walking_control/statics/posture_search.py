@@ -48,8 +48,7 @@ def search_posture(
     goals = {}
     for foot, frame in frames.items():
         goals[foot] = data.oMf[frame].copy()
-        lift = (lifts or {}).get(foot, 0.0)
-        goals[foot].translation = goals[foot].translation + [0.0, 0.0, lift]
+        goals[foot].translation = goals[foot].translation + [0.0, 0.0, (lifts or {}).get(foot, 0.0)]
     middle = sum(share * data.oMf[frames[foot]].translation[:2] for foot, share in shares.items())
     base = pin.SE3(data.oMi[1])
     limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]

@@ -34,6 +34,7 @@ from walking_control.models import (
     Command,
     compile_law,
     Dynamics,
+    gait_path,
     make_terms,
     Reference,
     Robot,
@@ -42,7 +43,6 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.models.resources import gait_path
 
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 

@@ -23,6 +23,7 @@ from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models import (
     Base,
     Command,
+    compile_where_possible,
     Dynamics,
     floor_gravity,
     Reference,
@@ -31,7 +32,6 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.models.support.compiled import compile_where_possible
 
 NO_TERMS: Any = 0  # of support: the law has its own model
 FASTEST = 10.0  # m/s per sqrt(leg length in m): the end of any table of speeds

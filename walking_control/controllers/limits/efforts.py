@@ -31,22 +31,19 @@ from walking_control.controllers.parameters import FootParameters, LIMITING, Los
 from walking_control.models import (
     array_function,
     BACK_LOSS,
+    COULOMB,
     DRIVING_LOSS,
     effort_map,
     factorise_spd,
     friction_table,
+    friction_torque,
     gear_table,
     inner,
     solve_spd,
     SupportDynamics,
-)
-from walking_control.models.friction import (
-    ARMATURE,
-    COULOMB,
-    entering_torque,
-    friction_torque,
     VISCOUS,
 )
+from walking_control.models.friction import ARMATURE, entering_torque
 from walking_control.models.support.dynamics import Mechanics
 
 OFF, SCALE, PROJECT = 0, 1, 2

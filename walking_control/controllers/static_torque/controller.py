@@ -133,8 +133,7 @@ class PostureControl(Controller):
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
         self.balance.observe(self._q, velocity, state.base, self._held, self.support.support, dt)
-        torque = self._static_torque(wanted, dt)
-        self._judge(torque, dt)
+        self._judge(self._static_torque(wanted, dt), dt)
         effort = self._impedance(position, velocity)
         if self.status != REACTING:
             self._keep_balance(state, dt, effort)

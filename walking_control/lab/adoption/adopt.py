@@ -44,10 +44,9 @@ from walking_control.lab.adoption.standing import (
     support_maps,
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
-from walking_control.models import moving_joints, parse
+from walking_control.models import moving_joints, parse, UrdfJoint
 from walking_control.models.robot_section import check_name
 from walking_control.models.scale import hip_joints
-from walking_control.models.urdf import UrdfJoint
 from walking_control.models.urdf_structure import root_link
 
 AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there
@@ -491,8 +490,7 @@ def _planar_start(
 ) -> tuple[Standing, float, dict[str, Any]]:
     """Return the start of a planar robot; adds mirror, coordinates and supports to the robot."""
     standing, pitch = find_stride(tree, soles, told.bend, told.posture)
-    bodies = [sole.body for sole in soles]
-    coordinates, supports = support_maps(tree, mirror, bodies, links)
+    coordinates, supports = support_maps(tree, mirror, [sole.body for sole in soles], links)
     robot['mirror'] = {
         joint: {'partner': partner, 'sign': sign}
         for joint, (partner, sign) in mirror.joints.items()

@@ -11,8 +11,8 @@ import pinocchio as pin
 
 from walking_control.exceptions import Findings, UrdfError
 from walking_control.lab.adoption.guess import Description
-from walking_control.models import bare_robot, moving_joints, parse
-from walking_control.models.urdf import UrdfJoint, without_shapes
+from walking_control.models import bare_robot, moving_joints, parse, UrdfJoint
+from walking_control.models.urdf import without_shapes
 from walking_control.models.urdf_parts import placement_of
 
 ROOT = 1  # index of the base among Pinocchio's joints
@@ -138,8 +138,7 @@ class BodyTree:
             self.model.jointPlacements[child].translation[None] for child in self.children(body)
         ]
         places += [place.translation[None] for _, at, place in self.frames if at == body != ROOT]
-        cloud = np.vstack(places)
-        return float(np.linalg.norm(np.ptp(cloud, axis=0)))
+        return float(np.linalg.norm(np.ptp(np.vstack(places), axis=0)))
 
     def at_zero(self, body: int, points: np.ndarray) -> np.ndarray:
         """Return points of a body in base axes at zero angles, ``(n, 3)``."""
@@ -192,8 +191,7 @@ class BodyTree:
 
         numbers = np.array([float(x) for x in scale.split()])
         try:
-            loaded = coal.MeshLoader().load(name, np.ones(3))
-            points = np.array(loaded.vertices()) * numbers
+            points = np.array(coal.MeshLoader().load(name, np.ones(3)).vertices()) * numbers
         except (RuntimeError, ValueError, AttributeError):
             self.unread.append(name)
             return None

@@ -15,9 +15,15 @@ from walking_control.lab.adoption.mjcf import urdf_of_mjcf
 from walking_control.lab.adoption.rbdl import urdf_of_lua
 from walking_control.lab.adoption.repair import repair
 from walking_control.lab.adoption.sdf import urdf_of_sdf
-from walking_control.models import load_urdf, moving_joints, parse
-from walking_control.models.resources import find_meshes, place_meshes
-from walking_control.models.urdf import check_urdf, parse_xml, require_room
+from walking_control.models import (
+    find_meshes,
+    load_urdf,
+    moving_joints,
+    parse,
+    place_meshes,
+    require_room,
+)
+from walking_control.models.urdf import check_urdf, parse_xml
 from walking_control.models.urdf_parts import add_joint, origin_of, placement_of
 from walking_control.models.urdf_structure import mimic_joints, root_link
 

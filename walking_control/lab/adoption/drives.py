@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.actuators import GearedMotor, JointFriction
+from walking_control.models import GearedMotor, JointFriction
 from walking_control.models.resources import drives_path
 
 

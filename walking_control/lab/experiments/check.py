@@ -16,9 +16,18 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.lab.experiments import obstacles
 from walking_control.loading import load_robot, PLANTS
-from walking_control.models import Base, Dynamics, in_words, load_urdf, Robot, RobotFile, World
-from walking_control.models.resources import find_meshes
-from walking_control.models.urdf import link_names, require_room
+from walking_control.models import (
+    Base,
+    Dynamics,
+    find_meshes,
+    in_words,
+    load_urdf,
+    require_room,
+    Robot,
+    RobotFile,
+    World,
+)
+from walking_control.models.urdf import link_names
 from walking_control.runs.kinematics import sole_corners
 from walking_control.runs.result import Result
 from walking_control.simulation.registry import make_plant

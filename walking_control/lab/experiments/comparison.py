@@ -193,7 +193,6 @@ class _Responses:
         try:
             run = run_plant(plant, loop, robot_file.start, self._asked.duration)
         except NotAchieved as error:
-            unknown = dict.fromkeys(name for name, *_ in MEASURES)
             return Walk(
                 variant,
                 {
@@ -202,7 +201,7 @@ class _Responses:
                     'fault': None,
                     'fault_time': None,
                     'disturbed': None,
-                    **unknown,
+                    **dict.fromkeys(name for name, *_ in MEASURES),
                 },
             )
         try:
@@ -305,7 +304,6 @@ class _Gaits:
             PRICE,
             'interrupted',
         )
-        grid = None if robustness is True else robustness
         yield (
             'push',
             partial(
@@ -313,7 +311,7 @@ class _Gaits:
                 self._at(variant, PUSHED_AT),
                 'push',
                 variant.controller,
-                grid=grid,
+                grid=None if robustness is True else robustness,
                 processes=self._processes,
             ),
             {'largest_tried': 0.0},

@@ -23,9 +23,8 @@ from walking_control.lab.experiments.impact import (
     lock_angles,
     reported_coordinates,
 )
-from walking_control.models import Base, Choice, RobotFile, Start, World
+from walking_control.models import Base, Choice, require_equal_legs, RobotFile, Start, World
 from walking_control.models.pendulum import stand
-from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
 from walking_control.search.return_map import Cycle, find_cycles, Stride
 from walking_control.simulation.massless.walk import observe_point, PointWalker

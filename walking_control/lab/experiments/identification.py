@@ -31,8 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models import Dynamics, Robot, RobotFile, SupportDynamics, World
-from walking_control.models.actuators import JointFriction
+from walking_control.models import Dynamics, JointFriction, Robot, RobotFile, SupportDynamics, World
 from walking_control.runs.tables import Recording
 
 WINDOW = 0.08  # s: length of the sums

@@ -8,8 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models import Dynamics, Robot, RobotFile, SupportDynamics, World
-from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
+from walking_control.models import (
+    Dynamics,
+    project_velocity,
+    Robot,
+    RobotFile,
+    SupportDynamics,
+    World,
+)
+from walking_control.models.contact import impact_of_second_foot, loss_matrix
 from walking_control.models.robot import JointLock
 from walking_control.runs.result import Result
 

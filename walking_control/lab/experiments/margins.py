@@ -19,8 +19,7 @@ from walking_control.exceptions import (
     NotAchieved,
     require_known,
 )
-from walking_control.models import Choice, RobotFile, with_section, World
-from walking_control.models.actuators import JointFriction
+from walking_control.models import Choice, JointFriction, RobotFile, with_section, World
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.parameters import SafetyParameters

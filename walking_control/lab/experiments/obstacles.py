@@ -11,10 +11,9 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput
-from walking_control.models import Dynamics, in_words, Robot, RobotFile, ROOT, World
+from walking_control.models import Dynamics, in_words, require_room, Robot, RobotFile, ROOT, World
 from walking_control.models.resources import missing_meshes
 from walking_control.models.symmetry import leg_difference, NEARLY
-from walking_control.models.urdf import require_room
 from walking_control.runs.kinematics import sole_corners
 
 _DEEP = 1e-3  # of the leg: how deep in the floor the swing foot may begin, as rounding has it

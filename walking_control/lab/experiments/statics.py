@@ -9,8 +9,15 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models import bare_robot, Base, Dynamics, load_urdf, parse, read_yaml
-from walking_control.models.pose import check_limits
+from walking_control.models import (
+    bare_robot,
+    Base,
+    check_limits,
+    Dynamics,
+    load_urdf,
+    parse,
+    read_yaml,
+)
 from walking_control.models.urdf_structure import mimic_joints
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque

@@ -248,5 +248,4 @@ def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
     columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
     if robot.ground_torque is not None:
         columns.append(support.lift[foot].T @ foot_turn(support, foot))
-    n = len(robot.coordinates)
-    return np.ascontiguousarray(np.array(columns).reshape(-1, n).T)
+    return np.ascontiguousarray(np.array(columns).reshape(-1, len(robot.coordinates)).T)

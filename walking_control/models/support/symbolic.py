@@ -244,6 +244,5 @@ def write_python(function: ca.Function, name: str) -> str:
         elif op == ca.OP_CONST:
             lines.append(f'    w{target[0]} = {function.instruction_constant(k)!r}')
         else:
-            operands = [f'w{i}' for i in source]
-            lines.append(f'    w{target[0]} = ' + templates[op].format(*operands))
+            lines.append(f'    w{target[0]} = ' + templates[op].format(*[f'w{i}' for i in source]))
     return '\n'.join(lines) + '\n'

@@ -9,9 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from walking_control.exceptions import UrdfError
-from walking_control.models import parse, Robot
-from walking_control.models.floor import FloorProfile
-from walking_control.models.resources import place_meshes
+from walking_control.models import FloorProfile, parse, place_meshes, Robot
 from walking_control.models.urdf import caught_remarks
 from walking_control.models.urdf_parts import add_joint, support_balls
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH

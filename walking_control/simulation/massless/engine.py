@@ -13,10 +13,17 @@ from types import MappingProxyType
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
-from walking_control.models import Base, Dynamics, floor_gravity, Robot, Start, World
+from walking_control.models import (
+    Base,
+    compile_where_possible,
+    Dynamics,
+    floor_gravity,
+    Robot,
+    Start,
+    World,
+)
 from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
-from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.engine import Feature, Forces, Truth
 from walking_control.simulation.massless.model import (
     advance_point,

@@ -157,7 +157,6 @@ def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
     other = 1 - support
     rates, after = np.zeros(2), np.zeros(6)
     _rates(model, state, other, duration, rates)
-    floor = _next_floor(model, state)
     landing = find_landing(
         state.y,
         model.gravity,
@@ -165,7 +164,7 @@ def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
         True,
         state.angles[other],
         rates,
-        floor,
+        _next_floor(model, state),
         duration,
         after,
     )

@@ -13,10 +13,16 @@ import numpy as np
 from walking_control.controllers.controller import LawFunction
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import IncompatibleController
-from walking_control.models import array_function, Robot, RobotFile, Start, World
-from walking_control.models.floor import require_level
+from walking_control.models import (
+    array_function,
+    compile_where_possible,
+    require_level,
+    Robot,
+    RobotFile,
+    Start,
+    World,
+)
 from walking_control.models.pendulum import leg_rates
-from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.massless.engine import build_point_model, PointLegs, start_point
 from walking_control.simulation.massless.model import (
     advance_point,

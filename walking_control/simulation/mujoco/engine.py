@@ -20,12 +20,13 @@ from walking_control.models import (
     DRIVING_LOSS,
     floor_gravity,
     gear_table,
+    JointFriction,
+    place_meshes,
     Robot,
     Start,
     World,
 )
-from walking_control.models.actuators import JointFriction, JointSpring
-from walking_control.models.resources import place_meshes
+from walking_control.models.actuators import JointSpring
 from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.parameters import MujocoParameters

@@ -19,8 +19,15 @@ from walking_control.controllers.controller import ArrayLaw
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
-from walking_control.models import Base, compile_law, Dynamics, RobotFile, SupportDynamics, World
-from walking_control.models.floor import require_level
+from walking_control.models import (
+    Base,
+    compile_law,
+    Dynamics,
+    require_level,
+    RobotFile,
+    SupportDynamics,
+    World,
+)
 from walking_control.models.support.compiled import compile_terms, point_to, point_to_terms
 from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL, Fault

@@ -25,13 +25,13 @@ from walking_control.models import (
     friction_table,
     gear_table,
     Parameters,
+    read_profile,
     Robot,
     Start,
     SupportDynamics,
     Terms,
     World,
 )
-from walking_control.models.floor import read_profile
 from walking_control.models.support.dynamics import foot_turn
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, RigidParameters
@@ -82,7 +82,6 @@ def build_rigid_model(
             )
     drops, tilts = floor_changes(steps)
     gravity = support.dynamics.model.gravity.linear
-    standing = support.dynamics.standing_height()
     return rm.RigidModel(
         support.layout.n,
         len(robot.joints),
@@ -103,7 +102,7 @@ def build_rigid_model(
         values.scuff_depth,
         values.tolerance,
         values.max_step,
-        values.fall_height * standing,
+        values.fall_height * support.dynamics.standing_height(),
         world.friction,
         friction_table(robot),
         gear_table(robot),

@@ -21,8 +21,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from walking_control.models import terms_places
-from walking_control.models.floor import FloorProfile
+from walking_control.models import FloorProfile, terms_places
 
 # places in RigidState.mode; joint stops (-1 lower, 0 none, 1 upper) and locks (0, 1) follow
 SUPPORT, STANCE, SWING, STEPS, FIRST_STOP = 0, 1, 2, 3, 4

@@ -101,11 +101,10 @@ def gait(site: Site) -> Outcome:
     for speed in speeds:
         for degree in DEGREES:
             site.progress(f'gait at {speed:.2f} m/s, degree {degree}')
-            section = robot_file.sections.get('search', {})
             task = {
                 'actuation': 'joints',
                 'starts': STARTS,
-                **section,
+                **robot_file.sections.get('search', {}),
                 'speed': float(speed),
                 'degree': degree,
             }

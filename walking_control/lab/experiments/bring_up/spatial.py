@@ -25,8 +25,7 @@ from walking_control.lab.experiments.obstacles import find_walk_obstacles
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
-from walking_control.models import RobotFile
-from walking_control.models.resources import place_meshes
+from walking_control.models import place_meshes, RobotFile
 from walking_control.models.robot_file import read_parameters
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
 from walking_control.simulation.simulate import simulate
@@ -244,8 +243,7 @@ def gains(site: Site) -> Outcome:
     """Tune the way of stepping for little effort, at the speed, with pushes survived."""
     if site.evaluations < 1:
         return Outcome(True, 'left as they are', 0, 'evaluations')
-    robot_file = site.load()
-    values = vars(robot_file.values(Stepping.parameters))
+    values = vars(site.load().values(Stepping.parameters))
     axes = tuple(
         Axis(f'stepping.{name}', values[name] / factor, values[name] * factor)
         for name, factor in TUNED.items()

@@ -15,8 +15,7 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.lab.experiments.cycles import Section
-from walking_control.models import Dynamics, RobotFile, with_section, World
-from walking_control.models.symmetry import require_equal_legs
+from walking_control.models import Dynamics, require_equal_legs, RobotFile, with_section, World
 from walking_control.runs.result import Result
 from walking_control.search.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.simulation.parameters import RigidParameters

@@ -170,8 +170,7 @@ class Workshop:
         """Return a row of the table."""
         entries = {'row': row, **self.task.point(row), 'seed': self.task.seed_of(row)}
         try:
-            robot_file = self.robot_file(row)
-            run, dynamics = self.run(robot_file)
+            run, dynamics = self.run(self.robot_file(row))
         except WalkingControlError as error:  # this point makes no robot; the others may
             return {**entries, 'stable': False, 'reason': str(error), **dict.fromkeys(MEASURES)}
         reason = why_it_stopped(run)
@@ -224,14 +223,13 @@ def measure(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     steady = (
         steady_state(run, dynamics) if run.robot.coordinates else steady_in_space(run, dynamics)
     )
-    effort = largest(abs(run.effort))
     values = {
         'time': float(run.time[-1]) if rows else 0.0,
         'steps': int(run.steps[-1]) if rows else 0,
         'distance': run.base.position[-1, 0] - run.base.position[0, 0] if rows else 0.0,
         'speed': steady.get('speed'),
         **{name: steady.get(name) for name in STEADY},
-        'peak_effort': effort,
+        'peak_effort': largest(abs(run.effort)),
         'squared_effort_per_step': None if run.broke_off else squared_effort_per_step(run),
     }
     return {name: plain(values[name]) for name in MEASURES}
