@@ -5,13 +5,13 @@ Where the robot offers a ``ground_torque`` the ankle may help: a torque in propo
 the walker lacks, under the same limits of the stance foot as curve tracking (`controllers.limits`).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.curve_tracking.observation import potential
-from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
+from walking_control.controllers.hip_switching import find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import (
     keep_foot,
@@ -37,6 +37,7 @@ from walking_control.models import (
 from walking_control.models.support.dynamics import mechanics_of
 
 NOTHING = np.zeros(1)  # the law remembers nothing
+NO_TERMS: Any = None  # the hip alone needs none
 
 
 class AnkleData(NamedTuple):
@@ -125,7 +126,7 @@ class HipPd(Controller):
                 limit='needs a robot with an ankle (ground_torque)',
                 remedy='set it to 0',
             )
-        self.values = values
+        self.values, self._terms = values, NO_TERMS
         if self._needs_terms:
             self._build(robot, robot_file.values(World))
 
@@ -176,31 +177,20 @@ class HipPd(Controller):
             command: Filled: every effort, every lock.
         """
         self._locks.update(state, command)
-        if self._needs_terms:
-            ankle_law(
-                self._terms,
-                self._ankle(),
-                NOTHING,
-                state.support,
-                self._locks.held,
-                state.coordinates,
-                state.rates,
-                command.effort,
-            )
-            # until the first contact is reported the start's stance foot counts as standing
-            if not state.contact[state.support] and state.contact.any():
-                command.effort[self._joints :] = 0.0
-        else:
-            values, i = self.values, self._coordinate
-            command.effort[:] = 0.0
-            command.effort[0] = self._signs[state.support] * clamped_pd(
-                float(state.coordinates[i]),
-                float(state.rates[i]),
-                values.hip_angle,
-                values.hip_stiffness,
-                values.hip_damping,
-                self._limit,
-            )
+        law = self.array_law()
+        law.function(
+            self._terms,
+            law.knowledge,
+            NOTHING,
+            state.support,
+            self._locks.held,
+            state.coordinates,
+            state.rates,
+            command.effort,
+        )
+        # until the first contact is reported the start's stance foot counts as standing
+        if not state.contact[state.support] and state.contact.any():
+            command.effort[self._joints :] = 0.0
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.design.mechanism import Mechanism, require_inertia, SINGULAR, unit_direction
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 
 POINT, SOLE = 'point', 'sole'
 _DEPENDENT = 1e-9  # of the largest: below, a contact repeats what others hold already
@@ -259,12 +259,12 @@ def index_over_joint(
     Raises:
         InvalidInput: There is no such joint.
     """
-    if joint not in mechanism.joints:
-        raise InvalidInput(
-            f'joint {joint}',
-            limit=f'is not a moving joint of {mechanism.name}',
-            remedy='known: ' + ', '.join(mechanism.joints),
-        )
+    require_known(
+        joint,
+        mechanism.joints,
+        f'joint {joint}',
+        limit=f'is not a moving joint of {mechanism.name}',
+    )
     place, space = mechanism.joints.index(joint), motion_space(mechanism)
     low, high = _ranges(mechanism)
     values = np.linspace(low[place], high[place], points)

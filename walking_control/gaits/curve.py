@@ -13,7 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from walking_control.gaits.gait import GaitError
-from walking_control.models import array_function
+from walking_control.models import array_function, form
 
 if TYPE_CHECKING:
     from walking_control.gaits.samples import Piece
@@ -139,16 +139,6 @@ def evaluate(
 
 
 @array_function
-def dot(metric: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return ``a^T metric b``."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            total += a[i] * metric[i, j] * b[j]
-    return total
-
-
-@array_function
 def nearest_knot(curve: Curve, q: np.ndarray) -> float:
     """Return the parameter of the sample nearest to q: where a search without memory begins."""
     best, least = 0, np.inf
@@ -156,7 +146,7 @@ def nearest_knot(curve: Curve, q: np.ndarray) -> float:
     for i in range(curve.coefficients.shape[0]):
         for j in range(q.shape[0]):
             gap[j] = q[j] - curve.coefficients[i, 0, j]
-        distance = dot(curve.metric, gap, gap)
+        distance = form(gap, curve.metric, gap)
         if distance < least:
             best, least = i, distance
     return float(curve.knots[best])
@@ -186,9 +176,9 @@ def closest_point(
         evaluate(curve, s, point, first, second)
         for j in range(q.shape[0]):
             gap[j] = q[j] - point[j]
-        down = dot(curve.metric, gap, first)
-        speed = dot(curve.metric, first, first)
-        slope = speed - dot(curve.metric, gap, second)
+        down = form(gap, curve.metric, first)
+        speed = form(first, curve.metric, first)
+        slope = speed - form(gap, curve.metric, second)
         # where the distance is not convex, walk downhill by the slower Gauss-Newton step
         step = down / slope if slope > 0.1 * speed else down / speed
         step = min(max(step, -longest), longest)

@@ -23,7 +23,7 @@ from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
 from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
-from walking_control.models.yaml_text import load_yaml, mapping
+from walking_control.models.yaml_text import mapping, read_yaml
 
 
 class World(Parameters, section='world'):
@@ -228,10 +228,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     Raises:
         RobotFileError: Not YAML, or no ``ros__parameters``.
     """
-    try:
-        document = load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise RobotFileError(f'robot file {path}', limit=f'cannot be read: {error}') from error
+    document = read_yaml(path, f'robot file {path}', RobotFileError)
     if not isinstance(document, Mapping):
         raise RobotFileError(
             f'robot file {path}',

@@ -199,10 +199,7 @@ def _check_robot_keys(section: Section, path: Path) -> None:
             f'robot file {path}', limit='section robot must hold name: value pairs'
         )
     for key in section:
-        if key not in _ROBOT_KEYS:
-            raise RobotFileError(
-                f'robot.{key}', limit='unknown key', remedy='known: ' + ', '.join(_ROBOT_KEYS)
-            )
+        require_known(key, _ROBOT_KEYS, f'robot.{key}', RobotFileError, limit='unknown key')
     optional: tuple[str, ...] = _OPTIONAL_ROBOT_KEYS
     if not any(key in section for key in _COORDINATE_KEYS):
         optional += _COORDINATE_KEYS
@@ -251,14 +248,9 @@ def _base(section: Section) -> Base:
     if 'planar' in section:
         resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
         return Base.PLANAR if section['planar'] else resting
-    try:
-        return Base(section['base'])  # type: ignore[call-arg]   # a look-up, not `__new__`
-    except ValueError:
-        raise RobotFileError(
-            'robot.base',
-            value=section['base'],
-            limit='must be one of ' + ', '.join(base.value for base in Base),
-        ) from None
+    given, known = section['base'], [base.value for base in Base]
+    require_known(given, known, 'robot.base', RobotFileError, given)
+    return Base(given)  # type: ignore[call-arg]   # a look-up, not `__new__`
 
 
 def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: Path) -> None:

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import Findings, UrdfError
+from walking_control.exceptions import Findings, require_known, UrdfError
 from walking_control.models.urdf_structure import check_numbers, check_structure, LARGEST, MOVING
 
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
@@ -88,12 +88,13 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
 
     declared = declared_arguments(path)
     for name in xacro_args:
-        if name not in declared:
-            raise UrdfError(
-                f'xacro argument {name}',
-                limit=f'not declared in {path.name}',
-                remedy='known: ' + ', '.join(declared),
-            )
+        require_known(
+            name,
+            declared,
+            f'xacro argument {name}',
+            UrdfError,
+            limit=f'not declared in {path.name}',
+        )
     try:
         mappings = {name: str(value) for name, value in xacro_args.items()}
         return str(xacro.process_file(str(path), mappings=mappings).toxml())

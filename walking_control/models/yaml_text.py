@@ -88,12 +88,13 @@ def _load(text: str) -> Any:
     return document
 
 
-def read_yaml(path: Path | str, what: str) -> Any:
+def read_yaml(path: Path | str, what: str, kind: type[InvalidInput] = InvalidInput) -> Any:
     """Return what a YAML file says, see `load_yaml`.
 
     Args:
         path: Of the file.
         what: What it is, for the error.
+        kind: Of the error.
 
     Raises:
         InvalidInput: It cannot be read.
@@ -101,7 +102,7 @@ def read_yaml(path: Path | str, what: str) -> Any:
     try:
         return load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
+        raise kind(what, limit=f'cannot be read: {error}') from error
 
 
 def _count(node: object, counted: dict[int, int | None]) -> int:

@@ -19,7 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
+from walking_control.exceptions import (
+    InvalidInput,
+    MeasurementError,
+    ParameterError,
+    require_known,
+    UrdfError,
+)
 from walking_control.models import check_limits, Dynamics, heating, Robot, ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
@@ -209,12 +215,7 @@ class StaticTorque:
         program = self._programs.get(support)
         if program is None:
             for name in support:
-                if name not in self.contacts:
-                    raise InvalidInput(
-                        'support',
-                        value=name,
-                        limit='must name contacts: ' + ', '.join(self.contacts),
-                    )
+                require_known(name, self.contacts, 'support', value=name, limit='is no contact')
             program = self._programs[support] = StaticProgram(
                 self.dynamics,
                 {name: self.contacts[name] for name in support},
@@ -386,10 +387,7 @@ def _check_finite(q: np.ndarray, dynamics: Dynamics) -> None:
 
 def _find_objective(objective: str | Objective, robot: Robot) -> Objective:
     if isinstance(objective, str):
-        if objective not in OBJECTIVES:
-            raise ParameterError(
-                'objective', value=objective, limit='must be one of ' + ', '.join(OBJECTIVES)
-            )
+        require_known(objective, OBJECTIVES, 'objective', ParameterError, objective)
         warms = objective == 'heat'
         objective = OBJECTIVES[objective]
         if warms:
@@ -413,10 +411,12 @@ def _by_joint(
 ) -> np.ndarray:
     array = np.array(default, dtype=float)
     for joint, value in (values or {}).items():
-        if joint not in dynamics.joints:
-            raise InvalidInput(
-                f'{what} of joint {joint}', limit=f'is not a moving joint of {dynamics.robot.name}'
-            )
+        require_known(
+            joint,
+            dynamics.joints,
+            f'{what} of joint {joint}',
+            limit=f'is not a moving joint of {dynamics.robot.name}',
+        )
         if not value >= 0.0:
             raise InvalidInput(
                 f'{what} of joint {joint}', value=value, limit='must not be negative'

@@ -197,7 +197,7 @@ def test_zero_effort_limits_are_reported(tmp_path):
         'effort limit of joint left_elbow',
         'effort limit of joint right_elbow',
     ]
-    with pytest.raises(InvalidInput, match='must be one of left, right, both'):
+    with pytest.raises(InvalidInput, match='known: left, right, both'):
         solve_statics(Posture(file, 'left_sole', 'right_sole'), 'none')
 
 

@@ -119,7 +119,7 @@ def test_older_key_means_the_same(edited_robot_file, name, older, base):
 @pytest.mark.parametrize(
     'keys, message',
     [
-        ({'base': 'flying'}, "robot.base is 'flying': must be one of planar, translating, free"),
+        ({'base': 'flying'}, "robot.base is 'flying': unknown; known: planar, translating, free"),
         ({'planar': True}, "robot.base is 'planar': must be given once"),
         ({'base': None}, 'robot.base'),
     ],

@@ -175,7 +175,7 @@ def test_exact_answer_is_judged_by_its_distance(length, short, taken):
 
 def test_unknown_solver_is_refused():
     """A misspelt solver would silently become another one."""
-    with pytest.raises(ParameterError, match='must be one of daqp, quadprog, osqp'):
+    with pytest.raises(ParameterError, match='did you mean quadprog'):
         solvers.load('quadprog2')
 
 

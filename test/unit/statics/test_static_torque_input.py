@@ -85,7 +85,7 @@ def test_unknown_frame(model):
 def test_unknown_support(model):
     """A support that is no contact would be ignored."""
     dynamics, contacts, posture = model
-    with pytest.raises(InvalidInput, match='must name contacts: left, right'):
+    with pytest.raises(InvalidInput, match='is no contact; known: left, right'):
         StaticTorque(dynamics, contacts).solve(dynamics.configuration(posture), ['middle'])
 
 
@@ -203,7 +203,7 @@ def test_no_hidden_cap(model):
 
 def test_unknown_objective(model):
     """A misspelt objective would silently become another one."""
-    with pytest.raises(ParameterError, match='must be one of torque, force'):
+    with pytest.raises(ParameterError, match='did you mean torque'):
         StaticTorque(model[0], model[1], 'torqe')
     with pytest.raises(ParameterError, match='must be positive'):
         StaticTorque(model[0], model[1], Objective(regularisation=0.0))

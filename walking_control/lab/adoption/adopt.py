@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.description import BASE, fix_joints, place_base, read_description
 from walking_control.lab.adoption.drives import Drive, read_drives
@@ -326,12 +326,7 @@ def _complete(
         'feet': links,
     }
     for joint in told.posture:
-        if joint not in order:
-            raise InvalidInput(
-                f'--posture {joint}',
-                limit='is no moving joint',
-                remedy='known: ' + ', '.join(order),
-            )
+        require_known(joint, order, f'--posture {joint}', limit='is no moving joint')
         limit = tree.limits[joint]
         if not limit.lower <= told.posture[joint] <= limit.upper:
             raise InvalidInput(

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, UrdfError
+from walking_control.exceptions import InvalidInput, require_known, UrdfError
 from walking_control.lab.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD
 from walking_control.lab.adoption.mjcf import urdf_of_mjcf
 from walking_control.lab.adoption.rbdl import urdf_of_lua
@@ -137,12 +137,9 @@ def fix_joints(
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}
     for what, names in (('--fix', fixed), ('--effort', efforts), ('--armature', armatures or {})):
         for name in names:
-            if name not in joints:
-                raise InvalidInput(
-                    f'{what} {name}',
-                    limit='is no moving joint of the description',
-                    remedy='known: ' + ', '.join(joints),
-                )
+            require_known(
+                name, joints, f'{what} {name}', limit='is no moving joint of the description'
+            )
     for what, values in (('--effort', efforts), ('--armature', armatures or {})):
         for name, value in values.items():
             if not value >= 0.0:

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of
@@ -58,12 +58,7 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     bodies = {link: body for link, body, _ in tree.frames}
     if told.feet:
         for link in told.feet:
-            if link not in bodies:
-                raise InvalidInput(
-                    f'--feet {link}',
-                    limit='is no link of the description',
-                    remedy='known: ' + ', '.join(bodies),
-                )
+            require_known(link, bodies, f'--feet {link}', limit='is no link of the description')
         if len({bodies[link] for link in told.feet}) < 2:
             raise InvalidInput(
                 '--feet',

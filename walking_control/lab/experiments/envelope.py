@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
+from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved, require_known
 from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import (
     describe_walks,
@@ -223,10 +223,7 @@ def find_envelope(
             remedy='choose --disturbance or --margin',
         )
     usual = {name: each.in_space for name, each in DISTURBANCES.items() if each.in_space}
-    if kind not in usual:
-        raise InvalidInput(
-            'disturbance', value=kind, limit='has no envelope', remedy='known: ' + ', '.join(usual)
-        )
+    require_known(kind, usual, 'disturbance', value=kind, limit='has no envelope')
     grid = grid or even_grid()
     largest = usual[kind][0] if largest is None else largest
     resolution = grid.coarseness * usual[kind][1] if resolution is None else resolution

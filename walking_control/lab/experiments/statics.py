@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require_known
 from walking_control.loading import load_robot
 from walking_control.models import (
     bare_robot,
@@ -180,8 +180,7 @@ def solve_statics(
         ``torque_norm``, ``base_residual``, ``cop``, ``margins``, ``solve_time``; beside them
         ``shortfalls``, ``problems``, ``assumptions``, ``objective``, ``solver``, ``files``.
     """
-    if support not in SUPPORTS:
-        raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))
+    require_known(support, SUPPORTS, 'support', value=support)
     distributor = StaticTorque(posture.dynamics, posture.contacts, objective, effort_limits, solver)
     distributor.solve(posture.q, SUPPORTS[support])  # the first call allocates; the second counts
     solution = distributor.solve(posture.q, SUPPORTS[support])

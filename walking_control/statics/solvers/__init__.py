@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from walking_control.exceptions import MissingDependency, ParameterError
+from walking_control.exceptions import MissingDependency, ParameterError, require_known
 from walking_control.statics.solvers.problem import (
     Decider,
     NO_BOUND,
@@ -77,8 +77,7 @@ def load(name: str | None = None) -> Solver:
                 remedy='pip install daqp (or osqp, or quadprog)',
             )
         name = available()[0]
-    if name not in NAMES:
-        raise ParameterError('solver', value=name, limit='must be one of ' + ', '.join(NAMES))
+    require_known(name, NAMES, 'solver', ParameterError, name)
     module = _module(name)
     if module is None:
         raise MissingDependency(

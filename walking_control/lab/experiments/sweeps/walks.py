@@ -12,7 +12,12 @@ from typing import Any
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import IncompatibleController, InvalidInput, WalkingControlError
+from walking_control.exceptions import (
+    IncompatibleController,
+    InvalidInput,
+    require_known,
+    WalkingControlError,
+)
 from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
@@ -157,12 +162,12 @@ class Workshop:
         for name, value in entries.items():
             kind, coordinate = _START.fullmatch(name).groups()  # type: ignore[union-attr]
             known = list(robot_file.robot.coordinates)
-            if coordinate not in known:
-                raise InvalidInput(
-                    f'parameter {name}',
-                    limit='unknown in this robot file',
-                    remedy=f'known: {", ".join(f"start.{kind}.{c}" for c in known)}',
-                )
+            require_known(
+                name,
+                [f'start.{kind}.{each}' for each in known],
+                f'parameter {name}',
+                limit='unknown in this robot file',
+            )
             parts[kind][known.index(coordinate)] = value
         return replace(robot_file, start=replace(start, **parts)) if entries else robot_file
 
