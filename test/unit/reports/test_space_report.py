@@ -52,9 +52,8 @@ def test_a_walk_that_could_not_be_stopped_is_shaded():
     steps[100:200] = -1.0
     run.telemetry |= {'stoppable_steps': steps, 'stoppable_margin': 0.01 * steps}
     top, _ = plot_stoppable(run).axes
-    (patch,) = top.patches
-    ends = patch.get_window_extent().x0, patch.get_window_extent().x1
-    times = top.transData.inverted().transform([(end, 0.0) for end in ends])[:, 0]
+    (band,) = top.collections
+    times = band.get_paths()[0].get_extents().intervalx
     assert times == pytest.approx(run.time[[100, 199]], abs=1e-6)
 
 
