@@ -51,6 +51,7 @@ from walking_control.controllers.stepping.trip import FIRST
 from walking_control.models.scale import Scale
 
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a touchdown fade
+RISE = 0.15  # L: so far a leg that stands gets longer in a step; more would throw the body up
 FALLING = 0.6  # part of the step after which a foot goes down to a lower foothold
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
@@ -110,7 +111,8 @@ class GaitTracking:
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
         self._knee_error = self._speed = self.off = self._touched = 0.0
-        self._drop = self._bend = 0.0  # of the next foothold, m; and of the stance knee for it, rad
+        self._drop = self._squat = 0.0  # of the next foothold; a leg that is short stays so, m
+        self._bend = 0.0  # of the stance knee for these, rad
         self.touching = self.struck = self._stumbled = False
         self.may_inject = True
         self.felt.reset()
@@ -158,6 +160,8 @@ class GaitTracking:
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
         self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
         knee = engine.body.joint(self.table.knees[engine.stance])[0]
+        long = self._bones(row[KNEE][0])[1]
+        self._squat = max(long - self._bones(knee)[1] - RISE * self._length, 0.0)
         self._foresee_drop(row[KNEE][0])
         self._knee_error = knee - row[KNEE][0] - self._bend
 
@@ -170,9 +174,10 @@ class GaitTracking:
             angle: Of the knee on the gait, rad.
         """
         self._drop, self._bend = self._engine.floor.next_drop, 0.0
-        if self._drop > 0.0:
+        shorter = max(self._drop, self._squat)
+        if shorter > 0.0:
             both, length = self._bones(angle)
-            less = math.cos(angle) - self._drop * (2.0 * length - self._drop) / both
+            less = math.cos(angle) - shorter * (2.0 * length - shorter) / both
             self._bend = math.copysign(math.acos(max(less, 0.0)), angle) - angle
 
     def _bones(self, angle: float) -> tuple[float, float]:
@@ -224,8 +229,9 @@ class GaitTracking:
 
     @property
     def may_land(self) -> bool:
-        """Return whether a foot that touches may stand: it is not lifted over an edge."""
-        return not self._engine.touchdown.trip.lifts(self._engine.plan.elapsed)
+        """Return whether a foot that touches may stand: it has left, and is not being lifted."""
+        elapsed, trip = self._engine.plan.elapsed, self._engine.touchdown.trip
+        return elapsed > FIRST * self.table.stride.duration and not trip.lifts(elapsed)
 
     def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step, and go on along the gait."""

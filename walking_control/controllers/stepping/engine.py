@@ -221,8 +221,8 @@ class WalkingEngine:
             part: Of the step that is over.
         """
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
-        return FIRST < part < LAST and self.touchdown.trip.meets(
-            self.touchdown.touches,
+        return part < LAST and self.touchdown.trip.meets(
+            self.touchdown.touches and part > FIRST,
             self.swing,
             level @ self.way,
             level @ foot.jacobian[:3] @ self._prediction.measured,

@@ -12,11 +12,12 @@ import numpy as np
 from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.swing import SwingFoot
 
-FIRST, LAST = 0.3, 0.93  # parts of the step: before, no foot has met the floor early; it has met an
-# edge until, and is lifted over it
+FIRST, LAST = 0.3, 0.93  # parts of the step: before, a foot that touches has not left yet; it has
+# met an edge until, and is lifted over it
 CLEAR = 0.06  # s: so long it does not land then,
 SOON = 0.02  # s: or until so long before its time
-BEHIND, HELD = 0.024, 0.3  # m, and of its speed: a foot farther behind and slower is held
+BEHIND, HELD = 0.024, 0.3  # m, and of its speed: a foot farther behind and slower is held,
+STILL = 0.4  # m/s: if it is slower than that, too
 OVER, HIGHER = 0.02, 0.05  # m: so far it is lifted; one that is held after that, for nobody knows
 # how much higher the edge is
 PRESS = 15.0  # m/s^2: so hard it pushes on meanwhile
@@ -93,4 +94,5 @@ class Trip:
         pace = math.hypot(*planned.velocity[:2])
         along = planned.velocity[:2] / max(pace, 1e-9)
         behind, goes = (planned.position - place)[:2] @ along, math.hypot(*velocity[:2])
-        return bool(behind > BEHIND * self._size.length and goes < HELD * pace)
+        slow = min(HELD * pace, STILL * self._size.speed)
+        return bool(behind > BEHIND * self._size.length and goes < slow)
