@@ -47,9 +47,9 @@ class ControlLoop:
     ) -> None:
         robot = robot_file.robot
         self.robot = robot
-        self.estimator = make_estimator(robot_file)
         self._dispensable = dispensable(robot, robot_file.values(EstimatorParameters))
         self.controller = make_controller(robot_file, controller)
+        self.estimator = make_estimator(robot_file, getattr(self.controller.values, 'delay', 0.0))
         # the law that brings the robot to a stand when the controller cannot, or gives nothing
         self.standby = (
             make_controller(robot_file, robot_file.standby) if robot_file.standby else None
@@ -90,6 +90,8 @@ class ControlLoop:
         safety, gravity, soles = self._safety
         supervisor = Supervisor(self.robot, safety, latch, self.period, gravity, soles)
         supervisor.dispensable = self._dispensable
+        loads = self.estimator.foot_loads
+        supervisor.foot_forces = None if loads is None else loads.forces
         return supervisor
 
     def rehearse(self, then: Callable[[], None] = lambda: None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from walking_control.estimation.attitude import Attitude
 from walking_control.estimation.contact import ContactEvidence, lift_load, LoadBalance, PullEvidence
 from walking_control.estimation.floor_slope import FloorSlope
+from walking_control.estimation.foot_loads import FootLoads
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
@@ -43,11 +44,23 @@ class Estimator:
         values: `EstimatorParameters`.
         slope: Inclination of the floor, rad, downhill positive.
         gravity: Magnitude, m/s^2.
+        delay: From a measurement to the effect of the efforts that answer it, s.
+
+    Attributes:
+        foot_loads: The `FootLoads` of a robot without force sensors in its feet, or None.
     """
 
     def __init__(
-        self, robot: Robot, values: EstimatorParameters, slope: float = 0.0, gravity: float = 9.81
+        self,
+        robot: Robot,
+        values: EstimatorParameters,
+        slope: float = 0.0,
+        gravity: float = 9.81,
+        delay: float = 0.0,
     ) -> None:
+        self.foot_loads = None if robot.foot_sensors else FootLoads(robot, values, gravity, delay)
+        if self.foot_loads is not None:
+            values = self.foot_loads.widen(values)
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
@@ -77,7 +90,7 @@ class Estimator:
                 values.contact_height,
                 self.state.mistrusted,
             )
-            if robot.is_free and values.load_error > 0.0
+            if robot.is_free and robot.foot_sensors and values.load_error > 0.0
             else None
         )
         self.reset(robot.feet[0])
@@ -99,6 +112,8 @@ class Estimator:
         if self._velocities is not None:
             self._velocities.reset()
         self._odometry.reset()
+        if self.foot_loads is not None:
+            self.foot_loads.reset()
         self.level_by_imu(False)
         if self._floor is not None:
             self._floor.reset()
@@ -148,6 +163,9 @@ class Estimator:
                 self._idle if effort is None else effort,
             )
         places = self._odometry.place_feet(self._q, self._v)
+        if self.foot_loads is not None:
+            self.foot_loads.update(measurement, effort, state.contact)
+            measurement.foot_force[:] = self.foot_loads.forces
         forces = measurement.foot_force
         loads = self._odometry.loads(
             forces if not self._values.force_time else self._average(measurement)
@@ -161,7 +179,9 @@ class Estimator:
             across = math.sqrt(max(float(force @ force) - told[i] ** 2, 0.0))
             state.pulled[i] = pull.update(told[i] + across)
             loads[i] = max(loads[i], 0.0)
-            state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
+            state.contact[i] = contact.update(
+                loads[i] - self._lift(i, places) + self._rest(i, places), state.stamp
+            )
         state.flicker = max(contact.suppressed for contact in self._contacts)
         self._stance.update(state, places, loads)
         if velocities is not None and state.support != support and self._robot.coordinates:
@@ -218,6 +238,18 @@ class Estimator:
             height, rise, values.contact_hold, values.contact_height, values.contact_on
         )
 
+    def _rest(self, foot: int, places: Sequence[Sequence[float]]) -> float:
+        """Return the load that a foot's rest speaks for its contact where no sensor does, N."""
+        state, values, support = self.state, self._values, self.state.support
+        if self.foot_loads is None or foot == support or state.contact[foot]:
+            return 0.0
+        motion = self._odometry.foot_motion(foot) - self._odometry.foot_motion(support)
+        x, y, height = (there - here for there, here in zip(places[foot], places[support]))
+        height -= float(state.floor_slope @ (x, y))
+        return values.contact_on * self.foot_loads.resting(
+            foot, motion, height, values.contact_height
+        )
+
 
 def _make_odometry(
     dynamics: Dynamics, values: EstimatorParameters, slope: float, gravity: float
@@ -236,12 +268,15 @@ def _make_odometry(
     return odometry.turn, odometry
 
 
-def make_estimator(robot_file: RobotFile) -> Estimator:
-    """Return the `Estimator` of a robot file's robot."""
-    world = robot_file.values(World)
-    return Estimator(
-        robot_file.robot, robot_file.values(EstimatorParameters), world.slope, world.gravity
-    )
+def make_estimator(robot_file: RobotFile, delay: float = 0.0) -> Estimator:
+    """Return the `Estimator` of a robot file's robot.
+
+    Args:
+        robot_file: The `RobotFile`.
+        delay: See `Estimator`.
+    """
+    world, values = robot_file.values(World), robot_file.values(EstimatorParameters)
+    return Estimator(robot_file.robot, values, world.slope, world.gravity, delay)
 
 
 def _make_velocities(

@@ -70,7 +70,11 @@ class LegOdometry:
 
     def foot_rate(self, foot: int) -> float:
         """Return how fast a foot rises, seen from the base, m/s; after `place_feet`."""
-        return float(self._dynamics.foot_velocity(self._feet[foot])[2])
+        return float(self.foot_motion(foot)[2])
+
+    def foot_motion(self, foot: int) -> np.ndarray:
+        """Return how a foot moves, seen from the base, m/s, ``(3,)``; after `place_feet`."""
+        return self._dynamics.foot_velocity(self._feet[foot])
 
     def update(
         self, state: WalkerState, places: Sequence[Sequence[float]], forces: np.ndarray
@@ -104,4 +108,4 @@ class LegOdometry:
         return moved
 
     def _moves_over(self, foot: int) -> np.ndarray:
-        return -np.asarray(self._dynamics.foot_velocity(self._feet[foot]))
+        return -self.foot_motion(foot)

@@ -70,6 +70,23 @@ class EstimatorParameters(Parameters, section='estimator'):
         0.0,
         1.0,
     )
+    observer_time: float = parameter(
+        0.004,
+        's',
+        'Time constant of the observer that takes the forces on the feet from motors and IMU.',
+        1e-4,
+        0.1,
+    )
+    effort_error: float = parameter(
+        0.05,
+        '1',
+        'Standard deviation of efforts for it, as a share of the largest: friction of drives.',
+        1e-3,
+        1.0,
+    )
+    mass_error: float = parameter(
+        0.05, '1', 'Standard deviation of the mass for it, as a share.', 1e-3, 1.0
+    )
     velocity: str = parameter(
         'measured',
         '',

@@ -38,7 +38,7 @@ def dispensable(robot: Robot, values: EstimatorParameters) -> frozenset[str]:
     if not robot.is_free:
         return frozenset()
     legs = {GYROSCOPE, ORIENTATION, ACCELEROMETER} if values.sole_spin > 0.0 else set()
-    return frozenset(legs | ({FOOT} if values.load_error > 0.0 else set()))
+    return frozenset(legs | ({FOOT} if robot.foot_sensors and values.load_error > 0.0 else set()))
 
 
 class StandIn:

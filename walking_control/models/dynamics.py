@@ -246,6 +246,19 @@ class Dynamics:
             )[self.pinocchio_order]
         )
 
+    def inverse(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Return the efforts of a motion, ``(nv,)``: on the base, then joints, N and N m.
+
+        Args:
+            q: Generalised coordinates, ``(nq,)``.
+            v: Generalised velocities, ``(nv,)``.
+            a: Generalised accelerations, ``(nv,)``.
+        """
+        rates, accelerations = np.empty((2, self.nv))
+        rates[self.pinocchio_order], accelerations[self.pinocchio_order] = v, a
+        efforts = pin.rnea(self.model, self.data, self.to_pinocchio(q), rates, accelerations)
+        return np.asarray(efforts[self.pinocchio_order])
+
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))

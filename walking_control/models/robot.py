@@ -11,6 +11,8 @@ from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal
 from walking_control.models.urdf import UrdfJoint
 
+SENSORS, MOTORS = 'sensors', 'motors'
+
 
 @dataclass(frozen=True)
 class JointLock:
@@ -62,6 +64,7 @@ class Robot:
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
         signals: name -> `OwnSignal`: what else is measured, told, recorded, judged and drawn.
         effort_share: Of each motor's largest effort that search, laws and supervisor count on.
+        foot_forces: What tells the forces on the feet: `SENSORS` in them, or `MOTORS` and IMU.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Robot:
     more_imus: tuple[str, ...] = ()
     signals: dict[str, OwnSignal] = field(default_factory=dict)
     effort_share: float = 1.0
+    foot_forces: str = SENSORS
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -130,6 +134,11 @@ class Robot:
         return any(
             min(motor.efficiency, motor.back_efficiency) < 1.0 for motor in self.actuators.values()
         )
+
+    @property
+    def foot_sensors(self) -> tuple[str, ...]:
+        """Return the feet whose force a sensor tells: all, or none."""
+        return self.feet if self.foot_forces == SENSORS else ()
 
     @property
     def is_planar(self) -> bool:

@@ -16,7 +16,7 @@ from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import find_meshes
-from walking_control.models.robot import JointLock, Robot, Start
+from walking_control.models.robot import JointLock, MOTORS, Robot, SENSORS, Start
 from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
@@ -77,6 +77,7 @@ _ROBOT_KEYS: dict[str, type | tuple[type, ...]] = {
     'signals': dict,
     'thermal': dict,
     'effort_share': (int, float),
+    'foot_forces': str,
 }
 _KIND_WORDS: dict[type | tuple[type, ...], str] = {
     str: 'a text',
@@ -100,6 +101,7 @@ _OPTIONAL_ROBOT_KEYS = (
     'signals',
     'thermal',
     'effort_share',
+    'foot_forces',
 )
 _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
 _LEAST_SHARE = 0.01  # of the motors
@@ -119,7 +121,7 @@ def urdf_path(section: Section, path: Path) -> Path:
 
 def optional_names(section: Section) -> list[str]:
     """Return the dotted names of what ``robot`` may say of motors, springs, friction, IMUs."""
-    names = ['robot.more_imus', 'robot.effort_share']
+    names = ['robot.more_imus', 'robot.effort_share', 'robot.foot_forces']
     for key, joints, kind in (
         ('actuators', section.get('actuators'), GearedMotor),
         ('springs', section.get('joints'), JointSpring),
@@ -170,6 +172,7 @@ def read_robot(section: Section, path: Path) -> Robot:
         'push_off': attempt(_limit, section, PushOffLimit),
         'ground_torque': attempt(_limit, section, GroundTorqueLimit),
         'signals': attempt(_signals, section, joints, imu_link, urdf),
+        'foot_forces': attempt(_foot_forces, section, base),
         'effort_share': attempt(
             finite, section.get('effort_share', 1.0), 'robot.effort_share', _LEAST_SHARE, 1.0
         ),
@@ -485,6 +488,19 @@ def _signals(
     taken = {JOINTS, IMU, LOCKS, imu_link, *section['feet'], *map(imu_name, section['more_imus'])}
     given, motors = section.get('signals', {}), section['actuators']
     return read_signals(given, joints, motors, set(link_names(urdf)), taken)
+
+
+def _foot_forces(section: Section, base: Base) -> str:
+    told = str(section.get('foot_forces', SENSORS))
+    require_known(told, (SENSORS, MOTORS), 'robot.foot_forces', RobotFileError, told)
+    if told == MOTORS and (base is not Base.FREE or not section['actuators']):
+        raise RobotFileError(
+            'robot.foot_forces',
+            value=told,
+            limit='needs motors in the legs and a base that moves freely in space',
+            remedy=f'foot_forces: {SENSORS}, and sensors in the feet',
+        )
+    return told
 
 
 def read_start(section: Section, robot: Robot) -> Start:

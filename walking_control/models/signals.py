@@ -15,7 +15,8 @@ Measurement.orientation           1        IMU frame to gravity-aligned world, x
 Measurement.angular_velocity      rad/s    of the IMU, in the IMU frame
 Measurement.linear_acceleration   m/s^2    specific force at the IMU, in the IMU frame: +g upward
                                            at rest, averaged since the last measurement
-Measurement.foot_force            N        force of the floor on each foot, foot frame
+Measurement.foot_force            N        force of the floor on each foot, foot frame; of a robot
+                                           without sensors there, as the estimator knows it
 Measurement.locked                bool     joint lock engaged, ``(n_locks,)``
 WalkerState.support               1        index of the stance foot
 WalkerState.steps                 1        touchdowns that changed the stance foot so far
@@ -169,8 +170,11 @@ class Measurement:
         for told in sensors_of(robot):
             if told.kind == IMU:
                 self.parts[told.name][0][3] = 1.0
-        first, last = places[robot.feet[0], 0], places[robot.feet[-1], 0]
-        self.foot_force = self.values[first.start : last.stop].reshape(-1, 3)
+        if robot.foot_sensors:
+            first, last = places[robot.feet[0], 0], places[robot.feet[-1], 0]
+            self.foot_force = self.values[first.start : last.stop].reshape(-1, 3)
+        else:  # the estimator tells them
+            self.foot_force = np.zeros((len(robot.feet), 3))
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.parts[LOCKS] = [self.locked]
 
@@ -493,7 +497,7 @@ def sensors_of(robot: Robot) -> list[Sensor]:
         Sensor(JOINTS, JOINTS, STATE, JOINT_STATE_BROADCASTER, 'joint_states', '', moving),
         _inertial(IMU, IMU_BROADCASTER, robot.imu_link),
     ]
-    for foot in robot.feet:
+    for foot in robot.foot_sensors:
         controller = f'{topic_word(foot)}_broadcaster'
         topic = f'{controller}/wrench'
         rows.append(Sensor(foot, CONTACT, WRENCH, controller, topic, foot, (_FORCE,)))

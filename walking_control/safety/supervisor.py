@@ -69,6 +69,8 @@ class Supervisor:
         self._stand = StandDetector(values, self._fall.standing_height)
         self.stands = self.standby = False  # whether the law can stand, and one that stands by
         self.dispensable: frozenset[str] = frozenset()  # what a stop can do without
+        # of a robot whose feet have no sensors, as the estimator knows them
+        self.foot_forces: np.ndarray | None = None
         self._imu = ImuCheck(robot, values, gravity)
         self._heat = HeatWatch(robot, values.ambient)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
@@ -197,6 +199,8 @@ class Supervisor:
             heard, lost = self._hear(self._age), self.lost
             self._plausibility.imu_lost = bool(lost)
             told = self._plausibility.judge(measurement, heard)
+            if self.foot_forces is not None:
+                told.foot_force[:] = self.foot_forces
             if lost:  # what stands in contradicts nothing
                 return told
             for code, words in (

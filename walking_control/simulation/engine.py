@@ -69,6 +69,7 @@ class Truth:
 
     __slots__ = (
         '_base',
+        '_feels',
         'q',
         'v',
         'foot_force',
@@ -81,7 +82,7 @@ class Truth:
     trip: str | None
 
     def __init__(self, robot: Robot) -> None:
-        self._base = robot.base
+        self._base, self._feels = robot.base, bool(robot.foot_sensors)
         self.q = np.zeros(robot.base.nq + len(robot.joints))
         self.v = np.zeros(robot.base.nv + len(robot.joints))
         self.foot_force = np.zeros((len(robot.feet), 3))
@@ -134,8 +135,9 @@ class Truth:
         measurement.position[:] = self.q[self._base.nq :]
         measurement.velocity[:] = self.v[self._base.nv :]
         measurement.locked[:] = self.locked
-        for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
-            np.dot(force, rotation, out=felt)
+        if self._feels:
+            for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
+                np.dot(force, rotation, out=felt)
 
 
 Forces = Sequence[tuple[int, np.ndarray]]  # index of a link, and the force on its centre, N

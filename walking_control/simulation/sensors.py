@@ -167,12 +167,12 @@ class Sensors:
     _velocity: np.ndarray
 
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
-        feet = len(robot.feet)
+        feet = len(robot.foot_sensors)
         if values.stuck_foot > feet:
             raise ParameterError(
                 'parameter sensors.stuck_foot',
                 value=values.stuck_foot,
-                limit=f'{robot.name} has {feet} feet',
+                limit=f'{robot.name} has {feet} feet with a sensor',
             )
         scaled = {
             name: values.scale * getattr(values, name)
@@ -211,7 +211,7 @@ class Sensors:
         parts = np.split(self._noise, np.cumsum(counts)[:-1])
         noises = {(name, i): part for (name, i, _), part in zip(turns, parts)}
         self._on_position, self._on_velocity = noises[JOINTS, 0], noises[JOINTS, 1]
-        self._on_force = [noises[foot, 0] for foot in robot.feet]
+        self._on_force = [noises[foot, 0] for foot in robot.foot_sensors]
         self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
         # sensor -> errors of its orientation, gyroscope and accelerometer
         self._on_imus = {imu: [noises[imu, i] for i in range(3)] for imu in imus}
@@ -246,7 +246,8 @@ class Sensors:
             self._turn(orientation, self._wanders[imu], biases[0], noise[0], elapsed)
             for part, bias, error in zip(rates, biases[1:], noise[1:]):
                 part += bias + error
-        self._feel(measurement)
+        if self._on_force:
+            self._feel(measurement)
         for name, part in measurement.own.items():
             self._delay(name, part, self._delays[name], measurement.stamp)
             part += self._on_own[name]

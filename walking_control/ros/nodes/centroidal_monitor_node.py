@@ -103,7 +103,7 @@ class CentroidalMonitorNode(GuardedNode):
     def _listen_to(self, robot: Robot) -> None:
         """Hear the first signal of each sensor: angles, orientation, forces."""
         for sensor in sensors_of(robot):
-            if sensor.name in (JOINTS, IMU, *robot.feet):
+            if sensor.name in (JOINTS, IMU, *robot.foot_sensors):
                 first = sensor._replace(signals=sensor.signals[:1])
                 read = reader_of(first, self._measurement.parts[sensor.name][:1])
                 hear = partial(self._hear, sensor.name, read)

@@ -7,6 +7,7 @@ import numpy as np
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.estimation.estimator import DECLARED
+from walking_control.estimation.foot_loads import require_loads
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter, Parameters
@@ -76,6 +77,7 @@ class OdometryNode(GuardedNode):
         if values.noise != 'none' and not any(getattr(declared, name) for name in DECLARED):
             robot_file = load_robot(values.robot_file, noise_overrides(values.noise))
         robot, self._latch = robot_file.robot, Latch(State.UNCONFIGURED)
+        require_loads(robot)
         self.operation = Operation(
             robot_file,
             'none',

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from walking_control.estimation.estimator import DECLARED, make_estimator
+from walking_control.estimation.foot_loads import require_loads
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile, with_section
@@ -72,6 +73,7 @@ def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
 
 
 def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
+    require_loads(robot_file.robot)
     estimator, walk = make_estimator(robot_file), RetoldWalk(robot_file, 'estimate')
     for row in rows:
         if walk.time == 0.0:

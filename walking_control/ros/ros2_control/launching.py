@@ -544,8 +544,11 @@ def _controller(
 
 def _force_sign(place: Place) -> float:
     """Return the sign in controllers.yaml, which a combined state is told without."""
+    feet = place.wiring.robot.foot_sensors
+    if not feet:
+        return 1.0
     parameters = read_controllers(place.path(CONTROLLERS[HARDWARE]))[
-        names.wrench_broadcaster(place.wiring.robot.feet[0])
+        names.wrench_broadcaster(feet[0])
     ]
     return float(parameters.get('multiplier', {}).get('force', {}).get('z', 1.0))
 

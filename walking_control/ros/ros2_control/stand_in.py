@@ -143,7 +143,7 @@ class StandIn:
         elif robot.locks:
             self._find(names.LOCK_BROADCASTER, plugins.JOINT_STATES)
             self.forwarders[names.LOCK_CONTROLLER] = self._forwarder(names.LOCK_CONTROLLER)
-        self._multipliers = {foot: self._multiplier(foot) for foot in robot.feet}
+        self._multipliers = {foot: self._multiplier(foot) for foot in robot.foot_sensors}
         self._values: dict[str, float] = {}
         enforced = tree[names.MANAGER].get('enforce_command_limits', False)
         self._limited = [

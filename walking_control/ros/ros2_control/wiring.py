@@ -94,7 +94,7 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         locks,
         tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
         {link: devices[name] for link, name in _imus(robot).items()},
-        {foot: devices[foot] for foot in robot.feet},
+        {foot: devices[foot] for foot in robot.foot_sensors},
         force_sign,
         start,
         base,
@@ -141,7 +141,7 @@ def sensor_names(robot: Robot) -> dict[str, str]:
     return {
         IMU: first,
         **{imu_name(link): device(f'imu_{link}', others) for link in robot.more_imus},
-        **{foot: device(foot, found) for foot in robot.feet},
+        **{foot: device(foot, found) for foot in robot.foot_sensors},
         **{name: name for name, row in robot.signals.items() if row.kind.message != STATE},
     }
 
@@ -169,7 +169,9 @@ def _start(
         weight / len(robot.feet) if start.posture is not None else weight * (foot == start.support)
         for foot in robot.feet
     ]
-    values = {f'{devices[foot]}/{name}': 0.0 for foot in robot.feet for name in WRENCH_INTERFACES}
+    values = {
+        f'{devices[foot]}/{name}': 0.0 for foot in robot.foot_sensors for name in WRENCH_INTERFACES
+    }
     values.update(zip(state_interfaces(robot), measurement.values))
     for lock in robot.locks:
         off = abs(values[f'{lock.joint}/position'] - lock.angle)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forces on feet without sensors, from motors and IMU."""
+
+import numpy as np
+import pytest
+
+import walking_control as wc
+from walking_control.estimation.foot_loads import FootLoads, require_loads
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.exceptions import RobotFileError
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import CONTACT, Measurement, sensors_of
+from walking_control.ros.ros2_control.files import controllers_of, HARDWARE
+from walking_control.ros.ros2_control.wiring import wire
+
+MOTORS = ('robot.foot_forces', 'motors')
+GRAVITY = 9.81
+
+
+def _loads(robot_file, delay=0.0):
+    return FootLoads(robot_file.robot, robot_file.values(EstimatorParameters), GRAVITY, delay)
+
+
+def _standing(robot_file):
+    """Return a measurement at rest in the start posture, and efforts that hold it alike."""
+    robot = robot_file.robot
+    measurement, dynamics = Measurement(robot), Dynamics(robot)
+    measurement.position[:] = robot_file.start.posture
+    measurement.linear_acceleration[2] = GRAVITY
+    q = dynamics.configuration(measurement.position)
+    weights = dynamics.gravity_efforts(q)
+    J = np.concatenate([dynamics.frame_jacobian(q, frame) for frame in dynamics.frames.values()])
+    wrenches = np.linalg.lstsq(J[:, :6].T, weights[:6], rcond=None)[0]
+    return measurement, weights[6:] - J[:, 6:].T @ wrenches, dynamics.weight
+
+
+def test_standing_feet_carry_the_weight():
+    """If it failed, the loads of a robot at rest would not add up to its weight."""
+    robot_file = wc.load_robot('walker3d', [MOTORS])
+    loads, (measurement, efforts, weight) = _loads(robot_file), _standing(robot_file)
+    contact = np.ones(2, bool)
+    for _ in range(50):
+        measurement.stamp += 0.002
+        loads.update(measurement, efforts, contact)
+    assert loads.forces[:, 2].sum() == pytest.approx(weight, rel=0.01)
+    assert loads.forces[0, 2] == pytest.approx(loads.forces[1, 2], rel=0.01)
+
+
+def test_nothing_is_carried_in_flight():
+    """If it failed, a robot that falls freely would be told that its feet carry it."""
+    robot_file = wc.load_robot('walker3d', [MOTORS])
+    loads, (measurement, _, _) = _loads(robot_file), _standing(robot_file)
+    measurement.linear_acceleration[:] = 1e-6, 0.0, 0.0  # zeros say that there is none
+    for _ in range(50):
+        measurement.stamp += 0.002
+        loads.update(measurement, np.zeros(12), np.ones(2, bool))
+    np.testing.assert_allclose(loads.forces, 0.0, atol=1e-3)
+
+
+def test_efforts_count_when_they_act():
+    """If it failed, a robot whose commands take time would be judged by efforts still to come."""
+    robot_file = wc.load_robot('walker3d', [MOTORS])
+    measurement, efforts, weight = _standing(robot_file)
+    late, told = _loads(robot_file, delay=0.01), []
+    for tick in range(60):
+        measurement.stamp = 0.002 * tick
+        # from 0.06 s on the left foot would be pulled, had it been asked for at once
+        asked = efforts if tick < 31 else efforts + 20.0 * (np.arange(12) == 3)
+        late.update(measurement, asked, np.ones(2, bool))
+        told.append(late.forces[0, 2])
+    assert told[34] == pytest.approx(0.5 * weight, rel=0.01)
+    assert abs(told[45] - 0.5 * weight) > 0.1 * weight
+
+
+def _walk(robot_file, duration):
+    """Return true and known loads of a walk with perfect sensors, ``(T, 2)`` each."""
+    true, known, loop = [], [], wc.ControlLoop(robot_file)
+    plant, measurement = wc.make_plant(robot_file), Measurement(robot_file.robot)
+    plant.reset(robot_file.start)
+    loop.reference.velocity = np.array([0.4, 0.0, 0.0])
+    for _ in range(round(duration / loop.period)):
+        plant.measure(measurement)
+        command = loop.tick(measurement)
+        assert loop.fault is None
+        true.append(np.linalg.norm(plant.truth.foot_force, axis=1))
+        known.append(measurement.foot_force[:, 2].copy())
+        plant.step(command, loop.period)
+    return np.array(true), np.array(known)
+
+
+def _tell_efforts(tree):
+    tree['robot'] |= {'foot_forces': 'motors', 'signals': {'torque': {'kind': 'effort'}}}
+
+
+@pytest.mark.parametrize('measured', [False, True])
+def test_loads_of_a_walk_are_those_of_the_plant(edited_robot_file, measured):
+    """If it failed, rotors, gravity or the motion of the base would be missing in the observer."""
+    if measured:
+        robot_file = wc.load_robot(edited_robot_file(_tell_efforts, 'walker3d'))
+    else:
+        robot_file = wc.load_robot('walker3d', [MOTORS])
+    true, known = _walk(robot_file, 2.0)
+    carried = (true > 60.0) & (true < 140.0)
+    carried[:100] = False
+    assert np.median(np.abs(known - true)[carried]) < 4.0
+    assert np.abs(known[true < 1.0]).mean() < 4.0
+
+
+def test_no_sensor_is_awaited_in_the_feet():
+    """If it failed, a robot without force sensors would wait for their topics for ever."""
+    robot_file = wc.load_robot('walker3d', [MOTORS])
+    assert all(sensor.kind != CONTACT for sensor in sensors_of(robot_file.robot))
+    assert not any('sole' in name for name in controllers_of(wire(robot_file), HARDWARE))
+
+
+def test_odometry_beside_another_controller_needs_efforts(edited_robot_file):
+    """If it failed, odometry would go on with efforts of zero where nobody tells them."""
+    with pytest.raises(RobotFileError, match='signals: {torque: {kind: effort}}'):
+        require_loads(wc.load_robot('walker3d', [MOTORS]).robot)
+    require_loads(wc.load_robot('walker3d').robot)
+    require_loads(wc.load_robot(edited_robot_file(_tell_efforts, 'walker3d')).robot)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'told', 'words'),
+    [('dribbel', 'motors', 'moves freely in space'), ('walker3d', 'motor', 'did you mean motors')],
+)
+def test_who_cannot_do_without_sensors_is_refused(robot, told, words):
+    """If it failed, a robot that nobody can know the loads of would be walked."""
+    with pytest.raises(RobotFileError, match=words):
+        wc.load_robot(robot, [('robot.foot_forces', told)])

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forces of the floor on feet without force sensors, from motors, encoders and IMU.
+
+The momentum observer of [DLM05] on a floating base. In axes that move along with the IMU, but do
+not turn, the base has no velocity, and gravity less the acceleration of these axes is the specific
+force a that the accelerometer feels: neither attitude nor speed of the robot is needed. What the
+feet must bear between two measurements is then
+
+    s = M(q) (v - v_) / dt + C v + g(a) - S^T tau = sum over the feet of J_i^T w_i,
+
+with the turning of the base and the joints in v, the efforts tau that reach the joints through
+rotors, gears and known friction, and a as the mean between the measurements, as IMUs tell it. The
+first-order filter r' = (s - r) / T is the observer r = (p - integral(S^T tau + C^T v - g + r)) / T
+of the momentum p = M v, because M' = C + C^T: no acceleration is differentiated that is not
+integrated again.
+
+Six rows of r are of the base: how all feet together press. One row is of each joint: which foot
+does. The wrenches w_i follow by least squares from all rows, each over its error: of efforts a
+share of the largest one (friction and gain that nobody knows), of the base a share of the weight;
+and from what is known of w_i before: some share of the weight, within a sole. Their covariance says
+how well loads are known, and so from which load on a foot is known to touch the floor.
+
+What is felt of a foot in the air is an error that changes slowly, such as friction of its drives:
+it is learned and taken away, up to one standard deviation. A foot that comes to rest on the floor
+may press so little that no motor feels it; but it stops, against the stance foot, and near the
+height of the floor. That counts as a load, see `FootLoads.resting`.
+
+Stated simplifications: errors of all rows are independent; robots that nothing else touches.
+"""
+
+from collections import deque
+from dataclasses import replace
+import math
+
+import numpy as np
+
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.exceptions import RobotFileError
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import (
+    ARMATURE,
+    BACK_LOSS,
+    COULOMB,
+    DRIVING_LOSS,
+    friction_table,
+    gear_table,
+    spring_torques,
+    VISCOUS,
+)
+from walking_control.models.robot import Robot
+from walking_control.models.scale import scale_of
+from walking_control.models.signals import Measurement
+
+SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
+LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot
+SLIDES, SINKS = 0.6, 0.15  # m/s: a foot that moves so is in the air
+COM = 0.3  # of the leg: how far out masses lie that are not known
+# standard deviations of a load that is one, of one that ends, and of what changes from tick to tick
+CERTAIN, GONE, WHITE = 1.5, 1.0, 0.7
+EARLY = 1e-6  # s: stamps are rounded
+TURN = 2.0 * math.pi
+STARTING = 0.2  # rad/s: below, dry friction is not known by its sign
+
+
+class FootLoads:
+    """What the floor does to the feet, by momentum.
+
+    Args:
+        robot: The `Robot`; its base is free.
+        values: `EstimatorParameters`.
+        gravity: m/s^2.
+        delay: From a measurement to the effect of the effort that answers it, s.
+
+    Attributes:
+        forces: Of the floor on each foot in its axes, N, ``(n_feet, 3)``; none pulls.
+        sigma: Standard deviation of the load of one, N, joints in the middle of their ranges.
+    """
+
+    def __init__(
+        self, robot: Robot, values: EstimatorParameters, gravity: float, delay: float = 0.0
+    ) -> None:
+        dynamics = self._dynamics = Dynamics(robot, gravity=0.0)
+        self._gravity, self._time, self._delay = gravity, values.observer_time, delay
+        self._q, self._acceleration = dynamics.configuration(np.zeros(len(robot.joints))), None
+        place, axes = dynamics.placement(self._q, dynamics.frame(robot.imu_link))
+        self._arm, self._axes = place, axes
+        self._feet = list(dynamics.frames.values())
+        motors = list(robot.actuators)
+        self._joints = np.array([robot.joint_index(joint) for joint in motors], int)
+        self._lags = np.array([motor.torque_lag for motor in robot.actuators.values()])
+        self._friction, self._gears = friction_table(robot), gear_table(robot)
+        self._told = told_efforts(robot)
+        self._all_told = not _untold(robot)
+        weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
+        known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
+        known[3:] *= leg
+        efforts = np.full(len(robot.joints), 1e-3 * weight * leg)  # of joints without a motor
+        efforts[self._joints] = values.effort_error * robot.effort_limits[: len(motors)]
+        self._weights = 1.0 / np.concatenate((known, efforts))
+        wrench = weight * np.array([SIDEWAYS, SIDEWAYS, 1.0, ARM * leg, ARM * leg, TWIST * leg])
+        self._base_only = self._weights * (np.arange(dynamics.nv) < len(known))
+        self._prior = np.tile(wrench**-2.0, len(self._feet))
+        self.forces = np.zeros((len(self._feet), 3))
+        ranges = [(robot.limits[joint].lower, robot.limits[joint].upper) for joint in robot.joints]
+        bent = [0.5 * (lower + upper) if upper - lower < TURN else 0.0 for lower, upper in ranges]
+        self._q[dynamics.base.nq :] = bent
+        J = self._jacobians(self._weights)
+        covariance = np.linalg.inv(J @ J.T + np.diag(self._prior))
+        self.sigma = math.sqrt(covariance.diagonal()[2::6].max())
+        self.reset()
+
+    def widen(self, values: EstimatorParameters) -> EstimatorParameters:
+        """Return the `EstimatorParameters` of contacts that are told by these loads."""
+        return replace(
+            values,
+            contact_on=max(values.contact_on, CERTAIN * self.sigma),
+            contact_off=max(values.contact_off, GONE * self.sigma),
+            contact_noise=max(values.contact_noise, WHITE * self.sigma),
+        )
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._stamp: float | None = None
+        self._rates: np.ndarray | None = None
+        self._asked: deque[tuple[float, np.ndarray]] = deque()
+        self._reached = np.zeros(len(self._joints))
+        self._residual = np.zeros(self._dynamics.nv)
+        self._known = False  # whether the rows of the joints are
+        self.forces[:] = 0.0
+        self._error, self._rest = np.zeros((2, len(self._feet)))
+        self._moves, self._share = np.zeros((len(self._feet), 3)), 1.0
+
+    def update(
+        self, measurement: Measurement, effort: np.ndarray | None, contact: np.ndarray
+    ) -> None:
+        """Take a `Measurement` in; `forces` are those of its stamp.
+
+        Args:
+            measurement: The `Measurement`; finite.
+            effort: That answered the last one, N m, ``(n_efforts,)``; None: nobody knows.
+            contact: Which feet touch the floor, as known before, ``(n_feet,)``.
+        """
+        stamp, motion = measurement.stamp, self._motion(measurement)
+        before, self._stamp = self._stamp, stamp
+        dt = 0.0 if before is None else stamp - before
+        rates, self._rates = motion if self._rates is None else self._rates, motion
+        efforts = self._efforts(measurement, effort, before, dt)
+        acceleration = (motion - rates) / dt if dt > 0.0 else np.zeros_like(motion)
+        mean = 0.5 * (motion + rates)
+        self._q[self._dynamics.base.nq :] = measurement.position
+        acceleration[:3] = self._felt(measurement, mean[3:6], acceleration[3:6])
+        needed = self._dynamics.inverse(self._q, mean, acceleration)
+        share = 1.0 - math.exp(-dt / self._time)
+        if efforts is not None:
+            needed[6:] -= self._passed_on(efforts, measurement, mean[6:], acceleration[6:])
+            if not self._known:  # what was before is not known
+                self._residual[6:], self._known = needed[6:], True
+        self._residual += (1.0 if before is None else share) * (needed - self._residual)
+        self._share = 1.0 - math.exp(-dt / SLOWING)
+        self._split(contact, dt)
+
+    def resting(self, foot: int, motion: np.ndarray, height: float, lifted: float) -> float:
+        """Return the share of `contact_on` that the rest of a foot in the air speaks for contact.
+
+        Args:
+            foot: Its index.
+            motion: Its velocity over the stance foot, floor axes, m/s, ``(3,)``.
+            height: Its height over the floor through the stance foot, m.
+            lifted: Height from which on a foot counts as lifted, m.
+        """
+        moves = self._moves[foot]
+        moves += self._share * (motion - moves)
+        along, down = math.hypot(moves[0], moves[1]), abs(moves[2])
+        rest = 1.0 - along / SLIDES - down / SINKS - max(height, 0.0) / lifted
+        self._rest[foot] = max(rest, 0.0)
+        return float(self._rest[foot])
+
+    def _motion(self, measurement: Measurement) -> np.ndarray:
+        """Return the velocities in axes that move along with the IMU, ``(nv,)``."""
+        turning = self._axes @ measurement.angular_velocity
+        return np.concatenate((np.zeros(3), turning, measurement.velocity))
+
+    def _felt(self, measurement: Measurement, rate: np.ndarray, turning: np.ndarray) -> np.ndarray:
+        """Return the specific force at the base's origin, m/s^2; without accelerometer gravity."""
+        felt = self._axes @ measurement.linear_acceleration
+        if not felt.any():
+            x, y, z, w = measurement.orientation.tolist()
+            up = np.array([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)])
+            return np.asarray(self._gravity * (self._axes @ up))
+        arm = self._arm
+        return np.asarray(felt - np.cross(turning, arm) - np.cross(rate, np.cross(rate, arm)))
+
+    def _efforts(
+        self, measurement: Measurement, effort: np.ndarray | None, before: float | None, dt: float
+    ) -> np.ndarray | None:
+        """Return the mean efforts of the motors since the last measurement; None: not known."""
+        asked, efforts = self._asked, np.zeros(len(self._joints)) if self._all_told else None
+        if effort is not None and before is not None:
+            asked.append((before, effort[: len(self._joints)].copy()))
+            while len(asked) > 1 and asked[1][0] <= before - self._delay + EARLY:
+                asked.popleft()
+            if asked[0][0] <= before - self._delay + EARLY:
+                efforts = self._follow(asked[0][1], dt).copy()
+        for name, places, motors in self._told:
+            if efforts is not None:
+                efforts[motors] = measurement.own[name][places]
+        return efforts
+
+    def _follow(self, asked: np.ndarray, dt: float) -> np.ndarray:
+        """Return what motors that lag make of efforts on average over a time dt, s."""
+        if not self._lags.any():
+            return np.asarray(asked)
+        times = np.maximum(self._lags, 1e-9)
+        behind, left = self._reached - asked, np.exp(-dt / times)
+        self._reached = asked + behind * left
+        return np.asarray(asked + behind * (1.0 - left) * times / max(dt, 1e-9))
+
+    def _passed_on(
+        self,
+        efforts: np.ndarray,
+        measurement: Measurement,
+        rates: np.ndarray,
+        accelerations: np.ndarray,
+    ) -> np.ndarray:
+        """Return what is left of efforts behind gears, springs and friction, ``(n_joints,)``."""
+        robot, friction = self._dynamics.robot, self._friction
+        sliding = np.tanh(rates / STARTING)
+        passed = -friction[:, VISCOUS] * rates - friction[:, COULOMB] * sliding
+        if robot.springs:
+            passed -= spring_torques(robot, measurement.position, measurement.velocity)
+        if robot.has_gear_losses:
+            turning, gears = rates[self._joints], self._gears
+            entering = efforts - gears[:, ARMATURE] * accelerations[self._joints]
+            loss = np.where(entering * turning > 0.0, gears[:, DRIVING_LOSS], -gears[:, BACK_LOSS])
+            efforts = efforts - entering * loss * np.abs(sliding[self._joints])
+        passed[self._joints] += efforts
+        return np.asarray(passed)
+
+    def _jacobians(self, weights: np.ndarray) -> np.ndarray:
+        """Return the rows of the feet's wrenches, columns weighted, ``(6 n_feet, nv)``."""
+        rows = [self._dynamics.frame_jacobian(self._q, foot) for foot in self._feet]
+        return np.asarray(np.concatenate(rows) * weights)
+
+    def _split(self, contact: np.ndarray, dt: float) -> None:
+        """Write the forces that explain the residual best."""
+        forces = self.forces
+        weights = self._weights if self._known else self._base_only
+        J = self._jacobians(weights)
+        normal, seen = J @ J.T + np.diag(self._prior), J @ (weights * self._residual)
+        forces[:] = np.linalg.solve(normal, seen).reshape(-1, 6)[:, :3]
+        error = self._error
+        error += min(dt / LEARNING, 1.0) * (1.0 - self._rest) * (forces[:, 2] - error)
+        np.clip(error, -self.sigma, self.sigma, out=error)
+        error[contact] = 0.0
+        forces[:, 2] -= error
+        forces[forces[:, 2] < 0.0] = 0.0
+
+
+def told_efforts(robot: Robot) -> list[tuple[str, list[int], list[int]]]:
+    """Return the rows of efforts that are measured: name, places in it, motors they are of.
+
+    Args:
+        robot: The `Robot`.
+    """
+    motors = list(robot.actuators)
+    rows = [
+        (name, [(row.of.index(joint), i) for i, joint in enumerate(motors) if joint in row.of])
+        for name, row in robot.signals.items()
+        if row.values.kind == 'effort'
+    ]
+    return [(name, [at for at, _ in pairs], [i for _, i in pairs]) for name, pairs in rows if pairs]
+
+
+def require_loads(robot: Robot) -> None:
+    """Refuse a robot whose foot forces nobody knows unless he commands its efforts.
+
+    Args:
+        robot: The `Robot`.
+
+    Raises:
+        RobotFileError: Neither its foot forces nor the efforts of all motors are measured.
+    """
+    missing = _untold(robot)
+    if missing and not robot.foot_sensors:
+        raise RobotFileError(
+            f'robot.foot_forces of {robot.name}',
+            value=robot.foot_forces,
+            limit='needs measured efforts where another controller commands them; none of '
+            + ', '.join(missing),
+            remedy='signals: {torque: {kind: effort}} in the robot file, if its drives tell them',
+        )
+
+
+def _untold(robot: Robot) -> list[str]:
+    """Return the joints of motors whose effort is not measured."""
+    told = {i for _, _, motors in told_efforts(robot) for i in motors}
+    return [joint for i, joint in enumerate(robot.actuators) if i not in told]
