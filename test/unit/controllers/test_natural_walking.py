@@ -191,11 +191,10 @@ def test_a_foot_that_hangs_on_an_edge_is_lifted_over_it():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('wide', (0.12, 0.22))
-def test_a_strip_of_5_cm_is_walked_over(wide):
+def test_a_strip_of_5_cm_is_walked_over():
     """The next foot hung at the same edge, or the knee gave way into a free fall behind it."""
     edges = [f'step_up=0.05@{place}m' for place in (0.8, 1.8)]
-    edges += [f'step_up=-0.05@{place + wide}m' for place in (0.8, 1.8)]
+    edges += [f'step_up=-0.05@{place + 0.12}m' for place in (0.8, 1.8)]
     _, on_gait, _ = walk_over(edges, 0.5, 7.0)
     assert on_gait > 0.6
 
