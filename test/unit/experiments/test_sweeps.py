@@ -321,7 +321,7 @@ def test_margin_is_the_nearest_failure():
         (['--grid', 'slope=0:nan:2'], 'not a finite number'),
         (['--grid', 'speed=0:1:2'], 'name the parameter with its section'),
         (['--grid', 'slip=0:1:2'], 'unknown in this robot file'),
-        (['--grid', 'start.q.q9=0:1:2'], 'start.q.q3'),
+        (['--grid', 'start.q.q9=0:1:2'], 'did you mean start.q.q'),
         (['--grid', 'slope=0:9:2'], 'must be from -0.5 to 0.5'),
         (['--grid', 'slope=0:0.1:2', '--grid', 'slope=0:0.1:2'], 'named twice'),
         (['--grid', 'slope=0:0.1:2000', '--grid', 'gravity=9:10:2000'], '4000000'),
