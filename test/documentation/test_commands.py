@@ -36,12 +36,13 @@ ELSEWHERE = {
     r'pytest (.* )?-m slow.*': 'tests, which `make soak` or a developer runs',
     r'walking_control( [a-z-]+)?( check| adopt| cycle| identify| gallery| sweep)': "a verb's name",
     r'walking_control check .* --live .*': 'needs a running robot: test_beside_ros2_control',
+    r'walking_control [a-z]+ .* --policy .*': 'needs a learned policy of somebody',
     r'walking_control fault stale_imu': 'needs the demo of another shell: test_fault_injection',
     r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*': 'needs a foreign model',
     r'(walking_control (adopt (model.urdf|reemc.lua)|import walking.mat|estimate walking|'
     r'measure runs.14_1|reproduce --data)|'
     r'python (examples/real_(compass|pendulum)|'
-    r'benchmarks/humanoid_(books|gait)).py) .*': 'a foreign log',
+    r'benchmarks/(humanoid_(books|gait)|policies)).py) .*': 'a foreign log or network',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (

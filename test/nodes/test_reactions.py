@@ -43,6 +43,7 @@ def stopped(request, bench, robot):
         safety__damping_time=0.4,
         safety__on_emergency_stop=request.param,
     )
+    node.loop.supervisor.lead(None, None)  # with no law that can stand
     client = robot.node.create_client(Trigger, f'{NODE}/emergency_stop')
     assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     robot.wait()
