@@ -46,6 +46,7 @@ LIMITS = {'': (0.1, 0.02), 'foot': (math.inf, 0.1), 'acceleration': (0.4, 0.12)}
 FAINT = {
     'dribbel': {'foot': (math.inf, 0.3)},  # 30 N are less than its contact_on
     'humanoid': {'velocity of': (0.13, 0.02)},  # lab noise: the value held is as noisy
+    'walker3d': {'foot': (math.inf, 0.2)},  # a foot that seems to meet an edge is lifted over it
     'walker3d_point': dict.fromkeys(LIMITS, (math.inf, math.inf)),
 }  # no motors
 
