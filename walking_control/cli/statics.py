@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-import yaml
-
 from walking_control.cli.common import (
     Common,
     Following,
@@ -185,7 +183,7 @@ def _check_policy(
     def write(folder: Path) -> list[str]:
         path = folder / 'policy.yaml'
         with writing_to(folder):
-            path.write_text(yaml.safe_dump(told.document(), sort_keys=False), encoding='utf-8')
+            told.write(path)
         return [str(path)]
 
     return write

@@ -36,17 +36,9 @@ import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import RobotFileError
+from walking_control.models.actuators import lagging
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import (
-    ARMATURE,
-    BACK_LOSS,
-    COULOMB,
-    DRIVING_LOSS,
-    friction_table,
-    gear_table,
-    spring_torques,
-    VISCOUS,
-)
+from walking_control.models.friction import gear_table, loses, lost_torques, spring_torques
 from walking_control.models.robot import Robot
 from walking_control.models.scale import scale_of
 from walking_control.models.signals import Measurement
@@ -88,7 +80,7 @@ class FootLoads:
         motors = list(robot.actuators)
         self._joints = np.array([robot.joint_index(joint) for joint in motors], int)
         self._lags = np.array([motor.torque_lag for motor in robot.actuators.values()])
-        self._friction, self._gears = friction_table(robot), gear_table(robot)
+        self._gears, self._loses = gear_table(robot), loses(robot)
         self._told = told_efforts(robot)
         self._all_told = not _untold(robot)
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
@@ -99,13 +91,13 @@ class FootLoads:
         self._weights = 1.0 / np.concatenate((known, efforts))
         wrench = weight * np.array([SIDEWAYS, SIDEWAYS, 1.0, ARM * leg, ARM * leg, TWIST * leg])
         self._base_only = self._weights * (np.arange(dynamics.nv) < len(known))
-        self._prior = np.tile(wrench**-2.0, len(self._feet))
+        self._prior = np.diag(np.tile(wrench**-2.0, len(self._feet)))
         self.forces = np.zeros((len(self._feet), 3))
         ranges = [(robot.limits[joint].lower, robot.limits[joint].upper) for joint in robot.joints]
         bent = [0.5 * (lower + upper) if upper - lower < TURN else 0.0 for lower, upper in ranges]
         self._q[dynamics.base.nq :] = bent
         J = self._jacobians(self._weights)
-        covariance = np.linalg.inv(J @ J.T + np.diag(self._prior))
+        covariance = np.linalg.inv(J @ J.T + self._prior)
         self.sigma = math.sqrt(covariance.diagonal()[2::6].max())
         self.reset()
 
@@ -210,10 +202,8 @@ class FootLoads:
         """Return what motors that lag make of efforts on average over a time dt, s."""
         if not self._lags.any():
             return np.asarray(asked)
-        times = np.maximum(self._lags, 1e-9)
-        behind, left = self._reached - asked, np.exp(-dt / times)
-        self._reached = asked + behind * left
-        return np.asarray(asked + behind * (1.0 - left) * times / max(dt, 1e-9))
+        mean, self._reached = lagging(asked, self._reached, self._lags, dt)
+        return mean
 
     def _passed_on(
         self,
@@ -223,18 +213,13 @@ class FootLoads:
         accelerations: np.ndarray,
     ) -> np.ndarray:
         """Return what is left of efforts behind gears, springs and friction, ``(n_joints,)``."""
-        robot, friction = self._dynamics.robot, self._friction
-        sliding = np.tanh(rates / STARTING)
-        passed = -friction[:, VISCOUS] * rates - friction[:, COULOMB] * sliding
+        robot, passed = self._dynamics.robot, np.zeros(len(rates))
+        passed[self._joints] = efforts
         if robot.springs:
             passed -= spring_torques(robot, measurement.position, measurement.velocity)
-        if robot.has_gear_losses:
-            turning, gears = rates[self._joints], self._gears
-            entering = efforts - gears[:, ARMATURE] * accelerations[self._joints]
-            loss = np.where(entering * turning > 0.0, gears[:, DRIVING_LOSS], -gears[:, BACK_LOSS])
-            efforts = efforts - entering * loss * np.abs(sliding[self._joints])
-        passed[self._joints] += efforts
-        return np.asarray(passed)
+        if self._loses:
+            passed -= lost_torques(robot, self._gears, efforts, rates, accelerations, STARTING)
+        return passed
 
     def _jacobians(self, weights: np.ndarray) -> np.ndarray:
         """Return the rows of the feet's wrenches, columns weighted, ``(6 n_feet, nv)``."""
@@ -246,7 +231,7 @@ class FootLoads:
         forces = self.forces
         weights = self._weights if self._known else self._base_only
         J = self._jacobians(weights)
-        normal, seen = J @ J.T + np.diag(self._prior), J @ (weights * self._residual)
+        normal, seen = J @ J.T + self._prior, J @ (weights * self._residual)
         forces[:] = np.linalg.solve(normal, seen).reshape(-1, 6)[:, :3]
         error = self._error
         error += min(dt / LEARNING, 1.0) * (1.0 - self._rest) * (forces[:, 2] - error)

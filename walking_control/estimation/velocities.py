@@ -22,17 +22,7 @@ import numpy as np
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import (
-    ARMATURE,
-    BACK_LOSS,
-    COULOMB,
-    DRIVING_LOSS,
-    friction_table,
-    friction_torque,
-    gear_change,
-    gear_table,
-    VISCOUS,
-)
+from walking_control.models.friction import gear_table, loses, lost_torques
 from walking_control.models.robot import Robot
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import effort_map, SupportDynamics
@@ -61,9 +51,7 @@ class StanceModel:
         joints = [1 + robot.joint_index(lock.joint) for lock in robot.locks]
         self._rows = [lift[joints] for lift in support.lift]
         self._held = np.zeros(len(joints), dtype=bool)
-        self._friction, self._gears = friction_table(robot), gear_table(robot)
-        self._motors = [robot.joint_index(joint) for joint in robot.actuators]
-        self._loses = robot.has_gear_losses or bool(self._friction.any())
+        self._robot, self._gears, self._loses = robot, gear_table(robot), loses(robot)
         self._last = np.zeros(1 + len(robot.joints))  # acceleration
         # whatever compiles does so now
         rest = np.zeros(1 + len(robot.joints))
@@ -93,28 +81,11 @@ class StanceModel:
         system[:n, :n], system[:n, n:], system[n:, :n] = self._parts['mass'][2:, 2:], A.T, A
         right[:n] = self._inputs[support] @ effort - self._parts['bias'][2:]
         if self._loses:
-            right[:n] -= self._lifts[support][1:].T @ self._losses(rates[1:], effort)
+            # what turns the rotors is not known yet: the last acceleration serves
+            lost = lost_torques(self._robot, self._gears, effort, rates[1:], self._last[1:], FADE)
+            right[:n] -= self._lifts[support][1:].T @ lost
         self._last = self._lifts[support] @ np.linalg.solve(system, right)[:n]
         return self._last
-
-    def _losses(self, rates: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """Return what friction and gears take from the torque at each joint, N m.
-
-        What turns the rotor does not enter the gear: there the last acceleration serves.
-        """
-        torque = np.array(
-            [
-                friction_torque(row[VISCOUS], row[COULOMB], rate, FADE)
-                for row, rate in zip(self._friction, rates)
-            ]
-        )
-        for i, joint in enumerate(self._motors):
-            gear = self._gears[i]
-            entering = effort[i] - gear[ARMATURE] * self._last[1 + joint]
-            torque[joint] -= entering * gear_change(
-                gear[DRIVING_LOSS], gear[BACK_LOSS], entering, rates[joint], FADE
-            )
-        return torque
 
     def strike(
         self, support: int, swing: bool, angles: np.ndarray, rates: np.ndarray

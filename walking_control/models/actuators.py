@@ -262,3 +262,22 @@ class MotorThermal(Parameters, section='thermal'):
         0.0, 'J/K', 'Heat capacity of all that the winding warms; 0: guessed.', 0.0, 1e6
     )
     limit: float = parameter(90.0, 'C', 'Temperature that the winding may reach.', 30.0, 300.0)
+
+
+def lagging(
+    asked: np.ndarray, reached: np.ndarray, lags: np.ndarray, duration: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what motors that lag make of efforts on average over a time, and at its end.
+
+    T y' = u - y goes on as y = u + (y_0 - u) e^(-t/T), whose mean over h is
+    u + (y_0 - u) (1 - e^(-h/T)) T/h; without a lag it is u.
+
+    Args:
+        asked: u, N m, ``(n,)``.
+        reached: y_0, likewise.
+        lags: T, s, ``(n,)``.
+        duration: h, s.
+    """
+    times = np.maximum(lags, 1e-9)
+    behind, left = reached - asked, np.exp(-duration / times)
+    return asked + behind * (1.0 - left) * times / max(duration, 1e-9), asked + behind * left

@@ -77,6 +77,40 @@ def motor_efforts(
     return np.asarray(turning + leaving / (1.0 - loss * np.tanh(np.abs(rates) / fade)))
 
 
+def loses(robot: Robot) -> bool:
+    """Return whether friction or gears of a robot take from the torques at its joints."""
+    return robot.has_gear_losses or bool(friction_table(robot).any())
+
+
+def lost_torques(
+    robot: Robot,
+    gears: np.ndarray,
+    efforts: np.ndarray,
+    rates: np.ndarray,
+    accelerations: np.ndarray,
+    fade: float,
+) -> np.ndarray:
+    """Return what friction and gears take from the torque at each joint, N m, ``(n_joints,)``.
+
+    For efforts that are known; `motor_efforts` goes the other way.
+
+    Args:
+        robot: The `Robot`.
+        gears: Its `gear_table`.
+        efforts: Of its motors first, N m, ``(n_efforts,)``.
+        rates: Of its joints, rad/s, ``(n_joints,)``.
+        accelerations: Likewise, rad/s^2: what turns the rotor does not enter the gear.
+        fade: Rate below which dry friction and the losses of gears fade, rad/s.
+    """
+    torques = friction_torques(robot, rates, fade)
+    for joint, gear, effort in zip(map(robot.joint_index, robot.actuators), gears, efforts):
+        entering = effort - gear[ARMATURE] * accelerations[joint]
+        torques[joint] -= entering * gear_change(
+            gear[DRIVING_LOSS], gear[BACK_LOSS], entering, rates[joint], fade
+        )
+    return torques
+
+
 def passive_elements(robot: Robot) -> list[str]:
     """Return in words what acts between the links of a robot besides its motors."""
     return [

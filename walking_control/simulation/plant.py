@@ -19,6 +19,7 @@ from walking_control.models import (
     sensors_of,
     Start,
 )
+from walking_control.models.actuators import lagging
 from walking_control.models.drives import Drives
 from walking_control.models.floor import STEEPEST
 from walking_control.simulation.disturbance import (
@@ -230,15 +231,9 @@ class Plant:
         return self._driven
 
     def _follow(self, asked: np.ndarray, h: float) -> np.ndarray:
-        """Return what motors that lag make of efforts on average over a step h, s.
-
-        T y' = u - y goes on as y = u + (y_0 - u) e^(-t/T), whose mean over h is
-        u + (y_0 - u) (1 - e^(-h/T)) T/h; without a lag it is u.
-        """
-        times = np.maximum(self._lags, 1e-9)
-        behind, left = self._reached - asked, np.exp(-h / times)
-        self._reached = asked + behind * left
-        return np.asarray(asked + behind * (1.0 - left) * times / h)
+        """Return what motors that lag make of efforts on average over a step h, s."""
+        mean, self._reached = lagging(asked, self._reached, self._lags, h)
+        return mean
 
     def _count_steps(self, duration: float) -> int:
         """Return how many steps of the engine a duration in s has."""

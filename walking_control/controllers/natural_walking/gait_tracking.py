@@ -138,7 +138,7 @@ class GaitTracking:
         if trip.held and height < trip.height:
             self.felt.stop_at_edge()
         self.felt.touch(height if on_gait else 0.0)
-        self.off, self._stumbled = engine.plan.step.remaining, engine.touchdown.trip.met
+        self.off, self._stumbled = engine.plan.step.remaining, trip.met
 
     def begin_step(self) -> None:
         """Choose the gait of the step that begins, and find the deviation from it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from walking_control.controllers.policy.formats import is_deployment, of_deployment, of_metadata
 from walking_control.exceptions import require_known, RobotFileError
@@ -174,6 +175,10 @@ class PolicyDescription:
         if self.held.names:
             told['held'] = self.held.document()
         return told | ({'standstill': self.standstill} if self.standstill else {})
+
+    def write(self, path: Path) -> None:
+        """Write its YAML file."""
+        path.write_text(yaml.safe_dump(self.document(), sort_keys=False), encoding='utf-8')
 
 
 def read_description(

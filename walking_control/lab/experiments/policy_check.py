@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import yaml
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.policy.controller import Policy
@@ -80,7 +79,7 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
     """
     with TemporaryDirectory() as folder:
         file = Path(folder, 'policy.yaml')
-        file.write_text(yaml.safe_dump(told.document(), sort_keys=False), encoding='utf-8')
+        told.write(file)
         robot_file = with_section(robot_file, 'policy', {'config': str(file)})
         # sensors are true here, and no policy is to be blamed for one that is doubted
         robot_file = with_section(robot_file, 'safety', {'lie_patience': 10**6})
@@ -107,10 +106,8 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
         ('turning', found[1], rate, 'rad/s', 2),
     ):
         slow_by_nature = wanted < TURNING and axis == 2
-        if (
-            not slow_by_nature
-            and not LEAST <= np.nan_to_num(velocity[axis] / wanted, nan=1.0) <= MOST
-        ):
+        reached = 1.0 if slow_by_nature else np.nan_to_num(velocity[axis] / wanted, nan=1.0)
+        if not LEAST <= reached <= MOST:
             slow.append(f'{doing}, it reaches {velocity[axis]:.2f} of {wanted:g} {unit}')
         others = np.delete(velocity, axis)
         if np.abs(others).max() > ASTRAY:
@@ -226,14 +223,11 @@ def _signs(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
         if joints.scale[i] * usual < 0.0:
             yield f'the sign of the scale of {name}', _with(told, scale=scale)
         if leg[name] is not None:
-            terms = tuple(
-                replace(term, scale=term.scale * turned)
-                if term.name in ('joint_position', 'joint_velocity')
-                else term
-                for term in told.terms
-            )
             axis = _with(told, scale=scale, default=joints.default * turned)
-            yield f'the sign of {name}', replace(axis, terms=terms)
+            yield (
+                f'the sign of {name}',
+                _rescaled(axis, {'joint_position', 'joint_velocity'}, turned),
+            )
 
 
 def _scales(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
@@ -254,11 +248,8 @@ def _commands(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change
     both = {'command_linear', 'command_turn'}
     for words, factor in factors:
         if both <= {term.name for term in told.terms}:
-            terms = tuple(
-                replace(term, scale=term.scale * factor) if term.name in both else term
-                for term in told.terms
-            )
-            yield f'the whole command with its scale times {words}', replace(told, terms=terms)
+            whole = _rescaled(told, both, factor)
+            yield f'the whole command with its scale times {words}', whole
 
 
 def _scaled(
@@ -273,6 +264,15 @@ def _scaled(
                 terms = (*told.terms[:i], replace(term, scale=scale), *told.terms[i + 1 :])
                 said = f'a scale of {words}' if blind else f'its scale times {words}'
                 yield f'{name} with {said}', replace(told, terms=terms)
+
+
+def _rescaled(told: PolicyDescription, names: set[str], factor: Any) -> PolicyDescription:
+    """Return a description with all terms of these names scaled."""
+    terms = (
+        replace(term, scale=term.scale * factor) if term.name in names else term
+        for term in told.terms
+    )
+    return replace(told, terms=tuple(terms))
 
 
 def _with(told: PolicyDescription, **columns: Any) -> PolicyDescription:

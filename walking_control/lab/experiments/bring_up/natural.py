@@ -199,12 +199,12 @@ def first_best(
         attempt: Returns of a trial how much of it passed, and what came of it.
         most: How much there is to pass: then no more is tried.
     """
-    best: list[tuple[int, Found]] = []
+    came: list[tuple[int, Found]] = []
     for trial in trials:
-        best = sorted([*best, attempt(trial)], key=lambda found: -found[0])  # stable
-        if best[0][0] >= most:
+        came.append(attempt(trial))
+        if came[-1][0] >= most:
             break
-    return best[0][1]
+    return max(came, key=lambda each: each[0])[1]  # the first of equals
 
 
 def _walk_on(
