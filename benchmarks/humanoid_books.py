@@ -5,12 +5,13 @@
 
 FOLDER is a set in the format of EUROBENCH: robot.yaml, its model in Lua, walks in folders below
 (pos.csv and others, .gz or not), and perhaps indicators_RUN.txt, figures that somebody published.
-The page, humanoid_books.md, and its pictures are of all walks that are there; nothing is fitted to
+The page, humanoid_books.md, its pictures and its table of indicators are of all walks that are there; nothing is fitted to
 a walk by which it is judged. A walk that does not tell torques or loads is left out where these
 are asked.
 """
 
 import argparse
+import csv
 import json
 from pathlib import Path
 
@@ -323,12 +324,12 @@ def number(value):
     return ' ± '.join(f'{part:.4g}' for part in value)
 
 
-def indicator_section(folder):
-    """Return how many published figures are reproduced, why they differ, and all of them."""
+def indicator_section(folder, out):
+    """Write all published figures as a table; return how many are reproduced and why they differ."""
     try:
         rows = reproduce_walks(folder)
     except InvalidInput as error:
-        return f'None: {error}.', '', ''
+        return f'None: {error}.', ''
     good = sum(row['status'] == 'reproduced' for row in rows)
     worst = sorted(row['difference'] for row in rows)[good - 1]
     counts = (
@@ -343,7 +344,7 @@ def indicator_section(folder):
             why = why.replace(words, letters[words])
         cells.append(
             (
-                f'`{row["what"]}`',
+                row['what'],
                 row['unit'],
                 number(row['published']),
                 number(row['ours']),
@@ -353,8 +354,13 @@ def indicator_section(folder):
             )
         )
     legend = '\n'.join(f'- {letter} {words}' for words, letter in letters.items())
-    head = ('indicator', 'unit', 'published', 'ours', 'off, %', 'slips', 'by its name')
-    return counts, legend, table(head, cells)
+    place = out / 'data' / 'humanoid_indicators.csv'
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open('w', newline='', encoding='utf-8') as file:
+        writer = csv.writer(file, lineterminator='\n')
+        writer.writerow(('indicator', 'unit', 'published', 'ours', 'off, %', 'slips', 'by name'))
+        writer.writerows(cells)
+    return counts, legend
 
 
 def draw(found, falls, names, legs, folder):
@@ -413,7 +419,7 @@ def main():
         parser.error(f'no walk in {given.folder} tells torques, loads and a whole step')
     torques, residuals = torque_section(walked, names)
     falls, past = fall_section(books)
-    counts, slips, figures = indicator_section(given.folder)
+    counts, slips = indicator_section(given.folder, given.out)
     draw(residuals, past, names, sum(walked[0].legs, []), given.out)
     parts = {
         'mass': f'{pin.computeTotalMass(body[0]):.1f}',
@@ -426,7 +432,6 @@ def main():
         'price': price_section(walked),
         'counts': counts,
         'slips': slips,
-        'figures': figures,
     }
     text = PAGE.read_text(encoding='utf-8')
     for name, part in parts.items():
