@@ -5,9 +5,9 @@
 
 FOLDER is a set in the format of EUROBENCH: robot.yaml, its model in Lua, walks in folders below
 (pos.csv and others, .gz or not), and perhaps indicators_RUN.txt, figures that somebody published.
-The page, humanoid_books.md, its pictures and its table of indicators are of all walks that are there; nothing is fitted to
-a walk by which it is judged. A walk that does not tell torques or loads is left out where these
-are asked.
+The page, humanoid_books.md, its pictures and its table of indicators are of all walks that are
+there; nothing is fitted to a walk by which it is judged. A walk that does not tell torques or
+loads is left out where these are asked.
 """
 
 import argparse
@@ -325,7 +325,7 @@ def number(value):
 
 
 def indicator_section(folder, out):
-    """Write all published figures as a table; return how many are reproduced and why they differ."""
+    """Write the table of published figures; return how many are met, and why others differ."""
     try:
         rows = reproduce_walks(folder)
     except InvalidInput as error:
