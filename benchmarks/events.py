@@ -105,6 +105,7 @@ class Stranger:
             'deactivate': lambda: self.ask(ChangeState, 'change_state', transition=_transition(4)),
             'emergency_stop, topic': lambda: self.say(Bool, topics.EMERGENCY_STOP, Bool(data=True)),
             'emergency_stop, service': lambda: self.ask(Trigger, 'emergency_stop'),
+            'power_off, service': lambda: self.ask(Trigger, 'power_off'),
             'a second publisher of 21 N m for 0.25 s': lambda: self.say(
                 Float64MultiArray, topics.EFFORT_COMMANDS, Float64MultiArray(data=[21.0]), 0.005
             ),
@@ -139,6 +140,7 @@ EVENTS = {
     'emergency_stop, topic': (ZERO, 2),
     'emergency_stop, topic, terminal not read': (ZERO, 2),
     'emergency_stop, service': (ZERO, 2),
+    'power_off, service': (ZERO, 2),
     'a second publisher of 21 N m for 0.25 s': (ZERO, 3),
     'SIGTERM, terminal not read': (ZERO, 0.2),
     'SIGHUP to controller and watchdog': (ZERO, 0.2),
@@ -186,6 +188,7 @@ class Trial:
             given = {
                 'hip_switching__rate': RATE,
                 'safety__state_timeout': 0.2,
+                'safety__emergency_stop_category': 0,  # others let the law go on for a while
                 'record': f'{folder}/walk.mcap',
             }
             self._programs = self._stack.enter_context(
@@ -317,7 +320,8 @@ def page(seen, options):
             f'`PYTHONPATH=. python benchmarks/events.py --events {options.events} '
             f'--seed {options.seed} --page doc/events.md`.',
             f'Dribbel with `hip_switching` at {RATE:g} Hz in real time with a watchdog, '
-            f'`safety.state_timeout` 0.2 s, {os.cpu_count()} processors, load {load:.1f} at the '
+            '`safety.state_timeout` 0.2 s and `safety.emergency_stop_category` 0, '
+            f'{os.cpu_count()} processors, load {load:.1f} at the '
             'end. The robot, the controller with its watchdog, and the stranger who',
             'sends messages and requests are processes of their own. The robot only streams '
             'the same sensors and does not walk: the trial is about its commands.',

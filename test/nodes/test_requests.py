@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No request and no message, however long, takes the time of a tick."""
+"""No request and no message takes the time of a tick, and none holds up an emergency stop."""
 
 import threading
+import time
 
+from lifecycle_msgs.srv import ChangeState
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import String
+from std_msgs.msg import Bool, Float64MultiArray, String
+from std_srvs.srv import Trigger
 
 from walking_control.exceptions import RobotFileError
 from walking_control.loading import load_robot
 from walking_control.models.yaml_text import LONGEST
 from walking_control.ros.nodes import controller_node, guard, topics
+from walking_control.ros.nodes.heartbeat import heartbeat_writer
 from walking_control.ros.nodes.limits import Excess, limited
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
 
 
 @pytest.fixture
@@ -146,3 +152,56 @@ def test_a_robot_file_of_megabytes_is_refused(tmp_path):
     path.write_text('# nothing\n' * (LONGEST // 10 + 1))
     with pytest.raises(RobotFileError, match=f'characters long; limit {LONGEST}'):
         load_robot(path)
+
+
+FLOOD = 100  # messages that wait
+
+
+@pytest.mark.parametrize(
+    'asked',
+    ['emergency_stop', 'power_off', 'deactivate', 'topic', 'heartbeat', 'command'],
+)
+def test_what_is_urgent_overtakes_what_waits(bench, robot, asked):
+    """On a machine that is too slow messages queue up, and a stop would wait behind them all."""
+    node = (
+        bench.add(WatchdogNode()) if asked == 'command' else bench.controller(require_watchdog=True)
+    )
+    kind, name, message = {
+        'emergency_stop': (Trigger, 'emergency_stop', Trigger.Request()),
+        'power_off': (Trigger, 'power_off', Trigger.Request()),
+        'deactivate': (ChangeState, 'change_state', ChangeState.Request()),
+        'topic': (Bool, topics.EMERGENCY_STOP, Bool(data=True)),
+        'heartbeat': (Float64MultiArray, topics.WATCHDOG, heartbeat_writer().write(0.0, 0)),
+        'command': (Float64MultiArray, topics.EFFORT_COMMANDS, Float64MultiArray(data=[1.0])),
+    }[asked]
+    if hasattr(kind, 'Request'):
+        client = robot.node.create_client(kind, f'{node.get_name()}/{name}')
+        assert bench.spin_until(client.service_is_ready, 40.0)
+        if asked == 'deactivate':
+            message.transition.id = 4
+        say = client.call_async
+    else:
+        publisher = robot.node.create_publisher(kind, name, topics.LATEST)
+        assert bench.spin_until(publisher.get_subscription_count, 40.0)
+        say = publisher.publish
+    happened = {
+        'deactivate': lambda: node._state_machine.current_state[1] == 'inactive',
+        'heartbeat': lambda: 'no watchdog is heard' not in node.session.guard.missing,
+        'command': lambda: node._size is not None,
+    }.get(asked, lambda: node.fault is not None)
+    done = []
+
+    def work(_):
+        if not done:
+            say(message)
+        time.sleep(0.02 if len(done) < 10 else 0.0)  # it arrives meanwhile
+        done.append(happened())
+
+    many = QoSProfile(depth=FLOOD, reliability=ReliabilityPolicy.RELIABLE)
+    node.create_subscription(String, 'flood', work, many)
+    flood = robot.node.create_publisher(String, 'flood', many)
+    assert bench.spin_until(flood.get_subscription_count, 40.0)
+    for _ in range(FLOOD):
+        flood.publish(String())
+    assert bench.spin_until(lambda: len(done) == FLOOD, 40.0)
+    assert done[20], f'after {done.index(True) if any(done) else "all"} of {FLOOD} messages'

@@ -172,17 +172,19 @@ class ControllerNode(GuardedNode, LifecycleNode):
                 )
             ),
         }.items():
-            self.create_service(Trigger, f'~/{name}', partial(self._on_button, press))
+            self.heed(self.create_service(Trigger, f'~/{name}', partial(self._on_button, press)))
         # by which ways the emergency stop that is latched came -> whether it has been released
         self._pressed: dict[int, bool] = {}
         for way, qos in enumerate(topics.STOP_IN):
             # one of the three fits any publisher; that the others do not is no news
-            self.create_subscription(
-                Bool,
-                topics.EMERGENCY_STOP,
-                partial(self._on_stop_topic, way),
-                qos,
-                event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+            self.heed(
+                self.create_subscription(
+                    Bool,
+                    topics.EMERGENCY_STOP,
+                    partial(self._on_stop_topic, way),
+                    qos,
+                    event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+                )
             )
         self.create_subscription(
             String,
@@ -242,7 +244,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
         rclpy raises in the callback of its service, which would end the process in mid-step.
         """
-        service = self._service_change_state
+        service = self.heed(self._service_change_state)
         change = service.callback
 
         def on_change_state(request: Any, response: Any) -> ChangeState.Response:

@@ -5,7 +5,9 @@ What is wrong with a message is judged where it is read. This is for what nobody
 lets an exception in a callback end the process, and nobody would send the safe command.
 
 Nor does one hold up the next tick: what is too long is refused before it is read, parameters are
-set a few at a time, and what takes long is done in a thread beside the callbacks.
+set a few at a time, and what takes long is done in a thread beside the callbacks. An executor calls
+in the order of arrival, and a machine that is too slow lets its queue grow: what is urgent, such as
+an emergency stop, is therefore looked for before each callback.
 """
 
 from collections import deque
@@ -14,6 +16,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, ExitStack, suppress
 import difflib
 import functools
+import math
 from pathlib import Path
 import threading
 import time
@@ -34,11 +37,13 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from walking_control.ros.nodes.limits import Excess, limited, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
+HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.03 ms
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
@@ -64,6 +69,8 @@ class GuardedNode(Node):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._urgent: list[Any] = []  # subscriptions and services
+        self._heeded = 0.0  # when they were looked at; inf: they are now
         super().__init__(*args, **kwargs)
         for service in self.services:  # of the lifecycle: rclpy makes them by itself
             if not hasattr(service.callback, '__wrapped__'):
@@ -110,6 +117,23 @@ class GuardedNode(Node):
     def on_broken(self, words: str) -> None:
         """Take the error of a callback, in words; unless overridden the node only says so."""
         self.get_logger().error(words, throttle_duration_sec=SAID)
+
+    def heed(self, entity: Any) -> Any:
+        """Let what comes to a subscription or service overtake all that waits; return it."""
+        self._urgent.append(entity)
+        return entity
+
+    def _heed(self) -> None:
+        """Call what is urgent and has come."""
+        if time.monotonic() < self._heeded + HEED:
+            return
+        self._heeded = math.inf  # while it is called
+        try:
+            for entity in [*self._urgent]:
+                with suppress(InvalidHandle):  # it has been destroyed
+                    _take(entity)
+        finally:
+            self._heeded = time.monotonic()
 
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
@@ -214,6 +238,7 @@ class GuardedNode(Node):
         @functools.wraps(callback)
         def guarded(*given: Any) -> Any:
             try:
+                self._heed()
                 return callback(*given)
             except Exception as error:
                 words = report(self, error, name)
@@ -274,6 +299,21 @@ class GuardedNode(Node):
 
         result.names = sorted(result.names, key=frozen)
         return result
+
+
+def _take(entity: Any) -> None:
+    """Do what an executor does with a subscription or a service that may be ready."""
+    with entity.handle:
+        if isinstance(entity, Subscription):
+            taken = entity.handle.take_message(entity.msg_type, entity.raw)
+        else:
+            taken = entity.handle.service_take_request(entity.srv_type.Request)
+    if taken is None or taken[1] is None:
+        return
+    if isinstance(entity, Subscription):
+        entity.callback(taken[0])
+    else:
+        entity.send_response(entity.callback(taken[0], entity.srv_type.Response()), taken[1])
 
 
 def describe(error: Exception) -> str:

@@ -58,8 +58,10 @@ class WatchdogGuard:
         self._timeout = math.inf if timeout is None else timeout
         self.begin()
         if timeout is not None:
-            node.create_subscription(
-                Float64MultiArray, topics.WATCHDOG, self.on_heartbeat, topics.LATEST
+            node.heed(
+                node.create_subscription(
+                    Float64MultiArray, topics.WATCHDOG, self.on_heartbeat, topics.LATEST
+                )
             )
             node.steady_timer(timeout / 4, self._on_watch)
 

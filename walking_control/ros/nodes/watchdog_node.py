@@ -105,8 +105,10 @@ class WatchdogNode(GuardedNode):
                 topics.LATEST,
             )
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
-        self.create_subscription(
-            Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command, topics.LATEST
+        self.heed(
+            self.create_subscription(
+                Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command, topics.LATEST
+            )
         )
         self._watch = self.steady_timer(self._timeout, self._on_watch)
         self.steady_timer(HEARTBEAT_PERIOD, self._on_heartbeat)
