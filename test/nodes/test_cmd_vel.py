@@ -26,7 +26,7 @@ from walking_control.ros.nodes.centroidal_monitor_node import CentroidalMonitorN
 from walking_control.ros.nodes.demo import run_demo
 from walking_control.ros.nodes.messages import set_stamp
 from walking_control.ros.nodes.simulator_node import SimulatorNode
-from walking_control.ros.nodes.telemetry import ODOM
+from walking_control.ros.ros2_control.names import ODOM
 from walking_control.runs.route import read_route, Route
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate

@@ -2,22 +2,26 @@
 """The Odometry message: frames, and a covariance that is the estimator's."""
 
 import contextlib
+import sys
 from types import SimpleNamespace
 
+from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 import numpy as np
 import pinocchio as pin
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
 
 from walking_control.estimation.estimator import make_estimator
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
 from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.odometry import odometry_covariance, OdometryPublisher
 from walking_control.ros.nodes.odometry_node import OdometryNode
 from walking_control.ros.nodes.simulator_node import SimulatorNode
-from walking_control.ros.nodes.telemetry import odometry_covariance, OdometryPublisher
 
 SLOPE = 0.1
 
@@ -32,11 +36,20 @@ class Listener:
         return contextlib.nullcontext()
 
     def __init__(self):
-        self.heard = []
+        self.heard, self.told, self.hears, self.static = [], [], [], []
 
     def create_publisher(self, kind, topic, qos):
         """Return something to publish with."""
-        return SimpleNamespace(publish=self.heard.append)
+        kept = self.static if topic == '/tf_static' else self.heard
+        return SimpleNamespace(publish=kept.append)
+
+    def create_subscription(self, kind, topic, callback, qos):
+        """Keep who hears."""
+        self.hears.append(callback)
+
+    def get_logger(self):
+        """Return what keeps warnings."""
+        return SimpleNamespace(warning=self.told.append)
 
 
 def test_covariances_are_derivatives():
@@ -82,6 +95,137 @@ def test_message_carries_what_is_known(declared):
     assert np.all(np.diag(pose)[own[:2]] > 0.0) and np.all(np.diag(twist)[own] > 0.0)
     assert np.diag(twist)[4] >= 1e-4, 'the gyroscope'
     assert not np.delete(np.diag(pose), own).any() and not np.delete(np.diag(twist), own).any()
+
+
+@pytest.fixture
+def tf2(monkeypatch):
+    """Return the class TFMessage of a tf2_msgs, which wheels do not have."""
+    module = SimpleNamespace(TFMessage=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, 'tf2_msgs', SimpleNamespace(msg=module))
+    monkeypatch.setitem(sys.modules, 'tf2_msgs.msg', module)
+    return module.TFMessage
+
+
+def walking_pose(settings=()):
+    """Return a loop whose walker3d stands turned, a foot ahead and up, and where its feet are."""
+    robot_file = load_robot('walker3d', settings)
+    estimator, measurement = make_estimator(robot_file), Measurement(robot_file.robot)
+    measurement.position[[2, 3, 9]] = -0.9, 1.4, -0.2
+    measurement.orientation[:] = pin.Quaternion(pin.utils.rpyToMatrix(0.05, 0.1, 0.8)).coeffs()
+    measurement.foot_force[1, 2], measurement.linear_acceleration[2] = 98.0, 9.81
+    estimator.reset(robot_file.robot.feet[1])
+    for measurement.stamp in (0.0, 0.01, 0.02):
+        estimator.update(measurement)
+    loop = SimpleNamespace(estimator=estimator, state=estimator.state, robot=robot_file.robot)
+    base = estimator.state.base
+    place = pin.SE3(base.rotation, base.position)
+    dynamics = Dynamics(robot_file.robot)
+    dynamics.place(dynamics.configuration(measurement.position))
+    return loop, [place.act(np.array(dynamics.foot_position(foot))) for foot in loop.robot.feet]
+
+
+def poses(transforms):
+    """Return child -> (parent, pose)."""
+    found = {}
+    for each in transforms:
+        move, turn = each.transform.translation, each.transform.rotation
+        found[each.child_frame_id] = (
+            each.header.frame_id,
+            pin.XYZQUATToSE3(np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w])),
+        )
+    return found
+
+
+def test_the_footprint_is_between_the_soles_on_the_floor(tf2):
+    """Whoever plans on the floor, as Nav2 does, would plan for a robot that sways and tilts."""
+    loop, feet = walking_pose()
+    node = Listener()
+    OdometryPublisher(node, loop, 0.0, 20.0, 'base_footprint').publish(0.02)
+    odometry, message = node.heard
+    found = poses(message.transforms)
+    assert {name: parent for name, (parent, _) in found.items()} == {
+        'base_footprint': 'odom',
+        'pelvis': 'base_footprint',
+    }
+    floor, above = found['base_footprint'][1], found['pelvis'][1]
+    np.testing.assert_allclose(floor.translation[:2], np.mean(feet, axis=0)[:2], atol=1e-9)
+    assert floor.translation[2] == pytest.approx(min(foot[2] for foot in feet))
+    np.testing.assert_allclose(pin.rpy.matrixToRpy(floor.rotation), [0.0, 0.0, 0.8], atol=1e-9)
+    soles = poses(node.static[0].transforms)
+    assert {name: link for name, (link, _) in soles.items()} == {
+        'l_sole': 'left_sole',
+        'r_sole': 'right_sole',
+    }
+    base, position = floor * above, odometry.pose.pose.position
+    np.testing.assert_allclose(base.translation, [position.x, position.y, position.z], atol=1e-9)
+    np.testing.assert_allclose(base.rotation, loop.state.base.rotation, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('footprint', 'told', 'left'),
+    [
+        ('', None, {'pelvis': 'odom'}),
+        ('pelvis', None, {'pelvis': 'odom'}),
+        ('base_footprint', 'base_footprint', {'pelvis': 'odom'}),
+        ('base_footprint', 'pelvis', {'base_footprint': 'odom'}),
+    ],
+)
+def test_a_frame_has_one_parent(tf2, footprint, told, left):
+    """Two who tell the same frame make tf flicker between two places, without a word."""
+    loop, _ = walking_pose()
+    node = Listener()
+    publisher = OdometryPublisher(node, loop, 0.0, 100.0, footprint)
+    publisher.publish(0.02)
+    for hear in node.hears:
+        hear(node.heard[-1])  # our own come back
+        if told is not None:
+            hear(tf2(transforms=[TransformStamped(child_frame_id=told)]))
+    publisher.publish(0.05)
+    assert {name: parent for name, (parent, _) in poses(node.heard[-1].transforms).items()} == left
+    assert len(node.told) == (told is not None)
+    assert all(told in words and 'withheld' in words for words in node.told)
+
+
+NOISE = [('estimator.gyro_sigma', 0.01), ('estimator.position_sigma', 1e-3)]
+
+
+def test_odometry_begins_anew_when_asked(tf2):
+    """Whoever puts a robot at a mark could not tell it that the mark is the origin."""
+    loop, _ = walking_pose(NOISE)
+    node = Listener()
+    publisher = OdometryPublisher(node, loop, 0.0, 100.0, 'base_footprint')
+    publisher.publish(0.02)
+    publisher.restart()
+    publisher.publish(0.05)
+    floor = poses(node.heard[-1].transforms)['base_footprint'][1]
+    np.testing.assert_allclose(floor.translation[:2], 0.0, atol=1e-9)
+    np.testing.assert_allclose(floor.rotation, np.eye(3), atol=1e-9)
+
+
+def test_what_nobody_saw_is_not_known():
+    """A robot that was moved while a cable was out would say that it knows where it is."""
+    loop, _ = walking_pose(NOISE)
+    node = Listener()
+    publisher = OdometryPublisher(node, loop, 0.0, 100.0)
+    publisher.publish(0.02)
+    before = np.reshape(node.heard[-1].pose.covariance, (6, 6)).diagonal().copy()
+    publisher.resume()
+    loop.state.stamp = 2.02
+    publisher.publish(2.02)
+    after = np.reshape(node.heard[-1].pose.covariance, (6, 6)).diagonal()
+    assert (np.sqrt(after - before)[[0, 1, 5]] > 0.9).all()
+
+
+def test_in_the_air_the_place_becomes_uncertain():
+    """Whoever fuses odom would believe in it while no foot stands."""
+    loop, _ = walking_pose(NOISE)
+    measurement = Measurement(loop.robot)
+    measurement.linear_acceleration[0], deviations = 0.1, []  # it falls
+    for tick in range(100):
+        measurement.stamp = 0.03 + 0.01 * tick
+        loop.estimator.update(measurement)
+        deviations.append(np.sqrt(loop.state.covariance[6:, 6:].trace()))
+    assert deviations[-1] > 3.0 * deviations[10]
 
 
 def parameters(**values):
@@ -131,11 +275,15 @@ def test_the_way_goes_on_after_a_silent_sensor(bench, robot):
     odometry = bench.add(OdometryNode(**parameters(robot_file='dribbel', rate=1000.0)))
     heard = hear_odometry(bench)
     assert robot.stream_until(lambda: len(heard) > 5, 60.0)
-    odometry._odometry._message.pose.pose.position.x = 3.0  # as if it had walked there
+    odometry._odometry._pose.translation[0] = 3.0  # as if it had walked there
     assert bench.spin_until(lambda: odometry._told is not None, 30.0)  # silence
     count = len(heard)
     assert robot.stream_until(lambda: len(heard) > count, 60.0)
     assert heard[count].pose.pose.position.x == pytest.approx(3.0, abs=0.01)
+    assert odometry._on_reset(None, Trigger.Response()).success
+    count = len(heard)
+    assert robot.stream_until(lambda: len(heard) > count, 60.0)
+    assert abs(heard[count].pose.pose.position.x) < 1.0  # half a step from the feet
 
 
 def test_another_robot_is_refused():

@@ -48,7 +48,10 @@ class Estimator:
 
     Attributes:
         foot_loads: The `FootLoads` of a robot without force sensors in its feet, or None.
+        places: Of the feet from the base, floor axes, m, n_feet lists of three.
     """
+
+    places: list[list[float]]
 
     def __init__(
         self,
@@ -162,7 +165,7 @@ class Estimator:
                 state.locked,
                 self._idle if effort is None else effort,
             )
-        places = self._odometry.place_feet(self._q, self._v)
+        places = self.places = self._odometry.place_feet(self._q, self._v)
         if self.foot_loads is not None:
             self.foot_loads.update(measurement, effort, state.contact)
             measurement.foot_force[:] = self.foot_loads.forces

@@ -23,6 +23,7 @@ from walking_control.models.urdf import differences
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.neighbours import Neighbours
+from walking_control.ros.nodes.odometry import FOOTPRINT_MEANING
 from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS
@@ -122,6 +123,7 @@ class ControllerNodeParameters(realtime.RealTimeParameters, section='node'):
         'ROBOT_fault.mcap in the folder of ROS logs; empty: none.',
     )
     odometry_rate: float = parameter(20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0)
+    footprint_frame: str = parameter(topics.FOOTPRINT, '', FOOTPRINT_MEANING)
 
 
 class ControllerNode(GuardedNode, LifecycleNode):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 
 from walking_control.estimation.estimator import DECLARED
 from walking_control.estimation.foot_loads import require_loads
@@ -17,10 +18,10 @@ from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.heartbeat import WatchClock
+from walking_control.ros.nodes.odometry import FOOTPRINT_MEANING, OdometryPublisher
 from walking_control.ros.nodes.parameters import own_parameters
 from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS, sensor_topics, SensorSet
-from walking_control.ros.nodes.telemetry import OdometryPublisher
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
@@ -34,6 +35,7 @@ class OdometryParameters(Parameters, section='node'):
 
     robot_file: str = parameter('walker3d', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(50.0, 'Hz', 'Messages per second of sensor time.', 0.1, 1000.0)
+    footprint_frame: str = parameter(topics.FOOTPRINT, '', FOOTPRINT_MEANING)
     noise: str = parameter(
         'lab',
         '',
@@ -54,12 +56,12 @@ class OdometryParameters(Parameters, section='node'):
 
 
 class OdometryNode(GuardedNode):
-    """Publishes ``odom`` with its covariance, and the transform odom -> base.
+    """Publishes ``odom`` with its covariance, and the transforms odom -> footprint -> base.
 
     The sensors come on the topics that the controller hears, and are judged as there: while one is
     silent or wrong nothing is published, `/diagnostics` says why, and the way goes on afterwards
-    from where it ended. Efforts are heard if somebody commands them on our topic; planar walkers
-    need them for their rates.
+    from where it ended; ``~/reset`` begins it anew. Efforts are heard if somebody commands them on
+    our topic; planar walkers need them for their rates.
 
     Args:
         name: Node name.
@@ -90,7 +92,11 @@ class OdometryNode(GuardedNode):
         self._effort = np.zeros(len(robot.efforts))
         self._told: Fault | None = None
         self._odometry = OdometryPublisher(
-            self, self.operation.loop, robot_file.values(World).slope, values.rate
+            self,
+            self.operation.loop,
+            robot_file.values(World).slope,
+            values.rate,
+            values.footprint_frame,
         )
         self._diagnostics = DiagnosticsPublisher(self, 'odometry', robot.name)
         self._latch.handle(Event.CONFIGURE)
@@ -107,7 +113,14 @@ class OdometryNode(GuardedNode):
         self.create_subscription(
             Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.SENSOR_IN
         )
+        self.create_service(Trigger, '~/reset', self._on_reset)
         self.steady_timer(LOOK, self._on_look)
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        self.operation.loop.reset(clear_fault=False)
+        self._odometry.restart()
+        response.success, response.message = True, 'odom begins between the feet'
+        return response
 
     def _on_effort(self, message: Float64MultiArray) -> None:
         heard = np.asarray(message.data)

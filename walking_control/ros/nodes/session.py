@@ -25,10 +25,11 @@ from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
 from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.neighbours import Claims, Neighbours
+from walking_control.ros.nodes.odometry import OdometryPublisher
 from walking_control.ros.nodes.posture_topics import PostureTopics
 from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
 from walking_control.ros.nodes.stairs_topic import StairsTopic
-from walking_control.ros.nodes.telemetry import OdometryPublisher, Output, Telemetry
+from walking_control.ros.nodes.telemetry import Output, Telemetry
 from walking_control.ros.nodes.tick_recorder import open_recorder
 from walking_control.ros.nodes.velocity import VelocityTopic
 from walking_control.ros.nodes.walk_markers import WalkMarkers
@@ -196,7 +197,13 @@ class Session:
         node, loop, rate = self._node, self.loop, values.telemetry_rate
         outputs: list[Output] = [
             Telemetry(node, loop, rate),
-            OdometryPublisher(node, loop, robot_file.values(World).slope, values.odometry_rate),
+            OdometryPublisher(
+                node,
+                loop,
+                robot_file.values(World).slope,
+                values.odometry_rate,
+                values.footprint_frame,
+            ),
         ]
         if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, loop.controller, rate))

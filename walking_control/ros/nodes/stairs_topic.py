@@ -10,7 +10,7 @@ from rclpy.parameter import Parameter
 
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.messages import seconds
-from walking_control.ros.nodes.telemetry import ODOM
+from walking_control.ros.ros2_control.names import ODOM
 
 STAIRS = 'stairs'
 

@@ -15,7 +15,8 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
-from walking_control.ros.nodes.telemetry import ODOM, Output
+from walking_control.ros.nodes.telemetry import Output
+from walking_control.ros.ros2_control.names import ODOM
 
 KEPT = 20  # footprints
 LOOK = 0.05  # s between two looks at the feet: no step is shorter

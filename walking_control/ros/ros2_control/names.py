@@ -51,6 +51,11 @@ SIMULATION_END = 'simulation_end'
 WATCHDOG = 'watchdog/heartbeat'
 FAULT = f'{CONTROLLER}/fault'
 
+# Frames of REP 105 and 120. The odometry: level, its origin at the first stance foot.
+ODOM = 'odom'
+FOOTPRINT = 'base_footprint'  # between the soles on the floor, with the heading of the base
+SOLES = ('l_sole', 'r_sole')
+
 TICKS = 2**32 - 1  # tick numbers run from 1 to this
 
 # interfaces of ros2_control

@@ -20,6 +20,7 @@ _PARAMETERS = (
     'set_parameters',
     'set_parameters_atomically',
 )
+_TF = ('/tf', '/tf_static')
 _LIFECYCLE = (
     'change_state',
     'get_state',
@@ -62,7 +63,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 '~/transition_event',
                 names.TELEMETRY,
                 'odom',
-                '/tf',
+                *_TF,
                 '/diagnostics',
             ),
             (
@@ -79,6 +80,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 'support',
                 'stairs',
                 names.ACTIVITY,
+                *_TF,
             ),
             (
                 *(f'~/{name}' for name in names.BUTTONS),
@@ -108,19 +110,21 @@ def accesses(robot: Robot) -> dict[str, Access]:
             _TO_CONTROLLER,
         ),
         'odometry': Access(
-            ('odom', '/tf', '/diagnostics'),
+            ('odom', *_TF, '/diagnostics'),
             (
                 *sensors,
                 names.COMBINED_STATE,
                 names.STATES,
                 names.STATE_NAMES,
                 names.EFFORT_COMMANDS,
+                *_TF,
             ),
+            ('~/reset',),
         ),
         'centroidal_monitor': Access(('~/index', '~/rotom', '~/ellipsoid'), sensors),
         'monitor': Access(
             (),
-            ('*', '/diagnostics', '/tf', '/tf_static'),
+            ('*', '/diagnostics', *_TF),
             (),
             (*_TO_CONTROLLER, *(f'{names.CONTROLLER}/{name}' for name in _PARAMETERS)),
         ),
@@ -132,7 +136,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
         ),
         'operator': Access(
             (names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs'),
-            ('*', '/diagnostics', '/tf', '/tf_static'),
+            ('*', '/diagnostics', *_TF),
             (),
             (
                 *_TO_CONTROLLER,
