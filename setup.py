@@ -34,6 +34,7 @@ setup(
         package: ['py.typed', '__init__.pyi'],
         f'{package}.cli': ['templates/*'],
         f'{package}.lab.reports': ['templates/*'],
+        f'{package}.ros.ros2_control': ['templates/*'],
         f'{package}.models': ['__init__.pyi'],
         f'{package}.lab.reports.reproduction': ['*.yaml'],
     },

@@ -69,6 +69,14 @@ def test_sdist_and_wheel(tmp_path):
     assert again.read_bytes() == wheel.read_bytes()
 
 
+def test_every_template_is_installed():
+    """A robot's files could be written from a checkout alone."""
+    told = (ROOT / 'setup.py').read_text()
+    for folder in (ROOT / 'walking_control').rglob('templates'):
+        package = '.'.join(folder.parent.relative_to(ROOT / 'walking_control').parts)
+        assert f"f'{{package}}.{package}': ['templates/*']" in told, folder
+
+
 def test_citation():
     """Somebody would cite a version or a licence that the package does not have."""
     told = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))

@@ -19,7 +19,7 @@ from walking_control.design.transmission import make_transmission
 from walking_control.exceptions import InvalidInput
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
-from walking_control.lab.reports.design_page import write_design_page
+from walking_control.lab.reports.pages import write_design_page
 
 CURVES = 6  # joints over which the index is drawn if nobody says which
 

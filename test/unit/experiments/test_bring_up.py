@@ -24,7 +24,7 @@ from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summ
 from walking_control.lab.experiments.bring_up.spatial import legs_alone
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.experiments.gait_search import scuff_length
-from walking_control.lab.reports.templates import write_page
+from walking_control.lab.reports.pages import write_page
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
 from walking_control.search.space_parameters import SpaceSearchParameters

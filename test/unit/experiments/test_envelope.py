@@ -12,8 +12,8 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.experiments import envelope as envelopes
 from walking_control.lab.experiments.branches import Branches
 from walking_control.lab.experiments.envelope import Cell, even_grid, find_envelope
-from walking_control.lab.reports.templates import fill
 from walking_control.loading import load_robot
+from walking_control.models.templates import fill
 from walking_control.simulation.simulate import simulate
 
 SIZES = np.round(0.1 * np.arange(1, 17), 12)

@@ -3,7 +3,7 @@
 
 import csv
 
-from walking_control.lab.reports.stop_sheet import write_stop_sheet
+from walking_control.lab.reports.pages import write_stop_sheet
 
 
 def a_trial(cause, stood, steps=1):

@@ -11,6 +11,7 @@ from typing import Any
 from walking_control.exceptions import writing_to
 from walking_control.lab.experiments.comparison import GAIT_MEASURES, outcome, Walk
 from walking_control.lab.experiments.envelope import PRICE
+from walking_control.lab.reports.pages import write_page
 from walking_control.lab.reports.plots.comparison import (
     plot_all_energies,
     plot_all_walks,
@@ -18,8 +19,8 @@ from walking_control.lab.reports.plots.comparison import (
 )
 from walking_control.lab.reports.plots.disturbance import plot_effort_parts
 from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save_all
-from walking_control.lab.reports.templates import format_number, write_page
 from walking_control.models.robot import in_words
+from walking_control.models.templates import format_number
 from walking_control.runs.disturbance_response import MEASURES
 
 VERDICT = '^(?:survived|fell|was stopped|broke off)'  # of a walk, in a word

@@ -13,10 +13,10 @@ from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.lab import reports
 from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.lab.reports.scene import import_pillow
-from walking_control.lab.reports.templates import fill
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.models.robot import in_words
+from walking_control.models.templates import fill
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.simulate import simulate
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.lab.reports.animations.film import describe_animation, write_animation
+from walking_control.lab.reports.pages import write_page
 from walking_control.lab.reports.plots.style import import_matplotlib, save_all
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
-from walking_control.lab.reports.templates import write_page
 from walking_control.runs.quantities import failure
 from walking_control.runs.run import Run
 from walking_control.runs.tables import write_run_table

@@ -9,7 +9,6 @@ interface ``lock`` is told as a position.
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import yaml
 
@@ -18,8 +17,9 @@ from walking_control.models.own_signals import RANGE
 from walking_control.models.resources import robot_names, share_directory
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import OWN, Sensor, sensors_of, STATE
+from walking_control.models.templates import fill
 from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.gazebo import bridge_file, gazebo_world
+from walking_control.ros.ros2_control.gazebo import gazebo_world
 from walking_control.ros.ros2_control.tags import commanded, GAZEBO, HARDWARE, include, MUJOCO
 from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
@@ -160,16 +160,18 @@ BRIDGE, GAZEBO_WORLD, LAUNCH = 'bridge.yaml', 'world.sdf', 'bringup.launch.xml'
 
 def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
-    robot = wiring.robot.name
+    robot, path = wiring.robot.name, robot_file.path
+    shipped = share_directory() / 'config' / 'robots' / f'{robot}.yaml'
+    is_shipped = robot in robot_names() and shipped.samefile(path)
+    place = robot if is_shipped else str(path.resolve())
     head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
     return {
         **{
             name: head + to_yaml(controllers_file(wiring, target))
             for target, name in CONTROLLERS.items()
         },
-        BRIDGE: head + to_yaml(bridge_file()),
+        **{name: fill(__package__, name, robot=robot, place=place) for name in (BRIDGE, LAUNCH)},
         GAZEBO_WORLD: gazebo_world(wiring),
-        LAUNCH: _launch_file(robot_file),
         f'{robot}.ros2_control.xacro': include(wiring),
     }
 
@@ -191,22 +193,3 @@ def write_ros2_control(robot_file: RobotFile, wiring: Wiring, folder: Path) -> l
 def shipped_folder(robot: str) -> Path:
     """Return where the files of a shipped robot lie."""
     return share_directory() / 'config' / 'ros2_control' / robot
-
-
-def _launch_file(robot_file: RobotFile) -> str:
-    name = robot_file.robot.name
-    shipped = share_directory() / 'config' / 'robots' / f'{name}.yaml'
-    robot = (
-        name
-        if name in robot_names() and shipped.samefile(robot_file.path)
-        else str(robot_file.path.resolve())
-    )
-    return f"""<!-- Written by `walking_control ros2_control {name}`; do not edit. -->
-<launch>
-  <arg name="on" default="hardware" description="hardware, gazebo or mujoco_ros2_control"/>
-  <include file="$(find-pkg-share walking_control)/launch/$(var on).launch.py">
-    <arg name="robot" value={quoteattr(robot)}/>
-    <arg name="bringup" value="$(dirname)"/>
-  </include>
-</launch>
-"""

@@ -3,12 +3,12 @@
 
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import sensors_of
+from walking_control.models.templates import fill
 from walking_control.ros.ros2_control import names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}' for name in names.BUTTONS)
@@ -175,24 +175,8 @@ def policy(robot: Robot, namespace: str = '') -> str:
         namespace: Of the nodes, such as ``/north``; '' is none.
     """
     namespace = f'/{namespace.strip("/")}' if namespace.strip('/') else ''
-    tree = ElementTree.Element('policy', version='0.2.0')
-    enclaves = ElementTree.SubElement(tree, 'enclaves')
-    for node, access in accesses(robot).items():
-        enclave = ElementTree.SubElement(enclaves, 'enclave', path=f'{namespace}/{node}')
-        profile = ElementTree.SubElement(
-            ElementTree.SubElement(enclave, 'profiles'), 'profile', ns=namespace or '/', node=node
-        )
-        for kind, right, allowed in zip(
-            ('topic', 'topic', 'service', 'service'),
-            ('publish', 'subscribe', 'reply', 'request'),
-            access,
-        ):
-            if allowed:
-                rules = ElementTree.SubElement(profile, f'{kind}s', {right: 'ALLOW'})
-                for name in allowed:
-                    ElementTree.SubElement(rules, kind).text = resolved(name, node, namespace)
-    ElementTree.indent(tree)
-    return ElementTree.tostring(tree, 'unicode', xml_declaration=True) + '\n'
+    nodes = accesses(robot)
+    return fill(__package__, 'policy.xml', nodes=nodes, namespace=namespace, resolved=resolved)
 
 
 def write_policy(robot: Robot, namespace: str, path: Path) -> Path:

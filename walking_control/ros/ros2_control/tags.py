@@ -8,10 +8,10 @@ with a lock takes an effort, by which `nodes.lock_emulator_node` holds it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
-from xml.sax.saxutils import quoteattr
 
 from walking_control.models.drives import fields_of
 from walking_control.models.signals import topic_word
+from walking_control.models.templates import fill
 from walking_control.models.urdf import parse
 from walking_control.ros.ros2_control.names import (
     COMMANDED,
@@ -101,41 +101,14 @@ def tags(
         plugin: Hardware plugin; empty takes the target's.
         parameters: Pairs (name, value) for the plugin.
     """
-    parts = [
-        text for component in components(wiring, target) for text in _render(component, wiring)
-    ]
-    return '\n'.join(_frame(wiring, plugin or PLUGINS[target], parts, parameters))
+    parts = [(part, part) for part in components(wiring, target)]
+    return _fill('tags.xml', wiring, plugin or PLUGINS[target], parts, parameters)
 
 
 def include(wiring: Wiring) -> str:
     """Return a xacro file whose macro writes the tags; ``gazebo`` drops what Gazebo lacks."""
-    real, simulated = (components(wiring, target) for target in (HARDWARE, GAZEBO))
-    parts = []
-    for one, other in zip(real, simulated):
-        if one == other:
-            parts += _render(one, wiring)
-        else:
-            for word, component in (('unless', one), ('if', other)):
-                parts += [
-                    f'<xacro:{word} value="${{gazebo}}">',
-                    *_shift(_render(component, wiring)),
-                    f'</xacro:{word}>',
-                ]
-    robot = wiring.robot
-    command = f'walking_control ros2_control {robot.name}'
-    defaults = f'plugin:={PLUGINS[HARDWARE]} gazebo:=false'
-    return '\n'.join(
-        (
-            '<?xml version="1.0"?>',
-            f'<!-- Written by `{command}`; do not edit. -->',
-            f'<robot name={quoteattr(robot.name)} xmlns:xacro="http://www.ros.org/wiki/xacro">',
-            f'  <xacro:macro name="{topic_word(robot.name)}_ros2_control" params="{defaults}">',
-            *_shift(_frame(wiring, '${plugin}', parts, ()), 2),
-            '  </xacro:macro>',
-            '</robot>',
-            '',
-        )
-    )
+    parts = zip(components(wiring, HARDWARE), components(wiring, GAZEBO))
+    return _fill('include.xacro', wiring, '${plugin}', parts, ())
 
 
 def with_tags(urdf: str, *elements: str) -> str:
@@ -154,47 +127,22 @@ def with_tags(urdf: str, *elements: str) -> str:
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def _frame(
-    wiring: Wiring, plugin: str, parts: Iterable[str], parameters: Sequence[tuple[str, str]]
-) -> list[str]:
-    hardware = (
-        [f'<hardware><plugin>{plugin}</plugin></hardware>']
-        if not parameters
-        else [
-            '<hardware>',
-            f'  <plugin>{plugin}</plugin>',
-            *_shift(_parameters(parameters)),
-            '</hardware>',
-        ]
+def _fill(
+    name: str,
+    wiring: Wiring,
+    plugin: str,
+    parts: Iterable[tuple[Component, Component]],
+    parameters: Sequence[tuple[str, str]],
+) -> str:
+    """Return a template filled with the parts of a robot, each on hardware and in Gazebo."""
+    return fill(
+        __package__,
+        name,
+        robot=wiring.robot.name,
+        word=topic_word(wiring.robot.name),
+        plugin=plugin,
+        usual=PLUGINS[HARDWARE],
+        parts=parts,
+        parameters=parameters,
+        start=wiring.start,
     )
-    return [
-        f'<ros2_control name={quoteattr(wiring.robot.name)} type="system">',
-        *_shift(hardware),
-        *_shift(parts),
-        '</ros2_control>',
-    ]
-
-
-def _render(component: Component, wiring: Wiring) -> list[str]:
-    lines = [
-        f'<{component.kind} name={quoteattr(component.name)}>',
-        *_shift(_parameters(component.parameters)),
-        *(f'  <command_interface name="{name}"/>' for name in component.commands),
-    ]
-    for name in component.states:
-        value = wiring.start.get(f'{component.name}/{name}')
-        lines.append(
-            f'  <state_interface name="{name}"/>'
-            if value is None
-            else f'  <state_interface name="{name}">'
-            f'<param name="initial_value">{value!r}</param></state_interface>'
-        )
-    return [*lines, f'</{component.kind}>']
-
-
-def _parameters(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [f'<param name="{name}">{value}</param>' for name, value in pairs]
-
-
-def _shift(lines: Iterable[str], levels: int = 1) -> list[str]:
-    return ['  ' * levels + line for line in lines]

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages and texts lie as templates in files, in folders `templates`; here is what fills them."""
+"""Fills templates, which lie in folders `templates`: pages, texts, files of other programs."""
 
 import base64
 from functools import cache
 import math
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape, StrictUndefined
 
-from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import in_words
 
 
@@ -18,29 +17,17 @@ def fill(package: str, name: str, /, **values: Any) -> str:
 
     Args:
         package: The package in whose folder ``templates`` it lies.
-        name: File; what is filled into one that ends in ``.html`` is escaped.
+        name: File; what is filled into HTML and XML is escaped, by the file's ending.
         **values: What it names.
     """
     return _environment(package).get_template(name).render(values)
-
-
-def write_page(path: Path, /, **values: Any) -> str:
-    """Write a page of this package by the template of its name and return its path as text.
-
-    Args:
-        path: The page.
-        **values: What the template names.
-    """
-    with writing_to(path.parent):
-        path.write_text(fill(__package__, path.name, **values), encoding='utf-8')
-    return str(path)
 
 
 @cache
 def _environment(package: str) -> Environment:
     environment = Environment(
         loader=PackageLoader(package),
-        autoescape=select_autoescape(['html']),
+        autoescape=select_autoescape(['html', 'sdf', 'urdf', 'xacro', 'xml']),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page on which gears of a limb can be tried by sliders; needs nothing but a browser."""
+"""Pages that need nothing but a browser: filled templates, one with sliders, one to print."""
 
+import csv
 import math
 from pathlib import Path
 from typing import Any
 
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES
+from walking_control.exceptions import writing_to
 from walking_control.lab.reports.plots.design import drawing_plane
-from walking_control.lab.reports.templates import write_page
 from walking_control.models.robot import in_words
+from walking_control.models.templates import fill
+
+
+def write_page(path: Path, /, **values: Any) -> str:
+    """Write a page of this package by the template of its name and return its path as text.
+
+    Args:
+        path: The page.
+        **values: What the template names.
+    """
+    with writing_to(path.parent):
+        path.write_text(fill(__package__, path.name, **values), encoding='utf-8')
+    return str(path)
 
 
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
@@ -47,10 +61,31 @@ def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
-    """Write the page and return its path as text; the address of it keeps the sliders.
+    """Write a page to try gears by sliders; return its path. Its address keeps the sliders.
 
     Args:
         study: What `study_transmission` says of it.
     """
     robot, frame = limb.mechanism.name, limb.frame_name
     return write_page(path, robot=robot, frame=frame, data=page_data(limb, study))
+
+
+def write_stop_sheet(result: dict[str, Any], folder: Path) -> list[str]:
+    """Write the sheet of `robustness --stop` and its numbers; return their paths as text.
+
+    It is a page to print, of causes, speeds and phases.
+
+    Args:
+        result: What `try_stops` returned.
+        folder: Where to.
+
+    Returns:
+        ``stops.html`` and ``stops.csv``, one line a start.
+    """
+    page = write_page(folder / 'stops.html', result=result)
+    with writing_to(folder):
+        with (folder / 'stops.csv').open('w', newline='', encoding='utf-8') as file:
+            table = csv.DictWriter(file, list(result['trials'][0]))
+            table.writeheader()
+            table.writerows(result['trials'])
+    return [page, str(folder / 'stops.csv')]
