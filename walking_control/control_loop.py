@@ -248,6 +248,7 @@ class ControlLoop:
                 self._hand_over(state)
         elif self.law.standstill is not None and supervisor.must_stand(stamp):
             reference = STILL
+        reference.pace = supervisor.heat.pace
         # unless the law says otherwise
         command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0
         try:

@@ -295,7 +295,7 @@ class Reference:
     to ``speed``. `posture`: joint positions to hold, ``(n_joints,)``; None leaves them to the
     controller. `support`: feet that shall carry the robot; None takes all that touch the floor.
     `stop`: whether it shall stand as soon as it can. `lower`: by which share of its height a robot
-    that stands shall be lowered.
+    that stands shall be lowered. `pace`: share of the velocity that motors bear which are warm.
     """
 
     speed: float | None = None
@@ -304,6 +304,7 @@ class Reference:
     support: tuple[str, ...] | None = None
     stop: bool = False
     lower: float = 0.0
+    pace: float = 1.0
 
     def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""
@@ -321,7 +322,7 @@ class Reference:
         """
         speed = otherwise[0] if self.speed is None else self.speed
         wanted = (speed, *otherwise[1:]) if self.velocity is None else self.velocity
-        return np.asarray(np.clip(np.array(wanted, float), -np.array(limits), limits))
+        return self.pace * np.clip(np.array(wanted, float), -np.array(limits), limits)
 
 
 JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator

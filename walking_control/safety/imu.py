@@ -45,6 +45,9 @@ class ImuCheck:
 
     Args:
         gravity: m/s^2.
+
+    Attributes:
+        repeated: For how long it has repeated itself, s.
     """
 
     _said: bytes
@@ -64,7 +67,7 @@ class ImuCheck:
         """Forget the past."""
         self._mean, self._felt = [0.0, 0.0, 0.0], 0.0  # m/s^2, s
         self._said, self._position = b'', []
-        self._repeated, self._shoved = 0.0, 0.0
+        self.repeated, self._shoved = 0.0, 0.0
         self._force: list[float] = []
         self._claimed = self._seen = self._pressed = np.zeros(3)  # m/s
 
@@ -174,10 +177,10 @@ class ImuCheck:
         """
         said, position = measurement.blocks[IMU].tobytes(), measurement.position.tolist()
         if said != self._said:
-            self._said, self._position, self._repeated = said, position, 0.0
+            self._said, self._position, self.repeated = said, position, 0.0
             return None
-        self._repeated += heard
-        waited = self._repeated
+        self.repeated += heard
+        waited = self.repeated
         if waited <= self._values.imu_frozen_time:
             return None
         moved = max(

@@ -74,15 +74,16 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.1,
         100.0,
     )
+    # as long as a silence may last
     imu_frozen_time: float = parameter(
-        0.1,
+        0.06,
         's',
         'How long the IMU may repeat itself to the last bit while joints move.',
         0.0,
         1000.0,
     )
     imu_frozen_motion: float = parameter(
-        0.2, 'rad, m', 'How far a joint may move meanwhile.', 0.0, 10.0
+        0.05, 'rad, m', 'How far a joint may move meanwhile.', 0.0, 10.0
     )
     stuck_contact_height: float = parameter(
         0.05,

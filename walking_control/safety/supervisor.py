@@ -9,7 +9,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import COMMAND, Fault, KINDS, STANDS
+from walking_control.safety.faults import COMMAND, Fault, IMU, KINDS, STANDS
 from walking_control.safety.heat import COOLED, HeatWatch
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
@@ -25,6 +25,7 @@ USUAL = 0.02  # of each time between two samples goes into the usual one
 CRAWLED = 0.01  # s over which stamps and the steady clock are compared
 # what stamps that crawl look like: everything moves faster than it can
 BY_TIME = ('contradiction', 'jump', 'gyroscope', 'orientation', 'accelerometer', 'imu_gravity')
+HELD = 0.03  # s for which an IMU that ticks more rarely may repeat itself
 LOWERED = 0.8  # part of `safety.lower_time` after which the robot is low
 
 
@@ -72,7 +73,7 @@ class Supervisor:
         # of a robot whose feet have no sensors, as the estimator knows them
         self.foot_forces: np.ndarray | None = None
         self._imu = ImuCheck(robot, values, gravity)
-        self._heat = HeatWatch(robot, values.ambient)
+        self.heat = HeatWatch(robot, values.ambient)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
@@ -199,6 +200,7 @@ class Supervisor:
             heard, lost = self._hear(self._age), self.lost
             self._plausibility.imu_lost = bool(lost)
             told = self._plausibility.judge(measurement, heard)
+            self.heat.hear(told.own)
             if self.foot_forces is not None:
                 told.foot_force[:] = self.foot_forces
             if lost:  # what stands in contradicts nothing
@@ -214,7 +216,10 @@ class Supervisor:
                 told, heard, self._age > SILENCE * heard
             )
             if lie is not None:
-                self.latch(*lie, stamp)
+                code, words = lie
+                # what it says beside is no better
+                frozen = code in IMU and self._imu.repeated > HELD
+                self.latch('imu_frozen' if frozen else code, words, stamp)
             return told
         return measurement
 
@@ -254,7 +259,7 @@ class Supervisor:
             self._passed = stamp  # of a measurement that is refused, too
         self.fault_latch.pass_time(step)
         if not self.led and step > 0.0:
-            self._heat.watch(np.array(self._last), min(step, COOLED))
+            self.heat.watch(np.array(self._last), min(step, COOLED))
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
@@ -373,8 +378,8 @@ class Supervisor:
                 warnings.append(words)
             else:
                 self.latch('contact_flicker', words, stamp)
-        if self._heat.warning:
-            warnings.append(self._heat.warning)
+        if self.heat.warning:
+            warnings.append(self.heat.warning)
         if self._late > 0.5 * values.state_timeout:
             warnings.append(self._lateness(0.0))
         self.warning = '; '.join(warnings) if warnings else ''
@@ -428,7 +433,7 @@ class Supervisor:
                 self.clamped += 1
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
-        words = self._heat.watch(command.effort, dt)
+        words = self.heat.watch(command.effort, dt)
         if words:
             self.latch('motor_heat', words, stamp)
         return False

@@ -3,11 +3,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
 from walking_control.models.actuators import MotorThermal
-from walking_control.models.signals import Command, Measurement
+from walking_control.models.own_signals import read_signals
+from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.safety.heat import HeatWatch
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import State
@@ -77,3 +79,61 @@ def test_guessed_data_stop_no_robot():
     robot, _ = warmed(None)
     watch = HeatWatch(robot, 25.0)
     assert watch.watch(1e3 * robot.effort_limits, 1e3) == ''
+
+
+def measuring(kind, joint):
+    """Return a robot with a badly cooled motor whose drive measures."""
+    section = {f'of_{joint}': {'kind': kind, 'of': [joint], 'lower': -500.0, 'upper': 500.0}}
+    robot = replace(load_robot('humanoid').robot, thermal={joint: BADLY_COOLED})
+    rows = read_signals(section, robot.joints, robot.actuators, set(), set())
+    return replace(robot, signals=rows), f'of_{joint}'
+
+
+def joint_of_a_humanoid():
+    """Return the joint of the first motor."""
+    return next(iter(load_robot('humanoid').robot.actuators))
+
+
+@pytest.mark.parametrize('kind', ['effort', 'current'])
+def test_a_measured_effort_counts_in_place_of_the_commanded_one(kind):
+    """A motor that a position drive loads, or a friction, would warm unseen."""
+    robot, name = measuring(kind, joint_of_a_humanoid())
+    commanded, watch = 0.2 * robot.effort_limits, HeatWatch(robot, 25.0)
+    factor = robot.actuators[robot.signals[name].of[0]].torque_per_ampere
+    watch.hear({name: np.full(1, 2.0 * commanded[0] / (factor if kind == 'current' else 1.0))})
+    told = HeatWatch(replace(robot, signals={}), 25.0)
+    for _ in range(100):
+        watch.watch(commanded, 0.1)
+        told.watch(2.0 * commanded, 0.1)
+    assert watch.temperature[0] == pytest.approx(told.temperature[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    'said, expected', [((40.0, 40.0), 40.0), ((25.0, 25.0), 30.0), ((25.0, 27.0), 27.0)]
+)
+def test_a_measured_temperature_corrects_the_estimate(said, expected):
+    """A hot motor would be taken for a cold one, or a stuck sensor would hide a hot one."""
+    robot, name = measuring('temperature', joint_of_a_humanoid())
+    watch = HeatWatch(robot, 25.0)
+    watch.temperature[0] = 30.0
+    for told in said:
+        watch.hear({name: np.array([told])})
+        for _ in range(200):
+            watch.temperature[0] = max(watch.temperature[0, 0], 30.0) if told == said[0] else 27.0
+            watch.watch(0.0 * robot.effort_limits, 0.1)
+    assert watch.temperature[0, 0] == pytest.approx(expected, abs=0.2)
+
+
+def test_a_robot_walks_slower_before_a_motor_is_hot():
+    """A walk would go on as fast as before until its motor is at the limit and stops it."""
+    robot, joint = warmed(BADLY_COOLED)
+    watch, paces = HeatWatch(robot, 25.0), []
+    reference = Reference(velocity=np.array([0.5, 0.0, 0.0]))
+    for _ in range(2000):
+        hot = watch.watch(robot.effort_limits, 1.0)
+        paces.append(watch.pace)
+        if hot:
+            break
+    assert paces[0] == 1.0 and paces[-1] == 0.0 and 0.5 in np.round(paces, 1)
+    reference.pace = 0.5
+    assert reference.velocity_within((1.0,) * 3, (0.0,) * 3)[0] == 0.25

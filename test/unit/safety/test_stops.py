@@ -132,6 +132,19 @@ def test_a_lost_sensor_needs_others_that_stand_in(code):
     assert robot.stop(code) not in LED and robot.supervisor.lost == set(KINDS[code].lost)
 
 
+@pytest.mark.parametrize('silent, code', [(0.02, 'gyroscope'), (0.06, 'imu_frozen')])
+def test_a_gyroscope_that_lies_by_repeating_itself_takes_the_imu_along(silent, code):
+    """If it failed, a stop would balance on an orientation that has been frozen since the fault."""
+    robot = Robot(standby=STANDS)
+    robot.tick(silent, speed=0.5)
+    robot.measurement.angular_velocity[2] += 0.001
+    robot.tick(silent, speed=0.5)
+    robot.supervisor._lies.watch = lambda *_: ('gyroscope', 'z lies')
+    robot.tick(TICK, speed=0.5)
+    assert robot.supervisor.fault.code == code
+    assert robot.supervisor.lost == set(KINDS[code].lost)
+
+
 def test_a_lost_law_needs_one_that_stands_by():
     """If it failed, the law that raised an error would be asked to bring the robot to a stand."""
     assert not Robot().supervisor.lose_law('internal', 'test', 1.0)
