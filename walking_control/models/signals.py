@@ -322,7 +322,7 @@ class Reference:
         """
         speed = otherwise[0] if self.speed is None else self.speed
         wanted = (speed, *otherwise[1:]) if self.velocity is None else self.velocity
-        return self.pace * np.clip(np.array(wanted, float), -np.array(limits), limits)
+        return np.asarray(self.pace * np.clip(np.array(wanted, float), -np.array(limits), limits))
 
 
 JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator
