@@ -275,11 +275,12 @@ def test_the_way_goes_on_after_a_silent_sensor(bench, robot):
     odometry = bench.add(OdometryNode(**parameters(robot_file='dribbel', rate=1000.0)))
     heard = hear_odometry(bench)
     assert robot.stream_until(lambda: len(heard) > 5, 60.0)
-    odometry._odometry._pose.translation[0] = 3.0  # as if it had walked there
+    odometry._odometry._axes.translation[0] = 3.0  # as if it had walked there
+    assert robot.stream_until(lambda: heard[-1].pose.pose.position.x > 2.0, 60.0)
     assert bench.spin_until(lambda: odometry._told is not None, 30.0)  # silence
-    count = len(heard)
+    count, place = len(heard), heard[-1].pose.pose.position.x
     assert robot.stream_until(lambda: len(heard) > count, 60.0)
-    assert heard[count].pose.pose.position.x == pytest.approx(3.0, abs=0.01)
+    assert heard[count].pose.pose.position.x == pytest.approx(place, abs=0.01)
     assert odometry._on_reset(None, Trigger.Response()).success
     count = len(heard)
     assert robot.stream_until(lambda: len(heard) > count, 60.0)
