@@ -20,6 +20,7 @@ from walking_control.models.signals import OWN, Sensor, sensors_of, STATE
 from walking_control.models.templates import fill
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.gazebo import gazebo_world
+from walking_control.ros.ros2_control.nav2 import NAV2, nav2_parameters
 from walking_control.ros.ros2_control.tags import commanded, GAZEBO, HARDWARE, include, MUJOCO
 from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
@@ -165,7 +166,9 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     is_shipped = robot in robot_names() and shipped.samefile(path)
     place = robot if is_shipped else str(path.resolve())
     head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
+    navigation = nav2_parameters(robot_file)
     return {
+        **({} if navigation is None else {NAV2: head + to_yaml(navigation)}),
         **{
             name: head + to_yaml(controllers_file(wiring, target))
             for target, name in CONTROLLERS.items()
