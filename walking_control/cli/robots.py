@@ -27,6 +27,7 @@ from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery
 from walking_control.lab.reports.pages import write_page
 from walking_control.models.resources import robot_path
+from walking_control.models.robot import MOTORS, SENSORS
 from walking_control.ros.ros2_control.files import write_ros2_control
 from walking_control.ros.ros2_control.wiring import wire
 
@@ -73,6 +74,10 @@ class _Adopt(Writing):
         default=0.93,
     )
     strict: bool = option('refuse what would be repaired')
+    foot_forces: str | None = option(
+        'what tells the forces on the feet: sensors in them, or motors and IMU (default: sensors)',
+        choices=(SENSORS, MOTORS),
+    )
 
 
 @verb(
@@ -109,6 +114,7 @@ def adopt(options: _Adopt) -> Answer:
             options.bend,
             options.strict,
             options.drives,
+            options.foot_forces,
         ),
     )
     with writing_to(options.out):

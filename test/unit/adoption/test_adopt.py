@@ -357,6 +357,27 @@ def test_command_writes_and_says(tmp_path, capsys):
     assert any(file.endswith('.png') for file in result['files'])
 
 
+def test_a_robot_as_it_is_sold_awaits_no_force_sensor(tmp_path, biped):
+    """Who owns a robot without force sensors would wait for their topics, and not know why."""
+    bare = re.sub(r'<ros2_control.*</ros2_control>', '', biped, flags=re.DOTALL)
+    bare = re.sub(r'<gazebo.*?</gazebo>', '', bare, flags=re.DOTALL)
+    for text, confidence in ((biped, 'high'), (bare, 'low')):
+        adoption = adopt_text(tmp_path, text)
+        (guess,) = [guess for guess in adoption.guesses if guess.what == 'foot forces']
+        assert (guess.value, guess.confidence) == ('sensors', confidence)
+        assert ('tell motors' in guess.why) == (confidence == 'low')
+    adoption = adopt_text(tmp_path, bare, Told(foot_forces='motors'))
+    robot = load_robot(adoption.write(tmp_path)[0]).robot
+    assert robot.foot_forces == 'motors' and not robot.foot_sensors
+
+
+def test_a_planar_robot_needs_its_force_sensors(tmp_path):
+    """A robot file would be written that no verb takes."""
+    (tmp_path / 'rabbit.urdf').write_text(rabbit_urdf())
+    with pytest.raises(InvalidInput, match='--foot-forces.*freely in space'):
+        adopt(tmp_path / 'rabbit.urdf', Told(foot_forces='motors'))
+
+
 def test_sides_of_names():
     """Makers call sides l, L, left or FL; a mirror found by names alone would miss some."""
     for name, other in (

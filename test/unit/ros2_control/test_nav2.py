@@ -68,7 +68,9 @@ def test_the_outline_holds_the_feet():
     corners = np.array(ast.literal_eval(tree['footprint']))
     values = robot_file.values(SteppingParameters)
     apart = values.step_time * np.array([1.0, 0.2]) + [0.0, values.step_width]
-    assert (corners.max(axis=0) >= 0.5 * apart + [0.06, 0.02]).all() and (corners.max(axis=0) < 0.5).all()
+    assert (corners.max(axis=0) >= 0.5 * apart + [0.06, 0.02]).all() and (
+        corners.max(axis=0) < 0.5
+    ).all()
     np.testing.assert_allclose(corners.max(axis=0), -corners.min(axis=0))
     assert (outline_of(robot_file, np.array([1.0, 1.0])) > 0.5).all()
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from walking_control.lab.adoption.standing import (
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
 from walking_control.models import moving_joints, parse, UrdfJoint
+from walking_control.models.robot import MOTORS, SENSORS
 from walking_control.models.robot_section import check_name
 from walking_control.models.scale import hip_joints
 from walking_control.models.urdf_structure import root_link
@@ -53,6 +55,8 @@ AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is th
 LOWEST = 0.2  # of the leg: hips that are lower do not stand
 PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
 STRONG = 0.5  # of m g L: effort limit where none is given
+# what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
+FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
 SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
 
 
@@ -382,6 +386,14 @@ def _complete(
         armatures, more = armatures_of(tree, efforts, standing.longest, armatures)
         guesses += more
     robot['actuators'] = motors_of(tree, efforts, armatures, drives)
+    if base == 'free':
+        guesses.append(_forces_guess(told, description))
+    if told.foot_forces == MOTORS:
+        if base == 'planar':
+            raise InvalidInput(
+                '--foot-forces', value=MOTORS, limit='needs a base that moves freely in space'
+            )
+        robot['foot_forces'] = MOTORS
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     apart = float(abs(places[0][1] - places[-1][1]))
     on_points = any(sole.is_point for sole in soles)
@@ -452,6 +464,25 @@ def _complete(
         parameters,
         guesses,
         suspicions,
+    )
+
+
+def _forces_guess(told: Told, description: Description) -> Guess:
+    """Return what is said of the forces on the feet: who tells them."""
+    source = description.path.read_text(encoding='utf-8', errors='replace')
+    named = bool(re.search(FORCE_SENSOR, source))
+    if told.foot_forces is not None:
+        why = {MOTORS: 'by motors, encoders and IMU; no topic of a foot is awaited'}
+        return Guess(
+            'foot forces', told.foot_forces, TOLD, why.get(told.foot_forces, 'in the feet')
+        )
+    return Guess(
+        'foot forces',
+        SENSORS,
+        HIGH if named else LOW,
+        f'the description names {"a" if named else "no"} force sensor'
+        + ('' if named else f': if the robot has none, tell {MOTORS}'),
+        '--foot-forces',
     )
 
 

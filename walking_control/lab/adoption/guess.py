@@ -46,6 +46,7 @@ class Told:
         bend: How much of its longest the leg is at the start.
         strict: Whether a description that has to be repaired is refused.
         drives: Name or path of a file of drives.
+        foot_forces: What tells the forces on the feet; None: sensors.
     """
 
     name: str | None = None  #: of the robot
@@ -65,6 +66,7 @@ class Told:
     bend: float = 0.93  #: how much of its longest the leg is at the start
     strict: bool = False  #: whether a description that has to be repaired is refused
     drives: str | None = None  #: name or path of a file of drives
+    foot_forces: str | None = None  #: what tells the forces on the feet: sensors, or motors
 
 
 @dataclass
