@@ -11,6 +11,7 @@ import pytest
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf_parts import origin_of, placement_of
 from walking_control.simulation.simulate import simulate
 
@@ -19,7 +20,15 @@ STEPPING = [('stepping.speed', 0.3)]
 NEAR = 1e-6  # rad, m: how far the walks may lie apart; they do by 1e-12
 
 
-@pytest.fixture(scope='module', params=['walker3d', 'humanoid'])
+@pytest.fixture(
+    scope='module',
+    params=[
+        'walker3d',
+        'humanoid',
+        'walker3d_points',
+        pytest.param('walker3d_built', marks=pytest.mark.long),
+    ],
+)
 def biped(request):
     """Return the URDF text of one of our bipeds."""
     return load_robot(request.param).robot.urdf
@@ -95,6 +104,19 @@ def walked(folder, text):
     }
     motors = adoption.parameters['robot']['actuators']
     return sections, motors, run, adoption.standing.posture
+
+
+@pytest.fixture(autouse=True)
+def pressed(monkeypatch):
+    """Press the feet a micrometre into the floor: on it, rounding decides which of them touch."""
+    start = Dynamics.start_state
+
+    def start_state(dynamics, *given):
+        q, v = start(dynamics, *given)
+        q[2] -= 1e-6
+        return q, v
+
+    monkeypatch.setattr(Dynamics, 'start_state', start_state)
 
 
 @pytest.mark.parametrize(
