@@ -95,7 +95,9 @@ class ImuCheck:
         self._pressed += heard * self._by_feet(measurement)
         if self._shoved <= SHOVE_TIME + 1e-6:  # stamps are rounded
             return None
-        unseen = min(math.hypot(*row) for row in (self._claimed - moved + self._seen).tolist())
+        # legs that slip show what is not there: no more can be wrong than is said
+        shown = np.vstack((moved - self._seen, np.zeros(3)))
+        unseen = min(math.hypot(*row) for row in (self._claimed - shown).tolist())
         stumbles = self._pressed @ self._claimed > STUMBLES * self._claimed @ self._claimed
         if stumbles or unseen <= UNSEEN * self._gravity:
             return None

@@ -51,6 +51,7 @@ ALIKE = 0.25  # of the larger energy, of two that may be the same but for a dela
 FASTEST = 12.0  # m/s^2 by which legs that rest cannot accelerate the IMU
 LATE, EXPLAINED_BY_DELAY = 0.1, 0.25  # of the energy: a difference, and what a delay leaves of it
 WINDOW, OFFSET = 20, 4.5  # looks, m/s^2: no robot goes ever faster for so long, but in a fall
+UNSHOWN = 0.5  # of a change of velocity: less, and legs or feet show it, as in a push or a slip
 LONGER = 10  # times the patience: a sole that tilts on an edge looks like an IMU that is turned
 AXES = 'xyz'
 GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
@@ -68,6 +69,16 @@ class Look(NamedTuple):
     firm: list[bool]  # which feet carry
     stamp: float
     load: float  # mean of all feet since the last look, of the weight
+    pressed: np.ndarray  # by the feet, mean since the last look, in the world, m/s^2
+
+
+class Felt(NamedTuple):
+    """What the IMU felt at one look beyond gravity, and what else shows it."""
+
+    own: np.ndarray  # in axes of the IMU, m/s^2
+    claimed: np.ndarray  # the same in the world
+    pressed: np.ndarray  # by the feet, in the world
+    moving: list[np.ndarray]  # velocity of the IMU in the world if a foot rests, each, m/s
 
 
 class Moments:
@@ -202,13 +213,14 @@ class LieDetector:
         """Forget the past."""
         self._looks: deque[Look] = deque(maxlen=CURVE + 1)
         self._turned, self._pushed = np.zeros(3), np.zeros(3)
-        self._span, self._carried, self._next = 0.0, 0.0, -math.inf
+        self._span, self._next = 0.0, -math.inf
+        self._carried = np.zeros((len(self._feet), 3))
         self._stands = False  # whether all feet rest
         self._by_orientation, self._by_legs, self._orientation = (
             Moments(LEAST_TURN) for _ in range(3)
         )
         self._force = Moments(LEAST_FORCE)
-        self._felt: deque[np.ndarray] = deque(maxlen=WINDOW)  # beyond gravity, in axes of the IMU
+        self._felt: deque[Felt] = deque(maxlen=WINDOW)
         self._delays = {
             pair: Delay(*pair)
             for pair in ((GYRO, ORIENTATION), (GYRO, ENCODERS), (ORIENTATION, ENCODERS))
@@ -227,8 +239,7 @@ class LieDetector:
         self._turned += heard * measurement.angular_velocity
         self._pushed += heard * measurement.linear_acceleration
         self._span += heard
-        forces = measurement.foot_force
-        self._carried += heard * float(np.sqrt(np.einsum('ia,ia->i', forces, forces)).sum())
+        self._carried += heard * measurement.foot_force
         if silent:
             self._looks.clear()
         if measurement.stamp < self._next - 1e-6:
@@ -254,6 +265,8 @@ class LieDetector:
         rotation, span = _rotation(measurement.orientation), max(self._span, 1e-9)
         force = rotation @ self._pushed / span
         self._pushed, self._span = np.zeros(3), 0.0
+        carried = self._carried / span
+        pressed = sum(rows @ force for rows, force in zip(feet, carried, strict=True))
         loads = [math.hypot(*force) for force in measurement.foot_force.tolist()]
         self._looks.append(
             Look(
@@ -265,10 +278,11 @@ class LieDetector:
                 places,
                 [load > self._firm for load in loads],
                 measurement.stamp,
-                self._carried / span / self._legs.weight,
+                float(np.linalg.norm(carried, axis=1).sum()) / self._legs.weight,
+                rotation @ pressed * self._gravity / self._legs.weight,
             )
         )
-        self._carried = 0.0
+        self._carried[:] = 0.0
 
     def _judge(self) -> tuple[str, str] | None:
         looks = self._looks
@@ -295,10 +309,15 @@ class LieDetector:
             told[ENCODERS] = legs
         for (one, other), delay in self._delays.items():
             delay.add(kept, (told[one], told[other]) if other in told else None)
-        up = self._gravity * now.rotation[2]
+        up = np.array((0.0, 0.0, self._gravity))
         # exactly zero says an IMU without an accelerometer
-        feels = now.load > FELT and now.force.any()
-        self._felt.append(now.rotation.T @ now.force - up if feels else np.zeros(3))
+        claimed = float(now.load > FELT and now.force.any()) * (now.force - up)
+        span = now.stamp - before.stamp
+        moving = [
+            (before.rotation @ before.places[foot] - now.rotation @ now.places[foot]) / span
+            for foot in rested
+        ]
+        self._felt.append(Felt(now.rotation.T @ claimed, claimed, now.pressed - up, moving))
         if len(looks) > CURVE:
             self._feel(kept)
         return self._decide()
@@ -320,13 +339,20 @@ class LieDetector:
             for foot in range(len(self._feet))
         ]
         # the mean that gives the same second difference
-        said = back @ (WEIGHTS @ np.array([look.force for look in looks])[1:])
+        said, pressed = (
+            back @ (WEIGHTS @ np.array([getattr(look, name) for look in looks])[1:])
+            for name in ('force', 'pressed')
+        )
         up = self._gravity * back[:, 2]
         rows = [back @ row / span**2 + up for row in curves]
         stood = [foot for foot in stood if float(np.linalg.norm(rows[foot] - up)) < FASTEST]
         if not stood:
             return
-        errors = [float(np.linalg.norm(row - said)) for row in rows]
+
+        def off(row: np.ndarray) -> float:
+            return float(np.linalg.norm(row - said))
+
+        errors = [off(row) for row in rows]
         best = int(np.argmin(errors))
         if self._in_space and best not in stood and last.firm[best]:
             return  # it has just begun to carry: the estimator bears another sensor that lies
@@ -335,7 +361,8 @@ class LieDetector:
             self._swings[foot] = self._swings[foot] + 1 if swings and errors[best] < REST else 0
         if any(self._swings):
             return
-        known = rows[min(stood, key=lambda foot: errors[foot])]
+        # where feet slip or trip, they feel what throws the robot
+        known = min(pressed, rows[min(stood, key=lambda foot: errors[foot])], key=off)
         self._force.add(kept, said, known)
 
     def _decide(self) -> tuple[str, str] | None:
@@ -410,14 +437,30 @@ class LieDetector:
         """Return in words by how much the IMU feels too much for too long, or ''."""
         if len(self._felt) < WINDOW:
             return ''
-        mean = np.mean(self._felt, axis=0)
+        mean = np.mean([row.own for row in self._felt], axis=0)
         axis = int(np.abs(mean).argmax())
-        if abs(mean[axis]) < OFFSET:
+        if abs(mean[axis]) < OFFSET or self._is_shown():
             return ''
         return (
             f'the accelerometer is off along {AXES[axis]} by {mean[axis]:.2g} m/s^2: for '
             f'{WINDOW * STEP:g} s the robot would have gone ever faster'
         )
+
+    def _is_shown(self) -> bool:
+        """Return whether feet feel the change of velocity that the IMU does, or legs show it.
+
+        A push moves legs that rest; where feet slip or trip, they are what throws the robot.
+        """
+        rows = list(self._felt)
+        claimed = STEP * np.array([row.claimed for row in rows])
+        off = [claimed - STEP * np.array([row.pressed for row in rows])]
+        known = [i for i, row in enumerate(rows) if row.moving] or [0]
+        first, last = known[0], known[-1]
+        for before in rows[first].moving:
+            for after in rows[last].moving:
+                off.append(np.vstack((claimed[first + 1 : last + 1], before - after)))
+        left = min(float(np.linalg.norm(row.sum(axis=0))) for row in off)
+        return left < UNSHOWN * float(np.linalg.norm(claimed.sum(axis=0)))
 
     def _weigh(self) -> str:
         """Return in words that the IMU feels too little of what the feet carry, or ''."""

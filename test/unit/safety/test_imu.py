@@ -71,10 +71,10 @@ def test_an_impact_is_no_fault_once_it_walks(check):
     assert feel(check, (0.0, 0.0, -G), ticks=100) is not None  # and then it hangs upside down
 
 
-def shove(force, turning=0.0, silence=0.0, samples=25, pressed=0.0):
+def shove(force, turning=0.0, silence=0.0, samples=25, pressed=0.0, flips=math.inf):
     """Return the fault after a walker in space felt a force, m/s^2, for some samples of 2 ms.
 
-    Its feet are `pressed` by so much of it, kg.
+    Its feet are `pressed` by so much of it, kg. After `flips` samples it is the opposite.
     """
     robot = load_robot('walker3d').robot
     supervisor, measurement = Supervisor(robot, SafetyParameters.read({}), period=0.002), None
@@ -83,7 +83,7 @@ def shove(force, turning=0.0, silence=0.0, samples=25, pressed=0.0):
         measurement.stamp += 0.002 if tick != 51 else 0.002 + silence
         measurement.linear_acceleration[:] = 1e-3 * (tick % 2), 0.0, G
         if tick >= 50:
-            measurement.linear_acceleration[0] += force
+            measurement.linear_acceleration[0] += force if tick < 50 + flips else -force
             measurement.foot_force[0] = 0.0, 0.0, 98.1
             measurement.foot_force[1] = pressed * force, 0.0, 0.0
             measurement.angular_velocity[1] += 0.002 * turning
@@ -104,6 +104,11 @@ def test_a_push_that_the_legs_show_is_no_lie():
     assert shove(30.0, turning=30.0 / 0.9) is None
     fault = shove(30.0)
     assert fault.code == 'accelerometer' and 'no leg' in fault.message
+
+
+def test_a_foot_that_slips_is_no_lie():
+    """If it failed, a leg that shows what is not there would accuse an IMU that felt hardly any."""
+    assert shove(40.0, turning=-40.0, flips=10) is None
 
 
 def test_a_stumble_that_the_feet_feel_is_no_lie():

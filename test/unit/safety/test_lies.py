@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
-from walking_control.safety.lies import Delay
+from walking_control.safety.lies import Delay, LieDetector
 from walking_control.safety.repeats import RepeatCheck
+from walking_control.simulation.injection import turned
 
 ROBOT = load_robot('walker3d').robot
-HEARD = 0.002  # s
+HEARD, G = 0.002, 9.81  # s, m/s^2
 
 
 def hear(spoil, count=400, noise=1.0):
@@ -113,3 +115,42 @@ def test_a_turn_that_is_late_is_named(late):
     for now in range(5, 100):
         delay.add(0.94, (turns[now], turns[now] + rng.normal(0.0, 0.01, 3)))
     assert delay.late() is None
+
+
+def throw(turns, presses, speed=2.5):
+    """Return what is said of a walker that gains speed ahead within 0.1 s, m/s, by its IMU.
+
+    Args:
+        turns: Whether it turns over its feet meanwhile, as one that is pushed.
+        presses: Whether its feet feel what throws it, as where one slips or meets an edge.
+        speed: That it gains.
+    """
+    legs, told, found = Dynamics(ROBOT, G), Measurement(ROBOT), None
+    legs.move(legs.configuration(np.zeros(len(ROBOT.joints))), np.zeros(legs.nv))
+    imu = legs.data.oMf[legs.frame(ROBOT.imu_link)].translation
+    away = imu - legs.foot_position(ROBOT.feet[0])
+    radius, mass = float(away[2]), legs.weight / G
+    detector = LieDetector(ROBOT, G, 3, soles=False)
+    told.foot_force[:, 2], angle = 0.5 * legs.weight, 0.0
+    for tick in range(450):
+        told.stamp = HEARD * tick
+        pushed = 200 <= tick < 250
+        rate = speed / radius * min(max(tick - 200, 0) / 50, 1.0)
+        angle += HEARD * float(told.angular_velocity[1])
+        told.angular_velocity[1] = rate * turns
+        told.orientation[:] = turned(np.array((0.0, 0.0, 0.0, 1.0)), angle)
+        # along and across the way of the IMU about the feet, or straight ahead
+        force = np.array((pushed * speed / 0.1, 0.0, -radius * rate * rate * turns))
+        up = np.array((-np.sin(angle), 0.0, np.cos(angle)))
+        told.linear_acceleration[:] = force + G * up
+        told.foot_force[:, 0] = 0.5 * mass * force[0] * presses
+        found = found or detector.watch(told, HEARD, False)
+    return found
+
+
+def test_a_push_or_a_stumble_is_no_lie():
+    """Legs or feet show what threw the robot: it would be stopped in the step that saves it."""
+    assert throw(turns=True, presses=False) is None
+    assert throw(turns=False, presses=True) is None
+    code, words = throw(turns=False, presses=False)
+    assert code == 'accelerometer' and 'ever faster' in words

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Healthy walks, and how often a sensor is called a liar there.
+
+    python benchmarks/false_names.py [--walks flat stairs ...] [--seeds 2] [--duration 10]
+        [--noise lab]
+
+Walker3d in MuJoCo with natural_walking and stepping: on the level floor, ramps, strips, tiles and
+stairs, on ice, and pushed. What a check says is noted and changes nothing, so that one walk tells
+of each check. A fault that says a sensor lies is a false name; those of the last second before a
+fall stand apart. Names of one code within a second are one.
+"""
+
+import argparse
+from contextlib import nullcontext
+import math
+from typing import NamedTuple
+from unittest.mock import patch
+
+from natural_walking import edges, leaning
+
+from walking_control.control_loop import ControlLoop
+from walking_control.loading import load_robot
+from walking_control.safety.faults import FALL
+from walking_control.safety.supervisor import Supervisor
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.simulation.sensors import noise_overrides
+from walking_control.simulation.simulate import run_plant
+
+NAMES = (
+    'accelerometer',
+    'contradiction',
+    'foot_force',
+    'gyroscope',
+    'imu_frozen',
+    'imu_gravity',
+    'jump',
+    'orientation',
+    'stuck_contact',
+)
+BEFORE = 1.0  # s before a fall, and between two names
+SLOW, FAST = 0.5, 0.8  # m/s
+PUSHES = 0.2, 0.5, 0.8  # N s/kg
+
+
+class Walk(NamedTuple):
+    """A walk.
+
+    Attributes:
+        words: Disturbances for a seed.
+        lean: Of the floor across, rad.
+        sets: Values of the robot file beside those of all walks.
+    """
+
+    words: object = lambda seed: []
+    lean: float = 0.0
+    sets: tuple = ()
+
+
+def _ramp(degrees):
+    return Walk(lambda seed: [f'slope_change={-math.radians(degrees):.6f}@0.6m'])
+
+
+def _edges(kind, height):
+    return Walk(lambda seed: edges(kind, height, seed))
+
+
+def _pushes(size):
+    """Return pushes every two seconds, each from another side."""
+    return Walk(
+        lambda seed: [
+            f'push={size}@{count}:direction={(137 * (count + 7 * seed)) % 360}'
+            for count in range(8, 60, 8)
+        ]
+    )
+
+
+WALKS = {
+    'flat': Walk(),
+    **{f'ramp {degrees:+d}': _ramp(degrees) for degrees in (-8, -5, 5, 8)},
+    'cross 5': Walk(lambda seed: ['step_up=0.0000001@1'], math.radians(5.0)),
+    **{f'strips {100 * h:g} cm': _edges('strips', h) for h in (0.02, 0.05)},
+    'tiles 3 cm': _edges('tiles', 0.03),
+    **{f'stairs {100 * h:g} cm': _edges('stairs', h) for h in (0.03, 0.05)},
+    'ice': Walk(sets=(('world.friction', 0.3),)),
+    **{f'pushes {size:g}': _pushes(size) for size in PUSHES},
+}
+LAWS = {'natural_walking': (SLOW, FAST), 'stepping': (0.3,)}
+
+
+def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
+    """Return for how long a robot walked, s, names, and whether it fell.
+
+    A name: stamp, code, words, and whether it stood within `BEFORE` of a fall.
+
+    Args:
+        walk: The `Walk`.
+        law: Name of the controller.
+        speed: m/s.
+        seed: Of floor and sensors.
+        duration: s.
+        noise: Of the sensors.
+        robot: Its name.
+    """
+    heard, catch = [], Supervisor.latch
+
+    def latch(supervisor, code, message, stamp, stands=None):
+        if code in NAMES:
+            heard.append((stamp, code, message))
+        else:
+            catch(supervisor, code, message, stamp, stands)
+
+    sets = [(f'{law}.speed', speed), ('sensors.seed', seed), *noise_overrides(noise), *walk.sets]
+    robot_file = load_robot(robot, sets, controller=law)
+    robot_file, law, plant = choose_parts(robot_file, None, None)
+    with (
+        patch.object(Supervisor, 'latch', latch),
+        leaning(walk.lean) if walk.lean else nullcontext(),
+    ):
+        plant = make_plant(robot_file, plant)
+        plan_disturbances(plant, walk.words(seed))
+        run = run_plant(plant, ControlLoop(robot_file, law), robot_file.start, duration)
+    fell = run.fault is not None and run.fault.code == FALL
+    end = run.time[-1] - (BEFORE if fell else 0.0)
+    names, last = [], {}
+    for stamp, code, words in heard:
+        if stamp - last.get(code, -math.inf) > BEFORE:
+            names.append((stamp, code, words, stamp > end))
+        last[code] = stamp
+    return max(end, 0.0), names, fell
+
+
+def main():
+    """Print a row for each walk."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--walks', nargs='+', default=[*WALKS], choices=[*WALKS])
+    parser.add_argument('--laws', nargs='+', default=[*LAWS], choices=[*LAWS])
+    parser.add_argument('--speeds', nargs='+', type=float, help='of each law')
+    parser.add_argument('--seeds', type=int, default=2)
+    parser.add_argument('--duration', type=float, default=10.0)
+    parser.add_argument('--noise', default='lab')
+    options = parser.parse_args()
+    print('| walk | law | walked, s | falls | false names | before a fall |')
+    print('|---|---|---|---|---|---|')
+    total, count = 0.0, 0
+    for name in options.walks:
+        for law in options.laws:
+            rows = [
+                listen(WALKS[name], law, speed, seed, options.duration, options.noise)
+                for speed in options.speeds or LAWS[law]
+                for seed in range(1, options.seeds + 1)
+            ]
+            walked, names = sum(row[0] for row in rows), [each for row in rows for each in row[1]]
+            early = sum(not falling for *_, falling in names)
+            total, count = total + walked, count + early
+            falls = sum(row[2] for row in rows)
+            print(
+                f'| {name} | {law} | {walked:.0f} | {falls} | {early} | {len(names) - early} |',
+                flush=True,
+            )
+            for stamp, code, words, falling in names:
+                when = ', before a fall' if falling else ''
+                print(f'  {stamp:.2f} s{when}: {code}: {words}', flush=True)
+    print(
+        f'{count} false names in {total:.0f} s of walking: {3600.0 * count / total:.1f} in an hour'
+    )
+
+
+if __name__ == '__main__':
+    main()
