@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walk around a disturbance: its steps, energies and efforts ([DS09] Figs. 5.8, 5.10, 5.11)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.walk import draw_bones, shade_stance
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots.walk import bones, stance
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.runs import quantities
@@ -34,13 +38,6 @@ def describe(disturbance: Disturbance) -> str:
     return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
 
 
-def mark_time(axis: style.Axes, run: Run) -> None:
-    """Mark the first disturbance by a line in a plot over time."""
-    row = quantities.disturbed_row(run)
-    if row is not None:
-        axis.axvline(run.time[row], color=style.MARK, linewidth=1.2, linestyle='--', zorder=1.5)
-
-
 def plot_disturbed_walk(run: Run) -> style.Figure | None:
     """Draw the steps around the first disturbance; None without one."""
     if not run.disturbances or len(quantities.touchdowns(run)) < 2:
@@ -54,21 +51,23 @@ def plot_walks(shown: Sequence[tuple[str, Run]]) -> style.Figure:
     Args:
         shown: Title and run of each.
     """
-    rows = -(-len(shown) // 2)
     texts = min(LEVELS, max(len(run.disturbances) for _, run in shown))
-    figure, axes = style.new_figure(
-        rows, width=13.0, height=2.25 + 0.3 * texts, columns=min(2, len(shown))
+    last = len(shown) - 2
+    figure = style.draw_panels(
+        [
+            Panel(
+                title,
+                '' if i % 2 else 'up (m)',
+                [partial(draw_walk, run=run)],
+                'forward of the disturbance (m)' if i >= last else '',
+            )
+            for i, (title, run) in enumerate(shown)
+        ],
+        columns=min(2, len(shown)),
+        width=13.0,
+        height=2.25 + 0.3 * texts,
     )
-    for axis, (title, run) in zip(axes, shown, strict=False):
-        draw_walk(axis, run)
-        axis.set_title(title, loc='left', fontsize=11)
-    _same_limits(axes[: len(shown)])
-    for axis in axes[len(shown) :]:
-        axis.set_visible(False)
-    for axis in axes[max(0, len(shown) - 2) : len(shown)]:
-        axis.set_xlabel('forward of the disturbance (m)')
-    for axis in axes[::2]:
-        axis.set_ylabel('up (m)')
+    _same_limits(figure.axes[: len(shown)])
     style.add_foot_legend(figure, shown[0][1].robot)
     return figure
 
@@ -92,8 +91,12 @@ def draw_walk(axis: style.Axes, run: Run) -> None:
     for begin, end in zip(begins, [*begins[1:], rows.stop], strict=True):
         for k, row in enumerate(np.linspace(begin, end - 1, POSES).round().astype(int)):
             points = tilt(skeleton.points(run.q[row])[:, ::2] - origin, run.world.slope)
-            last = end == len(run.time) and k == POSES - 1
-            _draw_pose(axis, skeleton, points, strong=k == 0 or last)
+            strong = k == 0 or (end == len(run.time) and k == POSES - 1)
+            look = {'linewidth': 2.2 if strong else 1.4, 'alpha': 1.0 if strong else 0.22}
+            middle = {'color': style.NEUTRAL if strong else style.FAINT, 'markersize': 4}
+            for each in bones(skeleton, points, zorder=3 if strong else 2, **look):
+                each(axis)
+            axis.plot(*points[skeleton.base], 'o', zorder=4 if strong else 2, **middle)
     floor = tilt(quantities.floor_profile(run, places) - origin, run.world.slope)
     axis.plot(*floor.T, color='black', linewidth=1.4)
     ends = run.base.position[[rows.start, rows.stop - 1], ::2]
@@ -146,18 +149,6 @@ def _origin(run: Run, places: np.ndarray) -> np.ndarray:
     return _place_of(run, places, first) if first.step < len(places) else places[-1, ::2]
 
 
-def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
-    look = {'zorder': 3, 'linewidth': 2.2} if strong else {'zorder': 2, 'linewidth': 1.4}
-    draw_bones(axis, skeleton, points, alpha=1.0 if strong else 0.22, **look)
-    axis.plot(
-        *points[skeleton.base],
-        'o',
-        color=style.NEUTRAL if strong else style.FAINT,
-        markersize=4,
-        zorder=4 if strong else 2,
-    )
-
-
 def plot_energies(run: Run) -> style.Figure | None:
     """Draw the energies of a run of curve tracking; None of another run."""
     if 'kinetic_energy_desired' not in run.telemetry:
@@ -171,31 +162,20 @@ def plot_walk_energies(shown: Sequence[tuple[str, Run, dict[str, np.ndarray]]]) 
     Args:
         shown: Title, run and energies, see `observe_energies`, of each.
     """
-    figure, axes = style.new_figure(
-        len(shown), width=12.0, height=1.9, columns=2, width_ratios=(1.7, 1.0)
-    )
+    panels = []
     for i, (title, run, energies) in enumerate(shown):
-        rows = quantities.rows_around(run, 2, 6)
-        energy, across = axes[2 * i : 2 * i + 2]
-        draw_energies(energy, run, rows, energies)
-        draw_undesired(across, run, rows, energies)
-        style.label(energy, title, ylabel='energy (J)')
-    _frame_survivors(axes[: 2 * len(shown) : 2], [run for _, run, _ in shown])
-    axes[1].set_title('kinetic, undesired', loc='left', fontsize=11)
-    for axis in axes[-2:]:
-        axis.set_xlabel('time (s)')
-    lines = {
-        line.get_label(): line
-        for axis in axes[::2]
-        for line in axis.get_lines()
-        if not line.get_label().startswith('_')
-    }
-    figure.legend(
-        lines.values(), lines.keys(), loc='outside lower center', ncols=len(lines), frameon=False
-    )
-    style.add_foot_legend(
-        figure, shown[0][1].robot, '(band: stance)', extra=('disturbance (dashed)', style.MARK)
-    )
+        rows, last = quantities.rows_around(run, 2, 6), i == len(shown) - 1
+        x, words = 'time (s)' if last else '', '' if i else 'kinetic, undesired'
+        panels.append(Panel(title, 'energy (J)', energy_marks(run, rows, energies), x))
+        panels.append(Panel(words, '', undesired_marks(run, rows, energies), x))
+    figure = style.draw_panels(panels, columns=2, width=12.0, height=1.9, width_ratios=(1.7, 1.0))
+    _frame_survivors(figure.axes[::2], [run for _, run, _ in shown])
+    handles, names = zip(*(axis.get_legend_handles_labels() for axis in figure.axes[::2]))
+    lines = dict(zip(chain(*names), chain(*handles)))
+    look = {'loc': 'outside lower center', 'ncols': len(lines), 'frameon': False}
+    figure.legend(lines.values(), lines.keys(), **look)
+    disturbed = 'disturbance (dashed)', style.MARK
+    style.add_foot_legend(figure, shown[0][1].robot, '(band: stance)', disturbed)
     return figure
 
 
@@ -208,42 +188,41 @@ def _frame_survivors(axes: Sequence[style.Axes], runs: Sequence[Run]) -> None:
         axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
 
 
-def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]) -> None:
-    """Draw potential, kinetic and desired energy over time, and the tank where there is one.
+def energy_marks(run: Run, rows: slice, energies: dict[str, np.ndarray]) -> list[Mark]:
+    """Return potential, kinetic and desired energy over time, and the tank where there is one.
 
     Args:
-        axis: Axes.
-        energies: What `observe_energies` gives of the run.
+        run: The `Run`.
+        rows: Of it that are drawn.
+        energies: What `observe_energies` gives of it.
     """
-    time, first = run.time[rows], rows.start
+    first, tank = rows.start, run.telemetry.get('tank_level')
     rest = energies['potential_energy'][first]
     lines = [
         ('potential', energies['potential_energy'] - rest, ORANGE, '-'),
         ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
         ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
         ('desired energy', energies['desired_energy'] - rest, style.NEUTRAL, '--'),
+        *([] if tank is None else [('tank', tank - tank[first], GREEN, '-')]),
     ]
-    tank = run.telemetry.get('tank_level')
-    if tank is not None:
-        lines.append(('tank', tank - tank[first], GREEN, '-'))
+    return [*_curves(run, rows, lines, 1.6), *_over_time(run, rows)]
+
+
+def _curves(run: Run, rows: slice, lines: Iterable[Any], width: float) -> Iterator[Mark]:
+    """Yield what draws lines: name, values, colour, dashes."""
     for name, values, colour, dashes in lines:
-        axis.plot(time, values[rows], dashes, color=colour, linewidth=1.6, label=name)
-    _over_time(axis, run, rows)
+        look = {'color': colour, 'linewidth': width, 'label': name}
+        yield mark('plot', run.time[rows], values[rows], dashes, **look)
 
 
-def draw_undesired(
-    axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]
-) -> None:
-    """Draw the undesired kinetic energy over time, by orders of magnitude."""
-    time = run.time[rows]
-    axis.semilogy(
-        time,
-        np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
-        color=PURPLE,
-        linewidth=1.6,
-    )
-    axis.set_ylim(LEAST, 50.0)
-    _over_time(axis, run, rows)
+def undesired_marks(run: Run, rows: slice, energies: dict[str, np.ndarray]) -> list[Mark]:
+    """Return the undesired kinetic energy over time, by orders of magnitude."""
+    energy = np.maximum(energies['kinetic_energy_undesired'][rows], LEAST)
+    return [
+        mark('semilogy', run.time[rows], energy, color=PURPLE, linewidth=1.6),
+        mark('set_ylim', LEAST, 50.0),
+        *_over_time(run, rows),
+    ]
 
 
 def plot_effort_parts(run: Run) -> style.Figure | None:
@@ -252,49 +231,26 @@ def plot_effort_parts(run: Run) -> style.Figure | None:
         return None
     # the ankle first, as in the book
     efforts = sorted(run.robot.efforts, key=lambda effort: effort != 'ground_torque')
-    figure, axes = style.new_figure(
-        len(efforts), width=11.0, height=1.7, columns=len(PARTS), sharex=True
+    rows, panels = quantities.rows_around(run, 1, 4), []
+    look = {'borderaxespad': 0.0, 'borderpad': 0.0, 'ncols': 2, 'fontsize': 10, 'frameon': False}
+    above = {'loc': 'lower left', 'bbox_to_anchor': (0.0, 1.12), **look}  # where no curve is
+    for effort in efforts:
+        name = 'ankle' if effort == 'ground_torque' else in_words(effort)
+        for i, parts in enumerate(PARTS):
+            lines = [
+                (part, run.telemetry[f'{part}_{effort}'], colour, dashes)
+                for part, colour, dashes in parts
+            ]
+            marks = [*_curves(run, rows, lines, 1.5), _frame, *_over_time(run, rows)]
+            legend = above if effort == efforts[0] else None
+            panels.append(Panel('', '' if i else name, marks, legend=legend))
+    figure = style.draw_panels(
+        panels, 'time (s)', columns=len(PARTS), width=11.0, height=1.7, sharex=True
     )
-    grid = np.array(axes, dtype=object).reshape(len(efforts), len(PARTS))
-    for row, effort in zip(grid, efforts, strict=True):
-        draw_effort_parts(row, run, effort)
-        row[0].set_ylabel('ankle' if effort == 'ground_torque' else in_words(effort))
-    for axis in grid[0]:  # above the axes, where no curve is
-        axis.legend(
-            loc='lower left',
-            bbox_to_anchor=(0.0, 1.12),
-            borderaxespad=0.0,
-            borderpad=0.0,
-            ncols=2,
-            fontsize=10,
-            frameon=False,
-        )
     figure.supylabel('effort (N m)', fontsize=11)
-    _finish(figure, grid[-1], run, quantities.rows_around(run, 1, 4))
+    disturbed = ('disturbance (dashed)', style.MARK) if run.disturbances else None
+    style.add_foot_legend(figure, run.robot, '(band: stance)', disturbed)
     return figure
-
-
-def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:
-    """Draw the parts of one effort into three axes.
-
-    Args:
-        axes: Three axes: large parts that cancel, corrections, total.
-        run: The `Run` of curve tracking.
-        effort: Name of the effort.
-    """
-    rows = quantities.rows_around(run, 1, 4)
-    for axis, parts in zip(axes, PARTS, strict=True):
-        for part, colour, dashes in parts:
-            axis.plot(
-                run.time[rows],
-                run.telemetry[f'{part}_{effort}'][rows],
-                dashes,
-                color=colour,
-                linewidth=1.5,
-                label=part,
-            )
-        _frame(axis)
-        _over_time(axis, run, rows)
 
 
 def _frame(axis: style.Axes) -> None:
@@ -306,20 +262,11 @@ def _frame(axis: style.Axes) -> None:
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
-def _over_time(axis: style.Axes, run: Run, rows: slice) -> None:
-    """Mark stance and disturbance in axes that span the time of rows; one row gets a width."""
-    time = run.time[rows]
-    shade_stance(axis, run, rows)
-    mark_time(axis, run)
-    axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
-
-
-def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice) -> None:
-    for axis in axes:
-        axis.set_xlabel('time (s)')
-    style.add_foot_legend(
-        figure,
-        run.robot,
-        '(band: stance)',
-        extra=('disturbance (dashed)', style.MARK) if run.disturbances else None,
-    )
+def _over_time(run: Run, rows: slice) -> Iterator[Mark]:
+    """Yield what marks stance and disturbance over the time of rows; one row gets a width."""
+    yield from stance(run, rows)
+    row, (begin, end) = quantities.disturbed_row(run), run.time[rows][[0, -1]]
+    if row is not None:
+        look = {'color': style.MARK, 'linewidth': 1.2, 'linestyle': '--', 'zorder': 1.5}
+        yield mark('axvline', run.time[row], **look)
+    yield mark('set_xlim', begin, max(end, begin + 1e-3))

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks in space from above ([DS09] Figs. 5.18 to 5.22): feet, speeds, steps."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.walk import draw_steps
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots.walk import step_marks
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import place_soles, sole_corners
 from walking_control.runs.quantities import touchdowns
@@ -15,6 +18,11 @@ PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg
 ROUTE = 0.6  # m around a walk with segments, for their names
 APART = 0.3  # m between the names of two segments
 STOOD = 0.5  # part of a step after which its foot stands
+PARTS = {  # of a velocity, and their units
+    'ahead: mean of each stride; red: asked for': 'm/s',
+    'to the left': 'm/s',
+    'turning left': 'rad/s',
+}
 WIDEST = 12.0  # length over width of a walk from which on both have scales of their own
 
 
@@ -57,42 +65,36 @@ def plot_footprints(run: Run) -> style.Figure | None:
     room = ROUTE if run.route is not None else 0.25
     low, high = reach.min(axis=0) - room, reach.max(axis=0) + room
     wide, tall = high - low
-    width = 11.0
-    figure, (axis,) = style.new_figure(
-        1, width=width, height=min(9.0, max(2.4, width * tall / wide))
-    )
-    axis.plot(*base.T, color=style.FAINT, linewidth=1.2)
+    marks = [mark('plot', *base.T, color=style.FAINT, linewidth=1.2)]
     for _, foot, outline in prints:
-        if len(outline) > 1:
-            axis.fill(*outline.T, facecolor=style.FOOT_COLOURS[foot], alpha=0.75, linewidth=0)
-        else:
-            axis.plot(*outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
-    _mark_route(axis, run)
+        colour = style.FOOT_COLOURS[foot]
+        marks.append(
+            mark('fill', *outline.T, facecolor=colour, alpha=0.75, linewidth=0)
+            if len(outline) > 1
+            else mark('plot', *outline.T, 'o', color=colour, markersize=4)
+        )
+    marks += _route(run)
     if 'wanted_aside' in run.telemetry:
         heading = run.telemetry['heading']
         off = run.telemetry['wanted_aside'] - run.telemetry['aside']
         wanted = base + off[:, None] * np.column_stack((-np.sin(heading), np.cos(heading)))
-        axis.plot(*wanted[1:].T, ':', color=style.NEUTRAL, linewidth=1.4, zorder=1)
-    for tip, tail in arrows:
-        axis.annotate(
-            '', tip, tail, arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2}
-        )
-    style.label(
-        axis,
-        'from above: footprints, path of the base',
-        'y (m)',
-        'x (m)',
-        xlim=(low[0], high[0]),
-        ylim=(low[1], high[1]),
-        aspect='equal' if wide < WIDEST * tall else 'auto',
-        adjustable='box',
-    )
+        look = {'color': style.NEUTRAL, 'linewidth': 1.4, 'zorder': 1}
+        marks.append(mark('plot', *wanted[1:].T, ':', **look))
+    marks += [style.arrow(tail, tip, style.MARK, 2.2) for tip, tail in arrows]
+    more = {
+        'xlim': (low[0], high[0]),
+        'ylim': (low[1], high[1]),
+        'aspect': 'equal' if wide < WIDEST * tall else 'auto',
+        'adjustable': 'box',
+    }
+    panel = Panel('from above: footprints, path of the base', 'y (m)', marks, 'x (m)', more=more)
+    figure = style.draw_panels([panel], width=11.0, height=min(9.0, max(2.4, 11.0 * tall / wide)))
     style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if arrows else None)
     return figure
 
 
-def _mark_route(axis: style.Axes, run: Run) -> None:
-    """Name the segments where they begin, those of one place together."""
+def _route(run: Run) -> Iterator[Mark]:
+    """Yield what names the segments where they begin, those of one place together."""
     marks: list[tuple[int, list[str]]] = []  # (row, names)
     for segment in run.route.segments if run.route is not None else ():
         if segment.begin > run.time[-1]:
@@ -108,17 +110,11 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
         place, left = run.base.position[row, :2], run.base.rotation[row, :2, 1]
         out = left * (1.0 if left @ (place - middle) > 0.0 else -1.0)  # away from the walk
         line = place + np.multiply.outer([0.18, 0.32], out)
-        axis.plot(*line.T, color=style.NEUTRAL, linewidth=0.8)
+        yield mark('plot', *line.T, color=style.NEUTRAL, linewidth=0.8)
         side = 'center' if abs(out[0]) < 0.5 else 'right' if out[0] < 0.0 else 'left'
         upright = 'center' if side != 'center' else 'bottom' if out[1] > 0.0 else 'top'
-        axis.text(
-            *line[1],
-            ', '.join(names),
-            fontsize=8.5,
-            color=style.NEUTRAL,
-            ha=side,
-            va=upright,
-        )
+        look = {'fontsize': 8.5, 'color': style.NEUTRAL, 'ha': side, 'va': upright}
+        yield mark('text', *line[1], ', '.join(names), **look)
 
 
 def plot_velocities(run: Run) -> style.Figure | None:
@@ -130,26 +126,23 @@ def plot_velocities(run: Run) -> style.Figure | None:
         [mean_velocity(run, first, last) for first, last in zip(rows[1:-2], rows[3:], strict=True)]
     )
     middle = run.time[rows[2:-1]]
-    figure, axes = style.new_figure(3, width=11.0, height=1.7, sharex=True)
-    names = (('ahead', 'm/s'), ('to the left', 'm/s'), ('turning left', 'rad/s'))
-    for part, (axis, (name, unit)) in enumerate(zip(axes, names, strict=True)):
-        for segment in run.route.segments if run.route is not None else ():
-            axis.plot(
-                [segment.begin, segment.end],
-                2 * [segment.velocity[part]],
-                color=style.MARK,
-                linewidth=1.2,
+    segments = run.route.segments if run.route is not None else ()
+    red, grey = {'color': style.MARK, 'linewidth': 1.2}, {'color': style.NEUTRAL, 'linewidth': 1.0}
+    hit = [mark('axvline', run.time[each.row], linestyle=':', **red) for each in pushes(run)]
+    panels = []
+    for part, (name, unit) in enumerate(PARTS.items()):
+        marks = [
+            each
+            for segment in segments
+            for ends in [[segment.begin, segment.end]]
+            for each in (
+                mark('plot', ends, 2 * [segment.velocity[part]], **red),
+                mark('axvline', segment.begin, color=style.FAINT, linewidth=0.7),
             )
-            axis.axvline(segment.begin, color=style.FAINT, linewidth=0.7)
-        axis.plot(middle, walked[:, part], '.-', color=style.NEUTRAL, linewidth=1.0, markersize=4)
-        style.label(
-            axis, name + (': mean of each stride; red: asked for' if part == 0 else ''), unit
-        )
-    for push in pushes(run):
-        for axis in axes:
-            axis.axvline(run.time[push.row], color=style.MARK, linewidth=1.2, linestyle=':')
-    axes[-1].set_xlabel('time (s)')
-    return figure
+        ]
+        curve = mark('plot', middle, walked[:, part], '.-', markersize=4, **grey)
+        panels.append(Panel(name, unit, [*marks, curve, *hit]))
+    return style.draw_panels(panels, 'time (s)', width=11.0, height=1.7, sharex=True)
 
 
 def plot_step_sizes(run: Run) -> style.Figure | None:
@@ -157,13 +150,11 @@ def plot_step_sizes(run: Run) -> style.Figure | None:
     sizes = step_sizes(run)
     if not len(sizes['time']):
         return None
-    figure, axes = style.new_figure(3, width=11.0, height=1.6, sharex=True)
-    for axis, (name, unit) in zip(
-        axes, (('length', 'm'), ('width', 'm'), ('duration', 's')), strict=True
-    ):
-        draw_steps(axis, sizes['time'], sizes[name], sizes['support'])
-        style.label(axis, f'{name} of the step', unit)
-    axes[-1].set_xlabel('time (s)')
+    panels = [
+        Panel(f'{name} of the step', unit, step_marks(sizes['time'], sizes[name], sizes['support']))
+        for name, unit in (('length', 'm'), ('width', 'm'), ('duration', 's'))
+    ]
+    figure = style.draw_panels(panels, 'time (s)', width=11.0, height=1.6, sharex=True)
     style.add_foot_legend(figure, run.robot, 'stands')
     return figure
 
@@ -177,11 +168,15 @@ def plot_stoppable(run: Run) -> style.Figure | None:
     if 'stoppable_steps' not in run.telemetry:
         return None
     steps, margin = (run.telemetry[f'stoppable_{name}'] for name in ('steps', 'margin'))
-    figure, (top, bottom) = style.new_figure(2, width=11.0, height=4.0)
-    top.plot(run.time, np.where(steps < 0, np.nan, steps), drawstyle='steps-post')
-    bottom.plot(run.time, margin)
-    for axis in (top, bottom):
-        style.shade(axis, run.time, steps < 0, style.MARK, 0.25)
-    style.label(top, 'steps until it would stand; shaded: no step would stop it', 'steps')
-    style.label(bottom, 'how much farther the fall might end', 'margin (m)', xlabel='time (s)')
-    return figure
+    lost = style.shade(run.time, steps < 0, style.MARK, 0.25)
+    count = mark('plot', run.time, np.where(steps < 0, np.nan, steps), drawstyle='steps-post')
+    panels = [
+        Panel('steps until it would stand; shaded: no step would stop it', 'steps', [count, lost]),
+        Panel(
+            'how much farther the fall might end',
+            'margin (m)',
+            [mark('plot', run.time, margin), lost],
+            'time (s)',
+        ),
+    ]
+    return style.draw_panels(panels, width=11.0, height=4.0)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of gaits: of a search, losses at impact, energy over steps, survived disturbances."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 import math
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from walking_control.lab.experiments.gait_search import GaitSearch
 from walking_control.lab.experiments.impact import losses_over_angle
 from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.walk import draw_bones, phase_planes, strengths
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots.walk import bones, phase_planes, strengths
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
@@ -23,6 +25,15 @@ from walking_control.runs.run import Run
 
 # axis across the picture, title, label
 _VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))
+_ATLAS: dict[str, Callable[[dict[str, Any]], Any]] = {  # of a cycle
+    'step length (m)': itemgetter('step_lengths'),
+    'step time (s)': itemgetter('step_times'),
+    'speed (m/s)': itemgetter('speed'),
+    'largest eigenvalue': lambda cycle: abs(cycle['eigenvalues'][0]),
+}
+_EVENTS = {'fold': 'o', 'period doubling': '^', 'torus': 's'}
+_JUMP = 'touchdown: feet change roles, the impact takes speed'
+_HIP = 'hip angle at touchdown (rad)'
 
 
 def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
@@ -30,21 +41,21 @@ def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
     robot, gait = found.robot_file.robot, found.result.gait
     q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
     views = _VIEWS[: len(robot.base.axes) - 1]
-    figure, axes = style.new_figure(1, height=4.6, columns=len(views), sharey=True)
     skeleton, shapes = _pose(robot, q)
-    slope = found.robot_file.values(World).slope
-    for strength, points in zip(strengths(poses), shapes, strict=True):
-        for axis, (across, _, _) in zip(axes, views, strict=True):
-            seen = tilt(points[:, ::2], slope) if across == 0 else points[:, 1:]
-            draw_bones(axis, skeleton, seen, alpha=strength, linewidth=2.4)
-    step = found.result.judgement.step
-    for axis, (across, title, xlabel) in zip(axes, views, strict=True):
+    slope, step = found.robot_file.values(World).slope, found.result.judgement.step
+    said, panels = f': step {100 * step[0]:.0f} cm in {gait.period:.2f} s', list[Panel]()
+    for across, title, xlabel in views:
+        seen = shapes[:, :, 1:] if across else [tilt(each[:, ::2], slope) for each in shapes]
+        marks = [
+            each
+            for strength, points in zip(strengths(poses), seen, strict=True)
+            for each in bones(skeleton, points, alpha=strength, linewidth=2.4)
+        ]
         lean = 0.0 if across else -np.tan(slope)
-        axis.axline((0.0, 0.0), slope=lean, color='black', linewidth=1.2)
-        if axis is axes[0]:
-            title += f': step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
-        ylabel = 'up (m)' if axis is axes[0] else ''
-        style.label(axis, title, ylabel, xlabel, aspect='equal')
+        marks.append(mark('axline', (0.0, 0.0), slope=lean, color='black', linewidth=1.2))
+        words, up = (title, '') if panels else (title + said, 'up (m)')
+        panels.append(Panel(words, up, marks, xlabel, more={'aspect': 'equal'}))
+    figure = style.draw_panels(panels, columns=len(views), height=4.6, sharey=True)
     style.add_foot_legend(figure, robot)
     return figure
 
@@ -64,36 +75,43 @@ def plot_motion(found: GaitSearch) -> style.Figure:
     time = np.linspace(0.0, gait.period, 300)
     q, v, _ = gait.motion(time)
     swing, stance = ({'color': colour} for colour in style.FOOT_COLOURS[1::-1])
+    ends = np.cumsum([phase.duration for phase in gait.phases])[:-1]
+    phases = [mark('axvline', end, color=style.FAINT, linewidth=1.0) for end in ends]
 
-    def by_coordinate(values: np.ndarray, named: bool = False) -> list[tuple[Any, dict[str, Any]]]:
+    def by_coordinate(x: np.ndarray, values: np.ndarray, named: bool = False) -> list[Mark]:
         return [
-            (values[:, i], {'color': colour, **({'label': name} if named else {})})
+            mark('plot', x, values[:, i], color=colour, label=name if named else None)
             for i, (name, colour) in enumerate(zip(robot.coordinates, cycle(style.COLOURS)))
         ]
 
-    figure, axes = style.draw_panels(
-        time,
-        [
-            style.Panel('minimal coordinates', 'rad', by_coordinate(q, True)),
-            style.Panel('rates', 'rad/s', by_coordinate(v)),
-            style.Panel(f'torques; cost {judgement.cost:.3g} N²m²s', 'N m', ()),
-            style.Panel('height of the swing foot', 'm', ()),
-            style.Panel('force of the floor: normal, dashed forward', 'N', ()),
-        ],
+    def over(values: np.ndarray, **look: Any) -> Mark:
+        return mark('plot', judgement.time, values, **look)
+
+    ahead = over(judgement.force[:, 0], linestyle='--', **stance)
+    panels = [
+        ('minimal coordinates', 'rad', by_coordinate(time, q, True)),
+        ('rates', 'rad/s', by_coordinate(time, v)),
+        (
+            f'torques; cost {judgement.cost:.3g} N²m²s',
+            'N m',
+            by_coordinate(judgement.time, judgement.effort),
+        ),
+        ('height of the swing foot', 'm', [over(judgement.foot[:, -1], **swing)]),
+        (
+            'force of the floor: normal, dashed forward',
+            'N',
+            [over(judgement.force[:, -1], **stance), ahead],
+        ),
+    ]
+    figure = style.draw_panels(
+        [Panel(title, unit, [*marks, *phases]) for title, unit, marks in panels],
+        'time (s)',
         height=1.75,
+        sharex=True,
     )
-    for values, look in by_coordinate(judgement.effort):
-        axes[2].plot(judgement.time, values, **look)
-    axes[3].plot(judgement.time, judgement.foot[:, -1], **swing)
-    axes[4].plot(judgement.time, judgement.force[:, -1], **stance)
-    axes[4].plot(judgement.time, judgement.force[:, 0], linestyle='--', **stance)
     widest = 6 + max(len(name) for name in robot.coordinates)  # letters and the line before them
-    figure.legend(
-        ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10, frameon=False
-    )
-    for axis in axes:
-        for end in np.cumsum([phase.duration for phase in gait.phases])[:-1]:
-            axis.axvline(end, color=style.FAINT, linewidth=1.0)
+    look = {'loc': 'outside upper right', 'fontsize': 10, 'frameon': False}
+    figure.legend(ncols=max(1, 110 // widest), **look)
     return figure
 
 
@@ -103,22 +121,17 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
     skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
     hip, swing = points[:, skeleton.base], points[:, skeleton.feet[1]]
     limbs = points[:, skeleton.feet[-1] + 1 :]
-    figure, axes = style.new_figure(1, height=3.2)
-    stance, mirror = np.zeros(3), np.eye(3)
+    stance, mirror, marks = np.zeros(3), np.eye(3), list[Mark]()
     for step in range(steps):
-        axes[0].plot(*(stance + swing @ mirror)[:, :2].T, color=style.FOOT_COLOURS[(step + 1) % 2])
-        axes[0].plot(*stance[:2], 'o', color=style.FOOT_COLOURS[step % 2])
-        axes[0].plot(*(stance + hip @ mirror)[:, :2].T, color=style.NEUTRAL)
-        for k in range(limbs.shape[1]):
-            axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=style.COLOURS[2])
+        paths = [(swing, style.FOOT_COLOURS[(step + 1) % 2]), (hip, style.NEUTRAL)]
+        paths += [(limbs[:, k], style.COLOURS[2]) for k in range(limbs.shape[1])]
+        for path, colour in paths:
+            marks.append(mark('plot', *(stance + path @ mirror)[:, :2].T, color=colour))
+        marks.insert(-1, mark('plot', *stance[:2], 'o', color=style.FOOT_COLOURS[step % 2]))
         stance, mirror = stance + mirror @ swing[-1], mirror @ REFLECTION
-    style.label(
-        axes[0],
-        f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
-        'to the left (m)',
-        'forward (m)',
-        aspect='equal',
-    )
+    title = f'paths of the feet, the hip (grey) and the head (green), {steps} steps'
+    panel = Panel(title, 'to the left (m)', marks, 'forward (m)', more={'aspect': 'equal'})
+    figure = style.draw_panels([panel], height=3.2)
     style.add_foot_legend(figure, robot)
     return figure
 
@@ -131,52 +144,44 @@ def plot_cost_over_speed(curves: Any) -> style.Figure:
             `gait_search.sweep_speed`.
     """
     names = sorted({name for rows in curves.values() for row in rows for name in row['parameters']})
-    figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
+    costs, adapted = list[Mark](), {name: list[Mark]() for name in names}
     for (title, rows), colour in zip(curves.items(), cycle(style.COLOURS)):
         speeds = [row['speed'] for row in rows]
-        costs = [row['cost'] if row['reason'] is None else np.nan for row in rows]
-        axes[0].semilogy(speeds, costs, 'o-', color=colour, label=title)
-        for axis, name in zip(axes[1:], names, strict=True):
+        cost = [row['cost'] if row['reason'] is None else np.nan for row in rows]
+        costs.append(mark('semilogy', speeds, cost, 'o-', color=colour, label=title))
+        for name, marks in adapted.items():
             values = [row['parameters'].get(name, np.nan) for row in rows]
-            axis.plot(speeds, values, 'o-', color=colour)
-            style.label(axis, name, 'value (SI)')
-    axes[0].legend()
-    style.label(axes[0], 'optimal cost on a fine grid', 'cost (N²m²s)')
-    axes[-1].set_xlabel('speed (m/s)')
-    return figure
+            marks.append(mark('plot', speeds, values, 'o-', color=colour))
+    panels = [
+        Panel('optimal cost on a fine grid', 'cost (N²m²s)', costs, legend={}),
+        *(Panel(name, 'value (SI)', marks) for name, marks in adapted.items()),
+    ]
+    return style.draw_panels(panels, 'speed (m/s)', height=2.4, sharex=True)
 
 
 def plot_atlas(result: Any) -> style.Figure:
     """Draw steps, speed and eigenvalues of the branches of `find_atlas` over the parameter."""
-    figure, axes = style.new_figure(4, height=2.2, sharex=True)
-    axes[3].axhline(1.0, color=style.NEUTRAL, linewidth=1.0)
-    style.label(axes[3], '', '', result['parameter'], ylim=(0.0, 3.0))
     looks = {'unstable': {'color': style.NEUTRAL, 'linestyle': ':'}}
+    drawn: dict[str, list[Mark]] = {name: [] for name in _ATLAS}
+    drawn['largest eigenvalue'].append(mark('axhline', 1.0, color=style.NEUTRAL, linewidth=1.0))
     for branch in result['branches']:
         cycles, strides = branch['cycles'], branch['strides']
         colour = {'color': style.COLOURS[int(math.log2(strides))]}
         looks[f'cycles of {strides} stride' + 's' * (strides > 1)] = colour
-        columns = {
-            'step length (m)': [cycle['step_lengths'] for cycle in cycles],
-            'step time (s)': [cycle['step_times'] for cycle in cycles],
-            'speed (m/s)': [cycle['speed'] for cycle in cycles],
-            'largest eigenvalue': [abs(cycle['eigenvalues'][0]) for cycle in cycles],
-        }
-        values = np.array([cycle['value'] for cycle in cycles])
-        # events belong to both sides
-        stable = np.where(np.less(columns['largest eigenvalue'], 1.0 + 1e-6), values, np.nan)
-        for axis, (name, rows) in zip(axes, columns.items(), strict=True):
-            axis.plot(values, rows, ':', linewidth=1.2, **colour)
-            axis.plot(stable, rows, **colour)
-            axis.set_ylabel(name)
-            for i, found in enumerate(cycles):
-                if event := found['event']:
-                    looks[event] = {
-                        'color': style.MARK,
-                        'linestyle': '',
-                        'marker': {'fold': 'o', 'period doubling': '^', 'torus': 's'}[event],
-                    }
-                    axis.plot(values[i], rows[i : i + 1], **looks[event])
+        values = np.array([each['value'] for each in cycles])
+        sizes = np.array([abs(each['eigenvalues'][0]) for each in cycles])
+        stable = np.where(sizes < 1.0 + 1e-6, values, np.nan)  # events belong to both sides
+        for name, of in _ATLAS.items():
+            rows = [of(each) for each in cycles]
+            drawn[name].append(mark('plot', values, rows, ':', linewidth=1.2, **colour))
+            drawn[name].append(mark('plot', stable, rows, **colour))
+            for value, row, event in zip(values, rows, [each['event'] for each in cycles]):
+                if event:
+                    looks[event] = {'color': style.MARK, 'linestyle': '', 'marker': _EVENTS[event]}
+                    drawn[name].append(mark('plot', value, [row], **looks[event]))
+    drawn['largest eigenvalue'].append(mark('set_ylim', 0.0, 3.0))
+    panels = [Panel('', name, marks) for name, marks in drawn.items()]
+    figure = style.draw_panels(panels, result['parameter'], height=2.2, sharex=True)
     style.add_legend(figure, looks)
     return figure
 
@@ -196,35 +201,26 @@ def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
         run: The `Run` that starts on the cycle.
         cycle: Its description by `cycles.find_robot_cycles`.
     """
-    figure, axes, moving = phase_planes(run)
     begins = [*touchdowns(run), len(run.time)]
     after = slice(begins[1], begins[min(5, len(begins) - 1)])
     one, closing = slice(0, begins[1]), [begins[1] - 1, 0]
+    faint, jump = {'color': style.FAINT}, {'color': style.MARK, 'linewidth': 1.3}
     blue = {'color': style.FOOT_COLOURS[0]}
     lines: list[tuple[Any, str, dict[str, Any]]] = [
-        (after, '.', {'color': style.FAINT, 'markersize': 3, 'label': 'the steps after it'}),
+        (after, '.', {**faint, 'markersize': 3, 'label': 'the steps after it'}),
         (one, '-', {**blue, 'label': 'one step'}),
-        (
-            closing,
-            '--',
-            {
-                'color': style.MARK,
-                'linewidth': 1.3,
-                'label': 'touchdown: feet change roles, the impact takes speed',
-            },
-        ),
+        (closing, '--', {**jump, 'label': _JUMP}),
         (slice(1), 'o', {**blue, 'markersize': 5, 'label': 'just after it'}),
     ]
-    for axis, i in zip(axes, moving, strict=False):
-        for rows, form, look in lines:
-            axis.plot(run.coordinates[rows, i], run.rates[rows, i], form, **look)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc='outside lower center',
-        ncols=4,
-        frameon=False,
-        fontsize=9.5,
+    figure = phase_planes(
+        run,
+        lambda i: [
+            mark('plot', run.coordinates[rows, i], run.rates[rows, i], form, **look)
+            for rows, form, look in lines
+        ],
     )
+    look = {'loc': 'outside lower center', 'ncols': 4, 'frameon': False, 'fontsize': 9.5}
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), **look)
     figure.suptitle(_cycle_title(run, cycle), x=0.01, ha='left', fontsize=11)
     return figure
 
@@ -255,23 +251,17 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> sty
     """
     angles = np.linspace(0.02, np.pi / 2, 120)
     shares = losses_over_angle(robot_file, angles)
-    figure, (axis,) = style.new_figure(1, height=4.0)
-    axis.fill_between(angles, shares[:, 0], shares[:, -1], color=style.FAINT, alpha=0.4)
-    for column, colour, name in (
-        (0, style.FOOT_COLOURS[0], 'most'),
-        (-1, style.FOOT_COLOURS[1], 'least'),
-    ):
-        axis.plot(angles, shares[:, column], color=colour, label=f'{name} lossy direction')
+    marks = [
+        mark('fill_between', angles, shares[:, 0], shares[:, -1], color=style.FAINT, alpha=0.4),
+        *(
+            mark('plot', angles, share, color=colour, label=f'{name} lossy direction')
+            for name, share, colour in zip(('most', 'least'), shares.T[[0, -1]], style.FOOT_COLOURS)
+        ),
+    ]
     if angle is not None:
-        axis.axvline(angle, color=style.NEUTRAL, linewidth=1.0)
-    style.label(
-        axis,
-        f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}',
-        'share',
-        'hip angle at touchdown (rad)',
-    )
-    axis.legend()
-    return figure
+        marks.append(mark('axvline', angle, color=style.NEUTRAL, linewidth=1.0))
+    title = f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}'
+    return style.draw_panels([Panel(title, 'share', marks, _HIP, {})], height=4.0)
 
 
 def plot_losses_over_mass_ratio(
@@ -286,27 +276,14 @@ def plot_losses_over_mass_ratio(
         overrides: Further overrides of its robot file.
         ratios: Hip mass over leg mass.
     """
-    angles = np.linspace(0.02, np.pi / 2, 80)
-    figure, (axis,) = style.new_figure(1, height=4.0)
+    angles, marks = np.linspace(0.02, np.pi / 2, 80), []
     for i, ratio in enumerate(ratios):
         robot_file = load_robot(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
         shares = losses_over_angle(robot_file, angles)
-        shade = 0.25 + 0.75 * i / max(1, len(ratios) - 1)
-        axis.plot(
-            angles,
-            shares[:, -1],
-            color=style.FOOT_COLOURS[0],
-            alpha=shade,
-            label=f'hip {ratio:g} : leg 1',
-        )
-    style.label(
-        axis,
-        'Smallest share of kinetic energy lost at touchdown',
-        'share',
-        'hip angle at touchdown (rad)',
-    )
-    axis.legend()
-    return figure
+        shade = {'alpha': 0.25 + 0.75 * i / max(1, len(ratios) - 1), 'color': style.FOOT_COLOURS[0]}
+        marks.append(mark('plot', angles, shares[:, -1], label=f'hip {ratio:g} : leg 1', **shade))
+    title = 'Smallest share of kinetic energy lost at touchdown'
+    return style.draw_panels([Panel(title, 'share', marks, _HIP, {})], height=4.0)
 
 
 def plot_robustness(result: dict[str, Any]) -> style.Figure:
@@ -315,32 +292,18 @@ def plot_robustness(result: dict[str, Any]) -> style.Figure:
     Args:
         result: Summary of a `FirstFailure` of `find_first_failure` or `find_margin`.
     """
-    figure, (axis,) = style.new_figure(1, height=1.6)
-    for survived, colour, name in (
-        (True, style.FOOT_COLOURS[0], 'survived'),
-        (False, style.FOOT_COLOURS[1], 'failed'),
-    ):
-        sizes = [size for size, lives, _ in result['samples'] if lives is survived]
-        axis.plot(
-            sizes,
-            np.full(len(sizes), float(survived)),
-            '|',
-            markersize=14,
-            color=colour,
-            label=name,
-        )
-    axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
-    what = result.get('disturbance') or result['margin']
+    marks = [
+        mark('plot', sizes, np.full(len(sizes), height), '|', markersize=14, color=colour)
+        for height, colour in zip((1.0, 0.0), style.FOOT_COLOURS)
+        for sizes in [[size for size, lives, _ in result['samples'] if lives == bool(height)]]
+    ]
+    marks.append(mark('set_yticks', [0.0, 1.0], ['failed', 'survived']))
+    what = in_words(result.get('disturbance') or result['margin'])
     lasted = (
         f'{result["further_steps"]} further steps'
         if 'further_steps' in result
         else f'{result["duration"]:g} s, seeds: {result["seeds"]}'
     )
-    style.label(
-        axis,
-        f'{result["robot"]} under {result["controller"]}, {lasted}',
-        '',
-        f'{what.replace("_", " ")} ({result["unit"]})',
-        ylim=(-0.6, 1.6),
-    )
-    return figure
+    title = f'{result["robot"]} under {result["controller"]}, {lasted}'
+    xlabel, more = f'{what} ({result["unit"]})', {'ylim': (-0.6, 1.6)}
+    return style.draw_panels([Panel(title, '', marks, xlabel, more=more)], height=1.6)

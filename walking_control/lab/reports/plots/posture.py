@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of a kept posture; a band of colour marks a foot that stands alone, grey a flight."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
 from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots.walk import bones, over_time
 from walking_control.lab.reports.scene import Pose, Scene, telling_rows
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
@@ -45,29 +48,17 @@ def plot_joint_motion(run: Run) -> style.Figure | None:
 
 def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) -> style.Figure:
     """Draw a line for each joint, in panels of the leg they belong to, all to one scale."""
-    groups = {
-        name: joints
-        for name, joints in _limbs(run.robot).items()
-        if any(joint in columns for joint in joints)
-    }
-    figure, axes = style.new_figure(len(groups), width=10.0, height=2.3, sharex=True)
-    reach = 1.08 * max(least, *(np.abs(column).max() for column in columns.values()))
-    for axis, (name, joints) in zip(axes, groups.items(), strict=True):
-        for i, joint in enumerate(joint for joint in joints if joint in columns):
-            lap, hue = divmod(i, len(style.COLOURS))
-            axis.plot(
-                run.time,
-                columns[joint],
-                _DASHES[lap % len(_DASHES)],
-                linewidth=1.5,
-                color=style.COLOURS[hue],
-                label=_short(joint, joints),
-            )
-        axis.set_ylim(-reach, reach)
-        style.legend_beside(axis)
-        style.label(axis, title.format(name), ylabel)
-    _finish(figure, axes, run)
-    return figure
+    reach, panels = 1.08 * max(least, *(np.abs(each).max() for each in columns.values())), []
+    looks = [(form, colour) for form in _DASHES for colour in style.COLOURS]
+    for name, joints in _limbs(run.robot).items():
+        lines = [
+            mark('plot', run.time, columns[joint], form, label=_short(joint, joints), **look)
+            for joint, (form, colour) in zip(filter(columns.__contains__, joints), cycle(looks))
+            for look in [{'linewidth': 1.5, 'color': colour}]
+        ]
+        more = {'ylim': (-reach, reach)}
+        panels.append(Panel(title.format(name), ylabel, lines, legend=style.BESIDE, more=more))
+    return _over_time(run, [panel for panel in panels if panel.marks], 2.3)
 
 
 def _limbs(robot: Robot) -> dict[str, list[str]]:
@@ -102,183 +93,158 @@ def plot_foot_forces(run: Run, rows: slice = slice(None)) -> style.Figure:
         {'color': style.FOOT_COLOURS[i], 'linewidth': 2.0 if i == 0 else 1.2}
         for i in range(len(run.robot.feet))
     ]
-    figure, axes = style.draw_panels(
-        run.time[rows],
-        [
-            style.Panel(
-                f'normal force; dotted: weight, {weight:.0f} N{beyond}',
-                'force (N)',
-                zip(normal.T, looks),
-                (weight, ':'),
-                {'ylim': (0.0, min(frame, 1.08 * max(weight, peak)))},
-            ),
-            style.Panel(
-                'force along the floor, size',
-                'force (N)',
-                zip(along.T, looks),
-                more={'ylim': (0.0, min(frame, 1.08 * max(0.02 * weight, along.max())))},
-            ),
-            style.Panel(
-                f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
-                'coefficient of friction',
-                'ratio (1)',
-                zip(friction_ratios(run, weight)[rows].T, looks),
-                (friction, '--'),
-                {'ylim': (0.0, 1.1 * friction)},
-            ),
-        ],
-        width=10.0,
-        height=2.2,
-    )
-    _finish(figure, axes, run, rows)
-    return figure
+
+    def panel(
+        title: str, ylabel: str, values: np.ndarray, top: float, level: Sequence[Mark] = ()
+    ) -> Panel:
+        lines = [mark('plot', run.time[rows], y, **look) for y, look in zip(values.T, looks)]
+        return Panel(title, ylabel, [*lines, *level], more={'ylim': (0.0, top)})
+
+    black = {'color': 'black', 'linewidth': 1.0}
+    panels = [
+        panel(
+            f'normal force; dotted: weight, {weight:.0f} N{beyond}',
+            'force (N)',
+            normal,
+            min(frame, 1.08 * max(weight, peak)),
+            [mark('axhline', weight, linestyle=':', **black)],
+        ),
+        panel(
+            'force along the floor, size',
+            'force (N)',
+            along,
+            min(frame, 1.08 * max(0.02 * weight, along.max())),
+        ),
+        panel(
+            f'friction used by feet with {100 * LOADED:.0f} % of the weight; dashed: '
+            'coefficient of friction',
+            'ratio (1)',
+            friction_ratios(run, weight)[rows],
+            1.1 * friction,
+            [mark('axhline', friction, linestyle='--', **black)],
+        ),
+    ]
+    return _over_time(run, panels, 2.2, rows)
 
 
 def plot_base(run: Run) -> style.Figure:
     """Draw lean, height and place of the base over time."""
     tilt, forward, left = base_lean(run)
-    figure, axes = style.new_figure(3, width=10.0, height=2.0, sharex=True)
-    place = run.base.position - run.base.position[0]
-    _plot_lines(
-        axes[0],
-        run,
-        (
-            ('size', tilt, style.FAINT),
-            ('forward', forward, style.COLOURS[2]),
-            ('to the left', left, style.COLOURS[3]),
+    (x, y, z), high = 1e3 * (run.base.position - run.base.position[0]).T, run.base.position[0, 2]
+    ahead, aside = style.COLOURS[2:4]
+    lean = ('size', tilt, style.FAINT), ('forward', forward, ahead), ('to the left', left, aside)
+    place = ('forward', x, ahead), ('to the left', y, aside)
+    start = f'height of the base above {high:.3f} m, that of the start'
+    panels = [
+        _lines(run, 'lean of the base from the vertical', 'angle (rad)', lean, 2e-3),
+        _lines(run, start, 'height (mm)', [('', z, 'black')], 1.0),
+        _lines(
+            run, 'place of the base along the floor, from the start', 'distance (mm)', place, 1.0
         ),
-        2e-3,
-    )
-    style.label(axes[0], 'lean of the base from the vertical', 'angle (rad)')
-    _plot_lines(axes[1], run, (('', 1e3 * place[:, 2], 'black'),), 1.0)
-    style.label(
-        axes[1],
-        f'height of the base above {run.base.position[0, 2]:.3f} m, that of the start',
-        'height (mm)',
-    )
-    _plot_lines(
-        axes[2],
-        run,
-        (
-            ('forward', 1e3 * place[:, 0], style.COLOURS[2]),
-            ('to the left', 1e3 * place[:, 1], style.COLOURS[3]),
-        ),
-        1.0,
-    )
-    style.label(axes[2], 'place of the base along the floor, from the start', 'distance (mm)')
-    _finish(figure, axes, run)
-    return figure
+    ]
+    return _over_time(run, panels, 2.0)
 
 
-def _plot_lines(axis: style.Axes, run: Run, lines: Any, least: float) -> None:
-    """Draw named lines; the scale never shows less than `least` either way."""
-    for name, values, colour in lines:
-        axis.plot(run.time, values, color=colour, linewidth=1.5, label=name)
+def _lines(run: Run, title: str, ylabel: str, lines: Any, least: float) -> Panel:
+    """Return named lines; the scale never shows less than `least` either way."""
     low = min(-least, *(values.min() for _, values, _ in lines), 0.0)
     high = max(least, *(values.max() for _, values, _ in lines), 0.0)
-    axis.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
-    if len(lines) > 1:
-        style.legend_beside(axis)
+    ends = low - 0.06 * (high - low), high + 0.06 * (high - low)
+    marks = [
+        mark('plot', run.time, values, color=colour, linewidth=1.5, label=name)
+        for name, values, colour in lines
+    ]
+    return Panel(
+        title,
+        ylabel,
+        marks,
+        legend=style.BESIDE if len(lines) > 1 else None,
+        more={'ylim': ends},
+    )
 
 
-def _finish(
-    figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice = slice(None)
-) -> None:
-    """Shade what the robot stands on, label time, name the colours."""
-    time, standing = run.time, run.contact.sum(axis=1)
-    for axis in axes:
-        style.shade(axis, time, standing == 0, style.FAINT, 0.35)
-        for contact, colour in zip(run.contact.T, style.FOOT_COLOURS):
-            style.shade(axis, time, contact & (standing == 1), colour)
+def _over_time(
+    run: Run, panels: Sequence[Panel], height: float, rows: slice = slice(None)
+) -> style.Figure:
+    """Return panels with bands of what the robot stands on, and names of the colours."""
+    standing = run.contact.sum(axis=1)
+    bands = [style.shade(run.time, standing == 0, style.FAINT, 0.35)]
+    for contact, colour in zip(run.contact.T, style.FOOT_COLOURS):
+        bands.append(style.shade(run.time, contact & (standing == 1), colour))
     flies = None if standing.all() else ('no foot on the floor', style.FAINT)
-    axes[-1].set(xlabel='time (s)', xlim=tuple(time[rows][[0, -1]]))
-    style.add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
+    words, look = '(band: stands alone)', {'width': 10.0, 'height': height}
+    return over_time(run, rows, panels, bands, words, flies, **look)
 
 
 def plot_poses(run: Run) -> style.Figure:
     """Draw the robot with the forces on its feet, from the front and from the right."""
     rows, scene = telling_rows(run), Scene(run)
+    front, side = list[Panel](), list[Panel]()
+    for row, words in rows:
+        pose, up = scene.pose(row), '' if front else 'up (m)'
+        marks = [*pose_marks(scene, pose, 1), *_forces(scene, pose, run.foot_force[row])]
+        title = f'{words}, {run.time[row]:.2f} s'
+        front.append(Panel(title, up, marks, 'from the front: left (m)'))
+        above = '' if len(rows) == 1 else up  # beside it, or below
+        side.append(Panel('', above, pose_marks(scene, pose, 0), 'from the right: forward (m)'))
     columns = max(2, len(rows))
-    lines = 1 if len(rows) == 1 else 2
-    figure, axes = style.new_figure(
-        lines, width=3.6 * columns, height=4.4, columns=columns, sharey=True
+    figure = style.draw_panels(
+        [*front, *side], columns=columns, width=3.6 * columns, height=4.4, sharey=True
     )
-    for i, (row, words) in enumerate(rows):
-        pose = scene.pose(row)
-        front, side = (axes[0], axes[1]) if lines == 1 else (axes[i], axes[columns + i])
-        for axis, across in ((front, 1), (side, 0)):
-            _draw_pose(axis, scene, pose, across)
-        style.label(front, f'{words}, {run.time[row]:.2f} s', xlabel='from the front: left (m)')
-        side.set_xlabel('from the right: forward (m)')
-        _name_forces(front, scene, pose, run.foot_force[row])
-    for axis in axes[::columns]:
-        axis.set_ylabel('up (m)')
     style.add_foot_legend(figure, run.robot, 'and the force on it')
     return figure
 
 
-def _draw_pose(axis: style.Axes, scene: Scene, pose: Pose, across: int) -> None:
+def pose_marks(scene: Any, pose: Pose, across: int) -> list[Mark]:
+    """Return what draws a robot that stands, the forces on it and its centre of mass.
+
+    Args:
+        scene: What has its ``segments`` and its ``height``, m.
+        pose: The `Pose`.
+        across: Direction across the picture: 0 ahead, 1 to the left.
+    """
     from matplotlib.patheffects import withStroke
 
-    axis.axhline(0.0, color='black', linewidth=1.0, zorder=1)
-    for segment in scene.segments:
-        ends = pose.points[[segment.start, segment.end]]
-        axis.plot(
-            ends[:, across],
-            ends[:, 2],
-            linewidth=4.5,
-            solid_capstyle='round',
-            color=style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot],
-            alpha=0.45,
-        )
-    for i, sole in enumerate(pose.soles):
-        axis.plot(sole[:, across], sole[:, 2], color=style.FOOT_COLOURS[i], linewidth=4.0)
+    view, height = [across, 2], scene.height
     halo = [withStroke(linewidth=3.2, foreground='white')]
-    for i, (foot, tip) in pose.arrows.items():
-        axis.annotate(
-            '',
-            (tip[across], tip[2]),
-            (foot[across], foot[2]),
-            zorder=6,
-            arrowprops={
-                'arrowstyle': '-|>',
-                'color': style.FOOT_COLOURS[i],
-                'linewidth': 2.0,
-                'mutation_scale': 15,
-                'shrinkA': 0,
-                'shrinkB': 0,
-                'path_effects': halo,
-            },
-        )
-    axis.plot(
-        [pose.com[across], pose.plumb[across]],
-        [pose.com[2], pose.plumb[2]],
-        color='black',
-        linewidth=1.0,
-        linestyle='--',
-        zorder=5,
-    )
-    axis.plot(pose.com[across], pose.com[2], marker='X', markersize=9, color='black', zorder=6)
+    props: dict[str, Any] = {
+        'mutation_scale': 15,
+        'shrinkA': 0,
+        'shrinkB': 0,
+        'path_effects': halo,
+        'zorder': 6,
+    }
     middle = np.mean([sole.mean(axis=0) for sole in pose.soles], axis=0)[across]
-    reach = 0.42 * scene.height
     low, high = pose.points[:, across].min() - 0.06, pose.points[:, across].max() + 0.06
-    axis.set(
-        xlim=(min(middle - reach, low), max(middle + reach, high)),
-        ylim=(-0.07 * scene.height, 1.1 * scene.height),
-        aspect='equal',
-        adjustable='box',
-    )
+    ends = min(middle - 0.42 * height, low), max(middle + 0.42 * height, high)
+    plumb = np.stack([pose.com, pose.plumb])[:, view].T
+    return [
+        mark('axhline', 0.0, color='black', linewidth=1.0, zorder=1),
+        *bones(scene, pose.points[:, view], linewidth=4.5, alpha=0.45),
+        *(
+            mark('plot', *sole[:, view].T, color=colour, linewidth=4.0)
+            for sole, colour in zip(pose.soles, style.FOOT_COLOURS)
+        ),
+        *(
+            style.arrow(foot[view], tip[view], style.FOOT_COLOURS[i], **props)
+            for i, (foot, tip) in pose.arrows.items()
+        ),
+        mark('plot', *plumb, color='black', linewidth=1.0, linestyle='--', zorder=5),
+        mark('plot', *pose.com[view], marker='X', markersize=9, color='black', zorder=6),
+        mark('set', xlim=ends, ylim=(-0.07 * height, 1.1 * height)),
+        mark('set', aspect='equal', adjustable='box'),
+    ]
 
 
-def _name_forces(axis: style.Axes, scene: Scene, pose: Pose, forces: Any) -> None:
-    """Write the normal force beside each foot, outside the legs."""
+def _forces(scene: Scene, pose: Pose, forces: Any) -> Iterable[Mark]:
+    """Yield what writes the normal force beside each foot, outside the legs."""
     middle = np.mean([sole.mean(axis=0)[1] for sole in pose.soles])
     for i, sole in enumerate(pose.soles):
         outside = sole[:, 1].mean() > middle
-        edge = (sole[:, 1].max() if outside else sole[:, 1].min(), 0.06 * scene.height)
-        axis.annotate(
+        yield mark(
+            'annotate',
             f'{forces[i, 2]:.0f} N',
-            edge,
+            (sole[:, 1].max() if outside else sole[:, 1].min(), 0.06 * scene.height),
             color=style.FOOT_COLOURS[i],
             fontsize=10,
             ha='left' if outside else 'right',

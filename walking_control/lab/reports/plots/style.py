@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Look of all figures; colours follow the foot (blue, orange: distinct with any colour vision)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -19,6 +20,11 @@ NEUTRAL = '#4D4D4D'
 COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)  # of as many lines
 FAINT = '#B0B0B0'
 MARK = '#A4134C'  # where something happens to the walker
+BESIDE = {'loc': 'center left', 'bbox_to_anchor': (1.0, 0.5), 'fontsize': 9.5, 'frameon': False}
+Mark = Callable[[Any], Any]  # draws something into axes
+mark: Callable[..., Mark] = (
+    methodcaller  # what draws: the name of a method of axes, and its arguments
+)
 _STYLE = {
     'font.size': 11,
     'axes.labelsize': 11,
@@ -144,60 +150,82 @@ def label(
 
 
 class Panel(NamedTuple):
-    """Lines over a common abscissa.
+    """What is drawn in axes, and what is said of it.
 
     Attributes:
         title: Words above the axes.
         ylabel: What the ordinate is, with its unit.
-        lines: Ordinates of each, and its look by matplotlib's keywords.
-        level: Height and dashes of a black line across; None: none.
+        marks: What is drawn, each by `mark` or another function of axes.
+        xlabel: What the abscissa is, with its unit; empty: that of the figure, in its last row.
+        legend: Keywords of a legend within the axes, or None.
         more: What else matplotlib can set of the axes.
     """
 
     title: str
     ylabel: str
-    lines: Iterable[tuple[Any, Mapping[str, Any]]]
-    level: tuple[float, str] | None = None
+    marks: Iterable[Mark]
+    xlabel: str = ''
+    legend: Mapping[str, Any] | None = None
     more: Mapping[str, Any] = {}
+
+    def draw(self, axis: Axes) -> None:
+        """Draw it into axes."""
+        for each in self.marks:
+            each(axis)
+        label(axis, self.title, self.ylabel, self.xlabel, **self.more)
+        if self.legend is not None:
+            axis.legend(**self.legend)
 
 
 def draw_panels(
-    x: Any, panels: Sequence[Panel], xlabel: str = 'time (s)', **options: Any
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels below one another, and their axes.
+    panels: Iterable[Panel],
+    xlabel: str = '',
+    title: str = '',
+    columns: int = 1,
+    size: float = 11,
+    **options: Any,
+) -> Figure:
+    """Return a figure of panels, row by row; axes that none is left for are not seen.
 
     Args:
-        x: Abscissa of all lines.
         panels: `Panel` each.
-        xlabel: What the abscissa is, with its unit.
+        xlabel: What the abscissa of those in the last row is, with its unit.
+        title: Words above all.
+        columns: How many stand side by side.
+        size: Of the title.
         options: Of `new_figure`.
     """
-    figure, axes = new_figure(len(panels), sharex=True, **options)
-    for axis, panel in zip(axes, panels, strict=True):
-        for y, look in panel.lines:
-            axis.plot(x, y, **look)
-        if panel.level is not None:
-            axis.axhline(panel.level[0], color='black', linestyle=panel.level[1], linewidth=1.0)
-        label(axis, panel.title, panel.ylabel, xlabel if axis is axes[-1] else '', **panel.more)
-    return figure, axes
+    panels = list(panels)
+    figure, axes = new_figure(-(-len(panels) // columns), columns=columns, **options)
+    for axis, panel in zip(axes, panels, strict=False):
+        panel.draw(axis)
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    for axis in axes[max(0, len(panels) - columns) : len(panels)] if xlabel else ():
+        axis.set_xlabel(xlabel)
+    if title:
+        figure.suptitle(title, x=0.01, ha='left', fontsize=size)
+    return figure
 
 
-def shade(axis: Axes, x: Any, where: Any, colour: str, alpha: float = 0.09) -> None:
-    """Mark by a band where along the abscissa something holds, until the next place."""
-    axis.fill_between(
-        x,
-        0.0,
-        1.0,
-        where=where,
-        step='post',
-        transform=axis.get_xaxis_transform(),
-        color=colour,
-        alpha=alpha,
-        linewidth=0,
+def arrow(start: Any, tip: Any, colour: str, width: float = 2.0, **props: Any) -> Mark:
+    """Return what draws an arrow between two places, ``(2,)``.
+
+    Args:
+        start: Of its tail.
+        tip: Of its point.
+        colour: Of all of it.
+        width: Of its line.
+        props: What else matplotlib knows of arrows; ``zorder``: of what it is drawn over.
+    """
+    order = {name: props.pop(name) for name in ('zorder',) if name in props}
+    look = {'arrowstyle': '-|>', 'color': colour, 'linewidth': width, **props}
+    return mark('annotate', '', tip, start, arrowprops=look, **order)
+
+
+def shade(x: Any, where: Any, colour: str, alpha: float = 0.09) -> Mark:
+    """Return what marks by a band where along the abscissa something holds, to the next place."""
+    look = {'step': 'post', 'color': colour, 'alpha': alpha, 'linewidth': 0}
+    return lambda axis: axis.fill_between(
+        x, 0.0, 1.0, where=where, transform=axis.get_xaxis_transform(), **look
     )
-
-
-def legend_beside(axis: Axes, **more: Any) -> None:
-    """Name the lines of axes at their right."""
-    look = {'loc': 'center left', 'bbox_to_anchor': (1.0, 0.5), 'fontsize': 9.5, 'frameon': False}
-    axis.legend(**{**look, **more})

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of many walks: maps of a sweep ([DS09] Fig. 5.12), costs of margins, stability."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.models.robot import in_words
 
 MAPS = {
@@ -15,7 +18,6 @@ MAPS = {
     'foot_clearance': 'foot clearance (m)',
     'cost_of_transport': 'cost of transport, mechanical (1)',
 }
-_RETURNED, _LOST = style.FOOT_COLOURS[0], style.MARK
 
 
 def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, style.Figure]:
@@ -32,82 +34,73 @@ def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[s
     axes = [axis for axis in task.axes if axis.high != axis.low]
     if not axes:
         return {}
-    if task.samples or len(axes) == 1:
-        return {'maps': _plot_points(axes, columns, result)}
-    return {'maps': _plot_maps(axes, columns, result)}
+    of_points = task.samples or len(axes) == 1
+    panels = _point_panels(axes, columns) if of_points else _map_panels(axes, columns, result)
+    look = {'height': 2.6} if of_points else {'height': 2.9, 'sharex': True, 'sharey': True}
+    over = in_words(axes[0 if of_points else -1].name)
+    return {'maps': style.draw_panels(panels, over, _title(result), columns=2, **look)}
 
 
-def _plot_points(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> style.Figure:
-    """Draw every row as a point over its first axis, or its first two."""
-    figure, panels = style.new_figure(2, columns=2, height=2.6)
-    stable = columns['stable'] > 0.5
-    over = columns[axes[0].name]
-    for panel, (name, text) in zip(panels, {'stable': 'lasts', **MAPS}.items(), strict=True):
+def _point_panels(axes: Sequence[Axis], columns: Any) -> Iterator[Panel]:
+    """Yield a panel for each number, every row a point over its first axis, or its first two."""
+    stable, over = columns['stable'] > 0.5, columns[axes[0].name]
+    lost = mark('plot', over[~stable], np.zeros(np.sum(~stable)), 'x', color=style.MARK)
+    for name, text in {'stable': 'lasts', **MAPS}.items():
         if len(axes) > 1:
-            colour = columns[name] if name != 'stable' else columns['stable']
-            dots = panel.scatter(over, columns[axes[1].name], c=colour, s=12, cmap='viridis')
-            figure.colorbar(dots, ax=panel)
-            style.label(panel, text, in_words(axes[1].name))
+            dots = partial(_scatter, x=over, y=columns[axes[1].name], c=columns[name])
+            yield Panel(text, in_words(axes[1].name), [dots])
         else:
-            panel.plot(over[stable], columns[name][stable], '.', color=style.FOOT_COLOURS[0])
-            panel.plot(over[~stable], np.zeros(np.sum(~stable)), 'x', color=style.MARK)
-            style.label(panel, '', text)
-    for panel in panels[2:]:
-        panel.set_xlabel(in_words(axes[0].name))
-    figure.suptitle(_title(result), x=0.01, ha='left', fontsize=11)
-    return figure
+            kept = columns[name][stable]
+            blue = mark('plot', over[stable], kept, '.', color=style.FOOT_COLOURS[0])
+            yield Panel('', text, [blue, lost])
 
 
-def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> style.Figure:
-    """Draw the four maps over the last two axes, others at the point chosen."""
+def _scatter(panel: style.Axes, **dots: Any) -> None:
+    panel.figure.colorbar(panel.scatter(s=12, cmap='viridis', **dots), ax=panel)
+
+
+def _map_panels(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Iterator[Panel]:
+    """Yield the four maps over the last two axes, others at the point chosen."""
     *others, y, x = axes
-    chosen = result['chosen']
-    here, texts = np.ones(len(columns['stable']), bool), []
+    chosen, stable = result['chosen'], columns['stable']
+    here, texts = np.ones(len(stable), bool), []
     for axis in others:
         wanted = chosen[axis.name] if chosen else 0.5 * (axis.low + axis.high)
         values = np.unique(columns[axis.name])
         nearest = values[np.argmin(np.abs(values - wanted))]
         here &= columns[axis.name] == nearest
         texts.append(f'{in_words(axis.name)} {nearest:.4g}')
-    figure, panels = style.new_figure(2, columns=2, height=2.9, sharex=True, sharey=True)
     at = f' at {", ".join(texts)}' if texts else ''
     over = f' over {", ".join(in_words(axis.name) for axis in others)}' if others else ''
-    lasts = _cells(x, y, columns, columns['stable'], slice(None))
-    _draw(panels[0], lasts, f'(a) share that lasts{over}', (0.0, 1.0))
-    if others:
-        # where walks last at the other axes' chosen values
-        xs, ys, shares = _cells(x, y, columns, columns['stable'], here)
-        if np.nanmin(shares) < 0.5 < np.nanmax(shares) and min(shares.shape) > 1:
-            panels[0].contour(xs, ys, shares, [0.5], colors=style.MARK, linewidths=1.5)
-    for panel, letter, (name, text) in zip(panels[1:], 'bcd', MAPS.items(), strict=True):
-        walks = here & (columns['stable'] > 0.5)
-        cells = _cells(x, y, columns, columns[name], walks)
-        _draw(panel, cells, f'({letter}) {text}{at}')
-    for panel in panels:
-        panel.grid(False)
-        if chosen:
-            panel.plot(
-                chosen[x.name], chosen[y.name], 'o', color='black', markersize=5, clip_on=False
-            )
-    for panel in panels[2:]:
-        panel.set_xlabel(in_words(x.name))
-    for panel in panels[::2]:
-        panel.set_ylabel(in_words(y.name))
-    figure.suptitle(_title(result), x=0.01, ha='left', fontsize=11)
-    return figure
+    point = [mark('grid', False)]
+    if chosen:
+        look = {'color': 'black', 'markersize': 5, 'clip_on': False}
+        point.append(mark('plot', chosen[x.name], chosen[y.name], 'o', **look))
+    lasts: list[Mark] = [
+        partial(_mesh, cells=_cells(x, y, columns, stable, slice(None)), ends=(0.0, 1.0))
+    ]
+    xs, ys, shares = _cells(x, y, columns, stable, here)
+    # where walks last at the other axes' chosen values
+    if others and np.nanmin(shares) < 0.5 < np.nanmax(shares) and min(shares.shape) > 1:
+        lasts.append(mark('contour', xs, ys, shares, [0.5], colors=style.MARK, linewidths=1.5))
+    maps = [(f'share that lasts{over}', lasts)]
+    for name, text in MAPS.items():
+        cells = _cells(x, y, columns, columns[name], here & (stable > 0.5))
+        maps.append((text + at, [partial(_mesh, cells=cells)]))
+    for i, (text, marks) in enumerate(maps):
+        up = '' if i % 2 else in_words(y.name)
+        yield Panel(f'({"abcd"[i]}) {text}', up, [*marks, *point], more={'size': 9.5})
 
 
-def _draw(
+def _mesh(
     panel: style.Axes,
     cells: tuple[np.ndarray, np.ndarray, np.ndarray],
-    title: str,
     ends: tuple[float | None, float | None] = (None, None),
 ) -> None:
     """Draw what `_cells` returned, the colours between two ends where they are given."""
     low, high = ends
     mesh = panel.pcolormesh(*cells, shading='nearest', cmap='viridis', vmin=low, vmax=high)
     panel.figure.colorbar(mesh, ax=panel)
-    panel.set_title(title, loc='left', fontsize=9.5)
 
 
 def _cells(
@@ -124,10 +117,8 @@ def _cells(
 
 
 def _title(result: dict[str, Any]) -> str:
-    text = (
-        f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
-        f'{result["stable"]} of {result["runs"]} walks last'
-    )
+    lasting = f'{result["stable"]} of {result["runs"]} walks last'
+    text = f'{_name(result)}, plant {result["plant"]}: {lasting}'
     if result['margin'] is not None:
         text += f'; margin of the point {result["margin"]:.3g} widths of the axes'
     return text
@@ -139,71 +130,52 @@ def plot_pareto(result: dict[str, Any]) -> style.Figure:
     Args:
         result: What `experiments.tuning.tune` found.
     """
-    figure, (axis,) = style.new_figure(1, height=3.8)
     worst, cost = np.array(result['points'], dtype=float).T
-    axis.plot(worst, cost, '.', color=style.FAINT, label='tried')
     front = [(share, price) for share, price, _ in result['pareto']]
-    axis.step(
-        *zip(*front, strict=True),
-        where='pre',
-        color=style.FOOT_COLOURS[0],
-        marker='o',
-        markersize=4,
-        label='none beats these in both',
-    )
-    axis.axvline(1.0, color=style.MARK, linewidth=1.2, label='margins asked for')
-    if result['cost_before'] is not None:
-        axis.plot(worst[0], result['cost_before'], 's', color=style.FOOT_COLOURS[1], label='before')
-    chosen = min(
-        (entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9), key=lambda entry: entry[1]
-    )
-    axis.plot(*chosen, '*', color='black', markersize=13, label='chosen')
-    style.label(
-        axis,
-        f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
-        f'{result["trials"]} points tried',
-        in_words(result['cost_name']),
-        'least of: margin kept / margin asked for',
-    )
-    axis.legend(fontsize=9)
-    return figure
+    blue = {'color': style.FOOT_COLOURS[0], 'marker': 'o', 'markersize': 4}
+    before = {'color': style.FOOT_COLOURS[1], 'label': 'before'}
+    kept = [entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9]
+    chosen, price = min(kept, key=itemgetter(1)), result['cost_before']
+    marks = [
+        mark('plot', worst, cost, '.', color=style.FAINT, label='tried'),
+        mark('step', *zip(*front), where='pre', label='none beats these in both', **blue),
+        mark('axvline', 1.0, color=style.MARK, linewidth=1.2, label='margins asked for'),
+        *([] if price is None else [mark('plot', worst[0], price, 's', **before)]),
+        mark('plot', *chosen, '*', color='black', markersize=13, label='chosen'),
+    ]
+    title = f'{_name(result)}, plant {result["plant"]}: {result["trials"]} points tried'
+    xlabel = 'least of: margin kept / margin asked for'
+    panel = Panel(title, in_words(result['cost_name']), marks, xlabel, {'fontsize': 9})
+    return style.draw_panels([panel], height=3.8)
 
 
 def stability_figures(result: dict[str, Any]) -> dict[str, style.Figure]:
     """Return name -> figure of what `find_metrics` found."""
-    figures = {}
-    if 'responses' in result:
-        figures['sensitivity'] = plot_responses(result)
-    if 'attraction_samples' in result:
-        figures['attraction'] = plot_attraction(result)
-    return figures
+    kinds = {
+        'sensitivity': ('responses', plot_responses),
+        'attraction': ('attraction_samples', plot_attraction),
+    }
+    return {name: plot(result) for name, (key, plot) in kinds.items() if key in result}
 
 
 def plot_responses(result: dict[str, Any]) -> style.Figure:
     """Draw how gait indicators stray from the cycle after one small disturbance."""
-    figure, axes = style.new_figure(2, columns=2, height=2.2, sharex=True)
     words = {'floor': 'a foothold lower by 1 m', 'push': 'a push of 1 N s/kg'}
-    units = {'step_time': 's', 'step_length': 'm'}
-    cells = [(kind, name) for kind in result['responses'] for name in units]
-    for axis, (kind, name) in zip(axes, cells, strict=True):
-        values = np.array(result['responses'][kind][name])
-        axis.bar(np.arange(1, len(values) + 1), values, color=style.FOOT_COLOURS[0])
-        axis.axhline(0.0, color=style.FAINT, linewidth=1.0)
-        style.label(
-            axis,
-            f'{words[kind]}: norm {result["sensitivity"][kind][name]:.3g} {units[name]}',
-            f'{in_words(name)} (change, {units[name]})',
-        )
-    for axis in axes[2:]:
-        axis.set_xlabel('step')
-    figure.suptitle(
+    panels = []
+    for kind, responses in result['responses'].items():
+        for name, unit in (('step_time', 's'), ('step_length', 'm')):
+            steps, norm = np.arange(1, len(responses[name]) + 1), result['sensitivity'][kind][name]
+            marks = [
+                mark('bar', steps, np.array(responses[name]), color=style.FOOT_COLOURS[0]),
+                mark('axhline', 0.0, color=style.FAINT, linewidth=1.0),
+            ]
+            title = f'{words[kind]}: norm {norm:.3g} {unit}'
+            panels.append(Panel(title, f'{in_words(name)} (change, {unit})', marks))
+    title = (
         f'{_name(result)}: gait sensitivity norm {result["gait_sensitivity_norm"]:.4g} '
-        '(step time over floor height, without units)',
-        x=0.01,
-        ha='left',
-        fontsize=11,
+        '(step time over floor height, without units)'
     )
-    return figure
+    return style.draw_panels(panels, 'step', title, columns=2, height=2.2, sharex=True)
 
 
 def plot_attraction(result: dict[str, Any]) -> style.Figure:
@@ -213,32 +185,26 @@ def plot_attraction(result: dict[str, Any]) -> style.Figure:
     centre = states.mean(axis=0)
     half = 0.25 * np.abs(states - centre).max(axis=0)  # of a slice
     names = ['stance angle (rad)', 'its rate (rad/s)', 'rate of the hip (rad/s)']
-    figure, axes = style.new_figure(1, columns=3, height=3.4)
-    for axis, (i, j, k) in zip(axes, ((0, 1, 2), (0, 2, 1), (1, 2, 0)), strict=True):
+    panels = list[Panel]()
+    for i, j, k in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
         near = np.abs(states[:, k] - centre[k]) < half[k]
-        for chosen, colour, text in ((back, _RETURNED, 'returns'), (~back, _LOST, 'does not')):
-            axis.plot(
-                states[near & chosen, i],
-                states[near & chosen, j],
-                '.',
-                color=colour,
-                markersize=4,
-                label=text,
+        marks = [
+            mark('plot', *states[near & chosen][:, [i, j]].T, '.', markersize=4, **look)
+            for chosen, look in (
+                (back, {'color': style.FOOT_COLOURS[0], 'label': 'returns'}),
+                (~back, {'color': style.MARK, 'label': 'does not'}),
             )
-        style.label(
-            axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j], names[i]
-        )
-    axes[0].legend(loc='best', fontsize=9)
+        ]
+        title = f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}'
+        legend = None if panels else {'loc': 'best', 'fontsize': 9}
+        panels.append(Panel(title, names[j], marks, names[i], legend))
     low, high = result['attraction_share_interval']
-    figure.suptitle(
+    title = (
         f'{_name(result)}: {100 * result["attraction_share"]:.3g} % '
         f'({100 * low:.3g} to {100 * high:.3g}) of the ball of radius '
-        f'{result["attraction_radius"]:g} returns',
-        x=0.01,
-        ha='left',
-        fontsize=11,
+        f'{result["attraction_radius"]:g} returns'
     )
-    return figure
+    return style.draw_panels(panels, title=title, columns=3, height=3.4)
 
 
 def _name(result: dict[str, Any]) -> str:
