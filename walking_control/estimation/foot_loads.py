@@ -25,6 +25,9 @@ it is learned and taken away, up to one standard deviation. A foot that comes to
 may press so little that no motor feels it; but it stops, against the stance foot, and near the
 height of the floor. That counts as a load, see `FootLoads.resting`.
 
+Where no efforts are known (`foot_forces: imu`), the six rows of the base are left: the point where
+the floor presses then says which foot does.
+
 Stated simplifications: errors of all rows are independent; robots that nothing else touches.
 """
 
@@ -39,7 +42,7 @@ from walking_control.exceptions import RobotFileError
 from walking_control.models.actuators import lagging
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import gear_table, loses, lost_torques, spring_torques
-from walking_control.models.robot import Robot
+from walking_control.models.robot import INERTIAL, MOTORS, Robot
 from walking_control.models.scale import scale_of
 from walking_control.models.signals import Measurement
 
@@ -82,7 +85,7 @@ class FootLoads:
         self._lags = np.array([motor.torque_lag for motor in robot.actuators.values()])
         self._gears, self._loses = gear_table(robot), loses(robot)
         self._told = told_efforts(robot)
-        self._all_told = not _untold(robot)
+        self._all_told, self._blind = not _untold(robot), robot.foot_forces == INERTIAL
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
         known[3:] *= leg
@@ -186,6 +189,8 @@ class FootLoads:
         self, measurement: Measurement, effort: np.ndarray | None, before: float | None, dt: float
     ) -> np.ndarray | None:
         """Return the mean efforts of the motors since the last measurement; None: not known."""
+        if self._blind:
+            return None
         asked, efforts = self._asked, np.zeros(len(self._joints)) if self._all_told else None
         if effort is not None and before is not None:
             asked.append((before, effort[: len(self._joints)].copy()))
@@ -266,13 +271,14 @@ def require_loads(robot: Robot) -> None:
         RobotFileError: Neither its foot forces nor the efforts of all motors are measured.
     """
     missing = _untold(robot)
-    if missing and not robot.foot_sensors:
+    if missing and robot.foot_forces == MOTORS:
         raise RobotFileError(
             f'robot.foot_forces of {robot.name}',
             value=robot.foot_forces,
             limit='needs measured efforts where another controller commands them; none of '
             + ', '.join(missing),
-            remedy='signals: {torque: {kind: effort}} in the robot file, if its drives tell them',
+            remedy='signals: {torque: {kind: effort}} in the robot file, if its drives tell them; '
+            f'else foot_forces: {INERTIAL}, for odometry alone',
         )
 
 

@@ -11,7 +11,7 @@ from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal
 from walking_control.models.urdf import UrdfJoint
 
-SENSORS, MOTORS = 'sensors', 'motors'
+SENSORS, MOTORS, INERTIAL = 'sensors', 'motors', 'imu'
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Robot:
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
         signals: name -> `OwnSignal`: what else is measured, told, recorded, judged and drawn.
         effort_share: Of each motor's largest effort that search, laws and supervisor count on.
-        foot_forces: What tells the forces on the feet: `SENSORS` in them, or `MOTORS` and IMU.
+        foot_forces: What tells the forces on the feet: `SENSORS` in them, `MOTORS` and IMU,
+            or, less well, the IMU alone, `INERTIAL`.
     """
 
     name: str

@@ -16,7 +16,7 @@ from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import find_meshes
-from walking_control.models.robot import JointLock, MOTORS, Robot, SENSORS, Start
+from walking_control.models.robot import INERTIAL, JointLock, MOTORS, Robot, SENSORS, Start
 from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
@@ -492,8 +492,8 @@ def _signals(
 
 def _foot_forces(section: Section, base: Base) -> str:
     told = str(section.get('foot_forces', SENSORS))
-    require_known(told, (SENSORS, MOTORS), 'robot.foot_forces', RobotFileError, told)
-    if told == MOTORS and (base is not Base.FREE or not section['actuators']):
+    require_known(told, (SENSORS, MOTORS, INERTIAL), 'robot.foot_forces', RobotFileError, told)
+    if told != SENSORS and (base is not Base.FREE or not section['actuators']):
         raise RobotFileError(
             'robot.foot_forces',
             value=told,

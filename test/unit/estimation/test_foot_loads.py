@@ -46,6 +46,20 @@ def test_standing_feet_carry_the_weight():
     assert loads.forces[0, 2] == pytest.approx(loads.forces[1, 2], rel=0.01)
 
 
+@pytest.mark.parametrize(('aside', 'carries'), [(0.25, 0), (-0.25, 1)])
+def test_without_efforts_the_pressure_says_which_foot_carries(aside, carries):
+    """If it failed, odometry by an IMU alone would take the wrong foot for the one that rests."""
+    robot_file = wc.load_robot('walker3d', [('robot.foot_forces', 'imu')])
+    loads, (measurement, efforts, weight) = _loads(robot_file), _standing(robot_file)
+    # as if it leant until its weight is over one foot
+    measurement.linear_acceleration[:] = 0.0, GRAVITY * -aside * 0.4, GRAVITY
+    for _ in range(50):
+        measurement.stamp += 0.002
+        loads.update(measurement, 9.0 * efforts, np.ones(2, bool))
+    assert loads.forces[:, 2].sum() == pytest.approx(weight, rel=0.02)
+    assert loads.forces[carries, 2] > 0.75 * weight
+
+
 def test_nothing_is_carried_in_flight():
     """If it failed, a robot that falls freely would be told that its feet carry it."""
     robot_file = wc.load_robot('walker3d', [MOTORS])
@@ -118,6 +132,7 @@ def test_odometry_beside_another_controller_needs_efforts(edited_robot_file):
     with pytest.raises(RobotFileError, match='signals: {torque: {kind: effort}}'):
         require_loads(wc.load_robot('walker3d', [MOTORS]).robot)
     require_loads(wc.load_robot('walker3d').robot)
+    require_loads(wc.load_robot('walker3d', [('robot.foot_forces', 'imu')]).robot)
     require_loads(wc.load_robot(edited_robot_file(_tell_efforts, 'walker3d')).robot)
 
 
