@@ -29,6 +29,7 @@ PLACEHOLDER = r'\b[A-Z]+(_[A-Z]+)*\b(?!=)|<\w+>|\.\.\.'  # what the reader puts 
 ELSEWHERE = {
     r'(.* && )?(ros2|colcon|rosdep|source|export|plotjuggler|cd)\b.*': 'needs a ROS 2',
     r'(sudo )?(apt|pip|pre-commit) .*': 'changes the machine; `make setup` installs the same',
+    r'yq .*': 'needs Nav2',
     r'make (test|soak|setup)( .*)?': 'the tests themselves, and what they run in',
     r'make golden ARGS=--write': 'writes the records; test_golden does so elsewhere',
     r'make site': 'test_site builds it',
