@@ -36,6 +36,7 @@ class StepJudgement:
         power_mismatch: Mean power of motors and of the way down, less friction's, less impact
             loss, W.
         periodicity: Largest mismatch of joint angles (rad) and rates after touchdown (rad/s).
+        rms_effort: Of each joint, over a step on either foot, N m, ``(n,)``.
         step: Place of the landing sole, m, ``(3,)``.
         twist: Of the landing sole, m/s and rad/s, ``(6,)``.
         impulse: Wrench of touchdown on it, N s and N m s, ``(6,)``.
@@ -56,6 +57,7 @@ class StepJudgement:
     power_mismatch: float
     # largest mismatch of joint angles (rad) and rates after touchdown (rad/s)
     periodicity: tuple[float, float]
+    rms_effort: np.ndarray = field(repr=False)
     step: np.ndarray = field(repr=False)
     twist: np.ndarray = field(repr=False)
     impulse: np.ndarray = field(repr=False)
@@ -166,7 +168,7 @@ def judge_step(
     A = standing.jacobian(full, 1).T
     M = dynamics.mass_matrix(full)
     after = project_velocity(M, A, V)
-    step = np.array(swing[-1])
+    step, squared = np.array(swing[-1]), weights @ effort**2
     period, each = gait.period, np.maximum(drawn, 0.0).sum(axis=1)
     scale = dynamics.weight * step[0] / period
     power = float(weights @ (effort * rates).sum(axis=1))
@@ -181,6 +183,7 @@ def judge_step(
         loss,
         given - loss,
         (float(np.abs(mirror @ q - q_new).max()), float(np.abs(mirror @ after[6:] - v_new).max())),
+        np.sqrt(0.5 * (squared + np.abs(mirror) @ squared)),
         step,
         twist,
         np.linalg.solve(A[:6], (M @ (after - V))[:6]),

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motors that get too warm: temperatures estimated from efforts, measured ones where told."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from walking_control.models.robot import Robot
+from walking_control.models.signals import Measurement
 from walking_control.models.thermal import heating
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
@@ -38,30 +37,34 @@ class HeatWatch:
         self._watches = bool(robot.thermal)
         self.temperature = np.full((len(self._told), 2), air)
         self.warning, self.pace = '', 1.0
-        motors = robot.actuators
+        index, places, motors = Measurement(robot), {}, robot.actuators
+        index.values[:] = np.arange(len(index.values))
+        for row in robot.signals.values():
+            for joint, place in zip(row.of, index.own[row.name].astype(int).tolist()):
+                places[row.values.kind, joint] = place
+        efforts, currents, degrees = (
+            np.array([places.get((kind, joint), -1) for joint in motors], int)
+            for kind in ('effort', 'current', 'temperature')
+        )
         amperes = np.array([motor.torque_per_ampere for motor in motors.values()])
-        self._efforts = [
-            (name, of, at, factor[of])
-            for kind, factor in (('current', amperes), ('effort', np.ones(len(motors))))
-            for name, of, at in _rows(robot, kind)
-        ]
-        self._degrees = _rows(robot, 'temperature')
-        self._measured: Mapping[str, np.ndarray] = {}
-        self._first: dict[str, np.ndarray] = {}  # C, that a drive told at first
-        self._alive = np.zeros(len(motors), bool)  # whether it has told another since
+        self._efforts = np.where(efforts < 0, currents, efforts)  # where drives tell them, or -1
+        self._factor = np.where(efforts < 0, amperes, 1.0)
+        self._degrees = degrees
+        self._first = np.full(len(degrees), np.nan)  # C, that a drive told at first
+        self._alive = np.zeros(len(degrees), bool)  # whether it has told another since
+        self._values: np.ndarray | None = None
 
-    def hear(self, measured: Mapping[str, np.ndarray]) -> None:
-        """Take what drives measure, by the name of its signal."""
-        self._measured = measured
+    def hear(self, values: np.ndarray) -> None:
+        """Take what is measured, `Measurement.values`."""
+        self._values = values
 
-    def _correct(self, duration: float) -> None:
-        """Bring the estimates nearer to measured temperatures."""
-        for name, of, at in self._degrees if self._measured else ():
-            said = self._measured[name][at]
-            self._alive[of] |= abs(said - self._first.setdefault(name, said)) > ALIVE
-            error = said - self.temperature[of, 0]
-            error[~self._alive[of]] = error[~self._alive[of]].clip(min=0.0)
-            self.temperature[of] += (1.0 - np.exp(-duration / CORRECTED)) * error[:, None]
+    def _correct(self, said: np.ndarray, duration: float) -> None:
+        """Bring the estimates nearer to measured temperatures, C."""
+        self._first = np.where(np.isnan(self._first), said, self._first)
+        self._alive |= abs(said - self._first) > ALIVE
+        error = said - self.temperature[:, 0]
+        error[(self._degrees < 0) | ~self._alive & (error < 0.0)] = 0.0
+        self.temperature += (1.0 - np.exp(-duration / CORRECTED)) * error[:, None]
 
     def watch(self, effort: np.ndarray, duration: float) -> str:
         """Let the motors bear efforts for a while; return in words which is at its limit, or ''.
@@ -72,11 +75,12 @@ class HeatWatch:
         """
         if not self._watches:
             return ''
-        model, borne = self._model, effort[: len(self._told)].copy()
-        for name, of, at, factor in self._efforts if self._measured else ():
-            borne[of] = factor * self._measured[name][at]
+        model, values, borne = self._model, self._values, effort[: len(self._told)]
+        if values is not None:
+            borne = np.where(self._efforts < 0, borne, self._factor * values[self._efforts])
         self.temperature = model.follow(self.temperature, borne**2, self._air, duration)
-        self._correct(duration)
+        if values is not None:
+            self._correct(values[self._degrees], duration)
         share = (self.temperature[:, 0] - self._air) / np.maximum(model.limit - self._air, 1.0)
         share[~self._told] = 0.0
         hottest = int(share.argmax())
@@ -88,13 +92,3 @@ class HeatWatch:
                 f'limit {model.limit[hottest]:.0f} C'
             )
         return self.warning if share[hottest] >= 1.0 else ''
-
-
-def _rows(robot: Robot, kind: str) -> list[tuple[str, list[int], list[int]]]:
-    """Return of each signal of a kind: its name, motors that it tells of, their places in it."""
-    motors, found = list(robot.actuators), []
-    for row in robot.signals.values():
-        if row.values.kind == kind:
-            at = [place for place, joint in enumerate(row.of) if joint in motors]
-            found.append((row.name, [motors.index(row.of[place]) for place in at], at))
-    return found

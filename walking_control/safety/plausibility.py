@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
@@ -284,7 +285,8 @@ class Plausibility:
                 told.velocity[i] = min(max(rate, self._lower[rates][i]), self._upper[rates][i])
         age = stamp - self._good_at[first[IMU, 'orientation']]
         if 0.0 < age < math.inf:
-            told.orientation[:] = turned_by(told.orientation, age * told.angular_velocity)
+            turn = pin.Quaternion(pin.exp3(age * told.angular_velocity))
+            told.orientation[:] = (pin.Quaternion(told.orientation.copy()) * turn).coeffs()
 
     # -- one sensor against the other ------------------------------------------------------------
 
@@ -358,19 +360,3 @@ def rotation_between(before: np.ndarray, after: np.ndarray) -> tuple[float, floa
     share = 2.0 * math.atan2(half, abs(s)) / half
     share = share if s >= 0.0 else -share  # q and -q are one
     return share * u[0], share * u[1], share * u[2]
-
-
-def turned_by(orientation: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Return a quaternion xyzw turned on by a rotation vector in its own axes, rad."""
-    x, y, z, w = orientation.tolist()
-    angle = math.hypot(*turn.tolist())
-    share = 0.5 * np.sinc(0.5 * angle / math.pi)
-    (a, b, c), d = (share * turn).tolist(), math.cos(0.5 * angle)
-    return np.array(
-        [
-            w * a + d * x + y * c - z * b,
-            w * b + d * y + z * a - x * c,
-            w * c + d * z + x * b - y * a,
-            w * d - x * a - y * b - z * c,
-        ]
-    )

@@ -200,7 +200,7 @@ class Supervisor:
             heard, lost = self._hear(self._age), self.lost
             self._plausibility.imu_lost = bool(lost)
             told = self._plausibility.judge(measurement, heard)
-            self.heat.hear(told.own)
+            self.heat.hear(told.values)
             if self.foot_forces is not None:
                 told.foot_force[:] = self.foot_forces
             if lost:  # what stands in contradicts nothing

@@ -3,7 +3,9 @@
 
 The robot stands on one flat sole, its joints are polynomials of time, and left and right change
 places at each touchdown. The cost is copper loss and positive power of each joint per weight and
-distance. The search begins from a compass of bent legs that the start posture of the robot file
+distance. Where a joint's rms effort is more than its motor bears for good, by the thermal data that
+the robot file tells, its heat is counted dearer until it is not: the price is the bound's Lagrange
+multiplier. The search begins from a compass of bent legs that the start posture of the robot file
 bends, and, over a family of speeds, from the gait of the speed before.
 """
 
@@ -19,8 +21,10 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
+from walking_control.gaits.step_judgement import COARSE, judge_step
 from walking_control.models import floor_gravity, Robot, RobotFile, Scale, step_parameters, World
 from walking_control.models.scale import hip_height
+from walking_control.models.thermal import heating
 from walking_control.search.adaptation import Adaptation, find_adaptation
 from walking_control.search.optimisation import Attempt, attempt_of
 from walking_control.search.parameters import SearchParameters
@@ -35,6 +39,9 @@ HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown windi
 STOP = 0.02  # rad: how far a gait stays from joint stops
 CROUCH = 0.94  # of the height of the hips over the soles at zero angles: where a guess walks
 FAST = 20.0  # rad in sqrt(l / g): rates that no gait reaches
+AIR = 25.0  # C, around motors that bear their rms effort for good
+WARMER = 0.01  # of that effort: how much more a gait may ask for
+ROUNDS = 8  # searches until the heat of each joint has its price
 EACH = ' of joint '  # in the name of a constraint: before the index of a joint
 PERIODS = 0.4, 3.0  # of sqrt(l / g): shortest and longest step of a free time
 
@@ -162,6 +169,44 @@ class SpaceSearch:
                 limit=f'must be within {STEEPEST:g} rad',
                 remedy='give degrees to --slope-deg and --slopes-deg',
             )
+        price, borne = np.ones(self.equations.n), strength * self._borne()
+        for _ in range(ROUNDS):
+            result = self._search(values, speed, start, slope, strength, price)
+            if not result.attempt.converged or np.isinf(borne).all():
+                return result
+            judged = judge_step(self.robot, result.gait, self.gravity, slope, COARSE)
+            warmth, start = judged.rms_effort / borne, result.gait
+            hottest = int(warmth.argmax())
+            if warmth[hottest] <= 1.0 + WARMER:
+                return result
+            # the price of its heat at which a joint is as warm as it may be
+            price *= np.maximum(warmth, 1.0) ** 2
+        attempt = replace(
+            result.attempt,
+            converged=False,
+            status='too warm',
+            worst=f'continuous effort of {self.robot.joints[hottest]}',
+            violation=float(warmth[hottest] - 1.0),
+        )
+        return replace(result, attempt=attempt)
+
+    def _borne(self) -> np.ndarray:
+        """Return the rms effort that each joint's motor bears for good, N m; infinite: untold."""
+        told = dict(zip(self.robot.actuators, heating(self.robot).continuous(AIR).tolist()))
+        return np.array(
+            [told[joint] if joint in self.robot.thermal else np.inf for joint in self.robot.joints]
+        )
+
+    def _search(
+        self,
+        values: SpaceSearchParameters,
+        speed: float,
+        start: Gait | None,
+        slope: float,
+        strength: float,
+        price: np.ndarray,
+    ) -> SpaceResult:
+        """Return the gait at prices of the joints' heat, ``(n,)``."""
         general, (lower, upper) = self.general, self._bounds(values)
         program = _program(
             self.equations,
@@ -177,7 +222,7 @@ class SpaceSearch:
         x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
         begin, numbers = (
             time.perf_counter(),
-            self._numbers(values, speed, slope, strength),
+            self._numbers(values, speed, slope, strength, price),
         )
         solution = program.solver(
             x0=np.clip(x, lower, upper),
@@ -224,15 +269,20 @@ class SpaceSearch:
         return values.motor_share * efforts, values.rate_share * np.array(rates)
 
     def _numbers(
-        self, values: SpaceSearchParameters, speed: float, slope: float, strength: float
+        self,
+        values: SpaceSearchParameters,
+        speed: float,
+        slope: float,
+        strength: float,
+        price: np.ndarray,
     ) -> np.ndarray:
         """Return the parameters of the program."""
         limits, rates = (strength * most for most in self.limits(values))
         power = self.weight * np.sqrt(self.gravity * self.scale.length)
         wound = wind(self.robot, self.scale).actuators
         copper = [
-            wound[joint].resistance / wound[joint].torque_per_ampere ** 2
-            for joint in self.robot.joints
+            rise * wound[joint].resistance / wound[joint].torque_per_ampere ** 2
+            for joint, rise in zip(self.robot.joints, price.tolist(), strict=True)
         ]
         half = 0.5 * values.sole_share * np.array(self.sole)
         task = [

@@ -89,6 +89,13 @@ def measuring(kind, joint):
     return replace(robot, signals=rows), f'of_{joint}'
 
 
+def saying(robot, name, value):
+    """Return the values of a measurement in which a drive says a number."""
+    measurement = Measurement(robot)
+    measurement.own[name][:] = value
+    return measurement.values
+
+
 def joint_of_a_humanoid():
     """Return the joint of the first motor."""
     return next(iter(load_robot('humanoid').robot.actuators))
@@ -100,7 +107,7 @@ def test_a_measured_effort_counts_in_place_of_the_commanded_one(kind):
     robot, name = measuring(kind, joint_of_a_humanoid())
     commanded, watch = 0.2 * robot.effort_limits, HeatWatch(robot, 25.0)
     factor = robot.actuators[robot.signals[name].of[0]].torque_per_ampere
-    watch.hear({name: np.full(1, 2.0 * commanded[0] / (factor if kind == 'current' else 1.0))})
+    watch.hear(saying(robot, name, 2.0 * commanded[0] / (factor if kind == 'current' else 1.0)))
     told = HeatWatch(replace(robot, signals={}), 25.0)
     for _ in range(100):
         watch.watch(commanded, 0.1)
@@ -117,7 +124,7 @@ def test_a_measured_temperature_corrects_the_estimate(said, expected):
     watch = HeatWatch(robot, 25.0)
     watch.temperature[0] = 30.0
     for told in said:
-        watch.hear({name: np.array([told])})
+        watch.hear(saying(robot, name, told))
         for _ in range(200):
             watch.temperature[0] = max(watch.temperature[0, 0], 30.0) if told == said[0] else 27.0
             watch.watch(0.0 * robot.effort_limits, 0.1)
