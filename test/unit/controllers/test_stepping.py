@@ -12,8 +12,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.controllers.controller import Stoppable
 from walking_control.controllers.registry import make_controller
-from walking_control.controllers.stepping import touchdown
+from walking_control.controllers.stepping import law, touchdown
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.floor import Floor
@@ -672,3 +673,16 @@ def test_who_went_up_alone_comes_down_again():
         floor.end_step(np.array([0.2, 0.2, rise]), np.zeros(3), 0.0)
         drops.append(floor.next_drop)
     assert drops == pytest.approx([0.05, 0.0, 0.05, 0.025, 0.05, 0.0, 0.0, 0.0, 0.05])
+
+
+def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):
+    """If it failed, who is above its foot for an instant of a stumble would be said to stand."""
+    controller = make_controller(load_robot('walker3d'), 'stepping')
+    engine, said = controller.engine, {}
+    monkeypatch.setattr(law, 'judge_stop', lambda engine: said[engine.stamp])
+    controller.reset(None)
+    engine.fall, told = Fall(np.zeros(2), np.zeros(2), 4.0), []
+    for engine.stamp, steps in ((0.0, 2), (0.1, -1), (0.2, 3), (0.34, 3), (0.36, 3)):
+        said[engine.stamp] = Stoppable(steps, 0.01)
+        told.append(controller.stoppable().steps)
+    assert told == [2, -1, -1, -1, 3]

@@ -35,11 +35,13 @@ class WalkingLaw(Controller):
     ) -> None:
         self.values = values
         self.engine = WalkingEngine(self.name, robot_file, values, velocity_lag)
+        self._refused = -math.inf
         self.standstill = 'stands' if self.engine.soles else 'steps on the spot'
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew, standing."""
         self.engine.reset()
+        self._refused = -math.inf  # when it could not have been stopped, s
 
     def take_over(self, state: WalkerState) -> None:
         """Begin anew in the middle of another law's step.
@@ -74,8 +76,16 @@ class WalkingLaw(Controller):
         return self.engine.foot_plan()
 
     def stoppable(self) -> Stoppable:
-        """Return whether, in how many steps and with what margin it could be stopped now."""
-        return judge_stop(self.engine)
+        """Return whether, in how many steps and with what margin it could be stopped now.
+
+        Who stumbles is sometimes above its foot, or on no foot, for an instant: a no holds until
+        the pendulum has had its time 1 / w without another one.
+        """
+        engine, said = self.engine, judge_stop(self.engine)
+        if said.steps < 0:
+            self._refused = engine.stamp
+        doubtful = engine.stamp - self._refused < 1.0 / engine.fall.rate
+        return said._replace(steps=-1) if doubtful else said
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,8 @@ where the fall would end by m leaves m of it; the sole takes up to c (e^(w tau) 
 middle to its edge, as `step_plan` says. What is left grows by e^(w tau) until the next touchdown.
 A robot is stopped by the first step that leaves no more than its sole takes.
 
-Left out: torques of the motors, friction, and noise.
+Left out: torques of the motors, friction, noise, and whether a foot carries: see
+`WalkingLaw.stoppable`.
 """
 
 import math

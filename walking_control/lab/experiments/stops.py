@@ -270,6 +270,7 @@ class _Trial:
             until = plant.time + PUSHED - 1e-9
             while loop.fault is None and plant.time < until:
                 self._tick()
+                self._judge()
         law, begun = loop.controller, plant.time
         self._stopped = begun
         place = plant.truth.base.position[:2].copy()
