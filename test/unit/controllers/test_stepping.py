@@ -679,10 +679,10 @@ def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):
     """If it failed, who is above its foot for an instant of a stumble would be said to stand."""
     controller = make_controller(load_robot('walker3d'), 'stepping')
     engine, said = controller.engine, {}
-    monkeypatch.setattr(law, 'judge_stop', lambda engine: said[engine.stamp])
+    monkeypatch.setattr(law, 'judge_stop', lambda engine: said[engine.floor.stamp])
     controller.reset(None)
     engine.fall, told = Fall(np.zeros(2), np.zeros(2), 4.0), []
-    for engine.stamp, steps in ((0.0, 2), (0.1, -1), (0.2, 3), (0.34, 3), (0.36, 3)):
-        said[engine.stamp] = Stoppable(steps, 0.01)
+    for engine.floor.stamp, steps in ((0.0, 2), (0.1, -1), (0.2, 3), (0.34, 3), (0.36, 3)):
+        said[engine.floor.stamp] = Stoppable(steps, 0.01)
         told.append(controller.stoppable().steps)
     assert told == [2, -1, -1, -1, 3]

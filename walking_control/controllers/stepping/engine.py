@@ -111,7 +111,7 @@ class WalkingEngine:
         self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
-        self.values, self.stamp = values, 0.0
+        self.values = values
         self.reset()
 
     def reset(self) -> None:
@@ -170,7 +170,6 @@ class WalkingEngine:
             values: The parameters of this tick.
         """
         self.values, dynamics, base = values, self.dynamics, state.base
-        self.stamp = state.stamp
         q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
         dynamics.configuration(state.position, base.orientation, out=q)
         v[:3] = base.linear @ base.rotation

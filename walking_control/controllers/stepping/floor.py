@@ -32,6 +32,7 @@ class Floor:
         stairs: The edges it was told of; None without any.
         rise: Of the foothold over the stance foot, m.
         between: Of the highest floor on the way there, m.
+        stamp: Of what was observed last, s.
     """
 
     def __init__(self, least_drop: float, fall: float = 0.0, size: Size = USUAL) -> None:
@@ -45,7 +46,7 @@ class Floor:
         self.tilted[2, :2] = self.level[2, :2] = 0.0
         self._told: SteppingParameters | None = None  # whose edges `stairs` has
         self.stairs: Stairs | None = None
-        self.rise = self.between = self._sag = self._drift = 0.0
+        self.stamp = self.rise = self.between = self._sag = self._drift = 0.0
         self._ways = np.zeros((2, 3))  # from foot to foot, of the last two steps, m
         self._alone = True  # whether the floor came down again after it rose the last time
 
@@ -56,7 +57,7 @@ class Floor:
             state: What is known.
             values: The parameters of this tick, with the edges.
         """
-        place = state.base.position
+        place, self.stamp = state.base.position, state.stamp
         self._place, self._altitude = float(place[0]) + self._drift, float(place[2])
         self.lean(state.floor_slope)
         if self._told is not values:

@@ -83,8 +83,8 @@ class WalkingLaw(Controller):
         """
         engine, said = self.engine, judge_stop(self.engine)
         if said.steps < 0:
-            self._refused = engine.stamp
-        doubtful = engine.stamp - self._refused < 1.0 / engine.fall.rate
+            self._refused = engine.floor.stamp
+        doubtful = engine.floor.stamp - self._refused < 1.0 / engine.fall.rate
         return said._replace(steps=-1) if doubtful else said
 
     @staticmethod
