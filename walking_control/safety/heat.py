@@ -37,21 +37,22 @@ class HeatWatch:
         self._watches = bool(robot.thermal)
         self.temperature = np.full((len(self._told), 2), air)
         self.warning, self.pace = '', 1.0
-        index, places, motors = Measurement(robot), {}, robot.actuators
+        index, motors = Measurement(robot), robot.actuators
         index.values[:] = np.arange(len(index.values))
-        for row in robot.signals.values():
-            for joint, place in zip(row.of, index.own[row.name].astype(int).tolist()):
-                places[row.values.kind, joint] = place
-        efforts, currents, degrees = (
+        places = {
+            (row.values.kind, joint): int(place)
+            for row in robot.signals.values()
+            for joint, place in zip(row.of, index.own[row.name])
+        }
+        efforts, currents, self._degrees = (
             np.array([places.get((kind, joint), -1) for joint in motors], int)
             for kind in ('effort', 'current', 'temperature')
         )
         amperes = np.array([motor.torque_per_ampere for motor in motors.values()])
         self._efforts = np.where(efforts < 0, currents, efforts)  # where drives tell them, or -1
         self._factor = np.where(efforts < 0, amperes, 1.0)
-        self._degrees = degrees
-        self._first = np.full(len(degrees), np.nan)  # C, that a drive told at first
-        self._alive = np.zeros(len(degrees), bool)  # whether it has told another since
+        self._first = np.full(len(motors), np.nan)  # C, that a drive told at first
+        self._alive = np.zeros(len(motors), bool)  # whether it has told another since
         self._values: np.ndarray | None = None
 
     def hear(self, values: np.ndarray) -> None:

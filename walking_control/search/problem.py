@@ -251,7 +251,10 @@ def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
             limit=f'must hold {n} numbers, one a coordinate, or none',
         )
     require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}', NEARLY)
-    if values.min_step_length >= 2.0 * leg_length_of(robot_file.robot):
+    equations = step_equations(robot_file.robot)
+    if values.min_step_length >= 2.0 * leg_length(
+        equations, step_parameters(robot_file.robot, 9.81, 0.0)
+    ):
         raise InvalidInput(
             'search.min_step_length',
             value=values.min_step_length,
@@ -271,11 +274,6 @@ def leg_length(equations: StepEquations, theta: np.ndarray) -> float:
     level[:3] = 0.0, 0.0, -gravity
     weight = float(np.array(equations.force(zero, zero, zero, level)).ravel()[-1])
     return float(equations.energy(zero, zero, level)[1]) / weight
-
-
-def leg_length_of(robot: Robot) -> float:
-    """Return `leg_length` of a robot."""
-    return leg_length(step_equations(robot), step_parameters(robot, 9.81, 0.0))
 
 
 def coordinate_limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

@@ -169,12 +169,16 @@ class SpaceSearch:
                 limit=f'must be within {STEEPEST:g} rad',
                 remedy='give degrees to --slope-deg and --slopes-deg',
             )
-        price, borne = np.ones(self.equations.n), strength * self._borne()
+        robot, price = self.robot, np.ones(self.equations.n)
+        told = dict(zip(robot.actuators, heating(robot).continuous(AIR).tolist()))
+        borne = strength * np.array(
+            [told[joint] if joint in robot.thermal else np.inf for joint in robot.joints]
+        )
         for _ in range(ROUNDS):
             result = self._search(values, speed, start, slope, strength, price)
             if not result.attempt.converged or np.isinf(borne).all():
                 return result
-            judged = judge_step(self.robot, result.gait, self.gravity, slope, COARSE)
+            judged = judge_step(robot, result.gait, self.gravity, slope, COARSE)
             warmth, start = judged.rms_effort / borne, result.gait
             hottest = int(warmth.argmax())
             if warmth[hottest] <= 1.0 + WARMER:
@@ -185,17 +189,10 @@ class SpaceSearch:
             result.attempt,
             converged=False,
             status='too warm',
-            worst=f'continuous effort of {self.robot.joints[hottest]}',
+            worst=f'continuous effort of {robot.joints[hottest]}',
             violation=float(warmth[hottest] - 1.0),
         )
         return replace(result, attempt=attempt)
-
-    def _borne(self) -> np.ndarray:
-        """Return the rms effort that each joint's motor bears for good, N m; infinite: untold."""
-        told = dict(zip(self.robot.actuators, heating(self.robot).continuous(AIR).tolist()))
-        return np.array(
-            [told[joint] if joint in self.robot.thermal else np.inf for joint in self.robot.joints]
-        )
 
     def _search(
         self,
