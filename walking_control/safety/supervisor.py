@@ -362,27 +362,21 @@ class Supervisor:
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
         if since is not None and stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
-        wrong, warnings = bool(state.mistrusted.any()), []
-        self._warned_since = _since(self._warned_since, wrong, stamp)
-        if wrong:
-            feet = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
-            warnings.append('sensor contradicts weight and legs: ' + ', '.join(feet))
+        wrong = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
+        self._warned_since = _since(self._warned_since, bool(wrong), stamp)
+        flickers = ''
         if state.flicker > values.flicker_limit:
-            words = (
+            flickers = (
                 f'{state.flicker} changes of a contact within a second '
                 f'were suppressed; limit {values.flicker_limit}'
             )
             # a step of a robot with coordinates is a change of contact; in space the law asks
             # where the feet are, too, and an upright robot on ice is not to be let go
-            if self._robot.is_free:
-                warnings.append(words)
-            else:
-                self.latch('contact_flicker', words, stamp)
-        if self.heat.warning:
-            warnings.append(self.heat.warning)
-        if self._late > 0.5 * values.state_timeout:
-            warnings.append(self._lateness(0.0))
-        self.warning = '; '.join(warnings) if warnings else ''
+            if not self._robot.is_free:
+                self.latch('contact_flicker', flickers, stamp)
+        contradicts = 'sensor contradicts weight and legs: ' + ', '.join(wrong) if wrong else ''
+        late = self._lateness(0.5 * values.state_timeout)
+        self.warning = '; '.join(filter(None, (contradicts, flickers, self.heat.warning, late)))
 
     def must_stand(self, stamp: float) -> bool:
         """Return whether a warning has lasted for so long that the robot shall walk no more."""
