@@ -182,17 +182,16 @@ class ImuCheck:
             self._said, self._position, self.repeated = said, position, 0.0
             return None
         self.repeated += heard
-        waited = self.repeated
-        if waited <= self._values.imu_frozen_time:
-            return None
         moved = max(
             (abs(now - then) for now, then in zip(position, self._position, strict=True)),
             default=0.0,
         )
-        if moved <= self._values.imu_frozen_motion:
+        values = self._values
+        if self.repeated <= values.imu_frozen_time or moved <= values.imu_frozen_motion:
             return None
         return (
-            f'the IMU has repeated itself for {waited:.3f} s while a joint moved by {moved:.3g} rad'
+            f'the IMU has repeated itself for {self.repeated:.3f} s while a joint moved by '
+            f'{moved:.3g} rad'
         )
 
 

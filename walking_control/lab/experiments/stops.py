@@ -16,7 +16,7 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import StopJudge
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import InvalidInput, NotAchieved, require_known
 from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import describe_walks
 from walking_control.models.registry import Choice
@@ -159,11 +159,9 @@ def _prepare(
 ) -> tuple[RobotFile, dict[str, int]]:
     """Return the robot file with a category of the stops, and that of each cause."""
     for cause in causes:
-        if cause not in KINDS:
-            raise InvalidInput(
-                'cause', value=cause, limit='unknown', remedy='all, or of ' + ', '.join(KINDS)
-            )
-        robot_file = _with_category(robot_file, cause, category)
+        require_known(cause, KINDS, 'cause', value=cause)
+    if category is not None:
+        robot_file = _with_category(robot_file, causes, category)
     loop = ControlLoop(robot_file, controller)
     supervisor = loop.supervisor
     if not (supervisor.stands or supervisor.standby):
@@ -179,19 +177,17 @@ def _prepare(
     return robot_file, categories
 
 
-def _with_category(robot_file: RobotFile, cause: str, category: int | None) -> RobotFile:
-    """Return the robot file with a category of the stop after a cause."""
-    if category is None:
-        return robot_file
-    kind = KINDS[cause]
-    name: str = f'on_{cause}'
-    value: Any = {**{number: name for name, number in STOPS.items()}, 0: kind.reaction}.get(
-        category
-    )
-    if cause == EMERGENCY_STOP:
-        name, value = 'emergency_stop_category', category
-    safety = {**robot_file.sections.get('safety', {}), name: value}
-    SafetyParameters.read({name: value})
+def _with_category(robot_file: RobotFile, causes: Sequence[str], category: int) -> RobotFile:
+    """Return the robot file with a category of the stops after some causes."""
+    reactions = {number: name for name, number in STOPS.items()}
+    chosen: dict[str, Any] = {
+        f'on_{cause}': {0: KINDS[cause].reaction, **reactions}.get(category) for cause in causes
+    }
+    if EMERGENCY_STOP in causes:
+        del chosen[f'on_{EMERGENCY_STOP}']
+        chosen['emergency_stop_category'] = category
+    SafetyParameters.read(chosen)
+    safety = {**robot_file.sections.get('safety', {}), **chosen}
     return replace(robot_file, sections={**robot_file.sections, 'safety': safety})
 
 
