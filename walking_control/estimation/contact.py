@@ -150,7 +150,7 @@ class LoadBalance:
         """Trust every sensor."""
         self.lies[:] = False
         self._error, self._stamp = 0.0, math.inf
-        self._wrong = np.zeros(len(self.lies))  # s
+        self._wrong = [0.0] * len(self.lies)  # s
 
     def correct(
         self,
@@ -171,7 +171,8 @@ class LoadBalance:
         """
         dt, self._stamp = max(stamp - self._stamp, 0.0), stamp
         self._error += min(dt / BALANCING, 1.0) * (weighed - sum(loads) - self._error)
-        self._wrong = np.maximum(self._wrong - FORGOTTEN * dt, 0.0)
+        self._wrong = [max(wrong - FORGOTTEN * dt, 0.0) for wrong in self._wrong]
+        liars = [foot for foot, lies in enumerate(self.lies.tolist()) if lies]
         if not -EXCESS * self._most < self._error < self._most:
             suspect = self._suspect(loads, heights, support)
             if suspect is not None and not self.lies[suspect]:
@@ -180,7 +181,6 @@ class LoadBalance:
                     self.lies[suspect] = True
                 loads[suspect] = max(loads[suspect] + self._error, 0.0)
                 return [suspect, *np.flatnonzero(self.lies)]
-        liars = [int(foot) for foot in np.flatnonzero(self.lies)]
         if liars:
             for foot in liars:
                 loads[foot] = 0.0

@@ -12,6 +12,7 @@ footholds, so that none of them is believed alone.
 """
 
 from collections.abc import Sequence
+import math
 
 import numpy as np
 
@@ -41,20 +42,20 @@ class FloorSlope:
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
         self._dynamics, self._feet = dynamics, dynamics.robot.feet
-        self._variation = values.floor_variation**2 * np.eye(2)
+        self._variation = values.floor_variation**2
         self._lasting, self._roughness = values.foot_persistence, values.floor_roughness
         self.flat = values.sole_spin > 0.0  # else points, which turn
-        self.value, self.covariance = np.zeros(2), np.zeros((2, 2))
+        self.value = np.zeros(2)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the floor is as the robot file says."""
         self.value[:] = 0.0
-        self._footholds = [np.zeros(2)] * 3  # what each said, the newest first; at first all one
-        self.covariance[:] = self._variation
-        self._stamp, self._steps = -np.inf, -1
+        self._footholds = [[0.0, 0.0]] * 3  # what each said, the newest first; at first all one
+        self.covariance = [[self._variation, 0.0], [0.0, self._variation]]
+        self._stamp, self._steps = -math.inf, -1
         self._looked, self.felt = 0.0, False
-        self._since = [np.inf] * len(self._feet)  # when each foot touched
+        self._since = [math.inf] * len(self._feet)  # when each foot touched
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Take a tick's contacts and feet.
@@ -64,8 +65,8 @@ class FloorSlope:
             places: Of the feet from the base, floor axes, m.
         """
         dt, self._stamp = state.stamp - self._stamp, state.stamp
-        for i, touches in enumerate(state.contact):
-            self._since[i] = min(self._since[i], state.stamp) if touches else np.inf
+        for i, touches in enumerate(state.contact.tolist()):
+            self._since[i] = min(self._since[i], state.stamp) if touches else math.inf
         if state.steps != self._steps:
             self._step(state, places)
         self.felt = False
@@ -73,37 +74,41 @@ class FloorSlope:
             foot = state.support
             if (
                 state.stamp - self._since[foot] > SETTLED
-                and np.hypot(*self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING
+                and math.hypot(*self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING
             ):
-                normal = self._dynamics.foot_rotation(self._feet[foot])[:, 2]
-                self._take(
-                    -normal[:2] / max(normal[2], STEEPEST),
-                    np.eye(2),
-                    SOLE**2 * self._lasting / dt * np.eye(2),
-                )
+                x, y, z = self._dynamics.foot_rotation(self._feet[foot])[:, 2].tolist()
+                noise = SOLE**2 * self._lasting / dt
+                self._take(-x / max(z, STEEPEST), 1.0, 0.0, noise)
+                self._take(-y / max(z, STEEPEST), 0.0, 1.0, noise)
                 self.felt = self._looked < LOOKED <= self._looked + dt
                 self._looked += dt
 
     @property
-    def newest(self) -> np.ndarray:
+    def newest(self) -> list[float]:
         """What the newest foothold alone says, ``(2,)``."""
         return self._footholds[0]
 
     def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Go on to the next foothold."""
         if self._steps >= 0:
-            self._footholds = [self.value.copy(), *self._footholds[:2]]
+            self._footholds = [self.value.tolist(), *self._footholds[:2]]
         new, self._steps, self._looked = state.support, state.steps, 0.0
-        self.covariance += self._variation
+        for axis in range(2):
+            self.covariance[axis][axis] += self._variation
         if not self.flat and len(places) == 2:
-            way = np.subtract(places[new], places[1 - new])
-            self._take(way[2:], way[None, :2], np.array([[self._roughness**2]]))
+            x, y, z = (there - here for there, here in zip(places[new], places[1 - new]))
+            self._take(z, x, y, self._roughness**2)
 
-    def _take(self, seen: np.ndarray, rows: np.ndarray, noise: np.ndarray) -> None:
-        """Correct by ``seen = rows s + noise``."""
-        P, own = self.covariance, self._footholds[0]
-        gain = np.linalg.solve(rows @ P @ rows.T + noise, rows @ P).T
-        own += gain @ (seen - rows @ own)
-        np.clip(own, -STEEPEST, STEEPEST, out=own)
-        self.value[:] = np.sort(self._footholds, axis=0)[1]
-        P -= gain @ rows @ P
+    def _take(self, seen: float, x: float, y: float, noise: float) -> None:
+        """Correct by ``seen = (x, y) . s``, with the variance of its noise."""
+        (a, b), (_, c) = self.covariance
+        with_x, with_y = x * a + y * b, x * b + y * c
+        share = 1.0 / (x * with_x + y * with_y + noise)
+        gain = with_x * share, with_y * share
+        own = self._footholds[0]
+        off = seen - (x * own[0] + y * own[1])
+        for axis in range(2):
+            own[axis] = min(max(own[axis] + gain[axis] * off, -STEEPEST), STEEPEST)
+            self.value[axis] = sorted(foothold[axis] for foothold in self._footholds)[1]
+        b -= gain[0] * with_y
+        self.covariance = [[a - gain[0] * with_x, b], [b, c - gain[1] * with_y]]

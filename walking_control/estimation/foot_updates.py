@@ -74,6 +74,8 @@ class Sample(NamedTuple):
         places: Of the feet from the body's origin, m, ``(n_feet, 3)``.
         speeds: Of the feet by the joints alone, m/s, ``(n_feet, 3)``.
         grams: ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``.
+        turns: From the axes of the feet, ``(n_feet, 3, 3)``.
+        turn_grams: As `grams`, of how the joints turn the feet.
         verdicts: Written: what became of each foot, ``(n_feet,)``.
         floor: Rise of the floor over x and y, as the feet feel it, and height of its level part
             that the robot walks on, m; the last is written, ``(3,)``.
@@ -85,6 +87,8 @@ class Sample(NamedTuple):
     places: np.ndarray
     speeds: np.ndarray
     grams: np.ndarray
+    turns: np.ndarray
+    turn_grams: np.ndarray
     verdicts: np.ndarray  # written: what became of each foot, ``(n_feet,)``
     # rise of the floor over x and y, as the feet feel it; height of its level part that the robot
     # walks on, m, which is written; rise that the newest foothold alone says, ``(5,)``
@@ -100,7 +104,7 @@ def make_sample(n_feet: int) -> Sample:
         np.zeros(3),
         np.zeros((n_feet, 3)),
         np.zeros((n_feet, 3)),
-        np.zeros((n_feet, 3, 3)),
+        *np.zeros((3, n_feet, 3, 3)),
         np.zeros(n_feet, dtype=np.int64),
         np.zeros(5),
         np.full(n_feet, AT_TOUCHDOWN),

@@ -17,14 +17,13 @@ from walking_control.estimation.foot_updates import (
     Noise,
     NOW,
     predict,
-    take_feet,
     write_base,
 )
 from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.estimation.sole_updates import find_soles, follow_soles, Grip, take_soles
+from walking_control.estimation.sole_updates import Grip, make_soles, take_contacts
 from walking_control.exceptions import MissingDependency
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
@@ -80,22 +79,20 @@ class InertialOdometry(LegOdometry):
         self._grip = Grip(
             values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1))
         )
-        self._soles = find_soles(dynamics) if robot.is_free and self._grip.spin > 0.0 else None
+        self._soles = make_soles(n if robot.is_free and self._grip.spin > 0.0 else 0)
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
         self._loads = np.zeros(n)  # squared
         self.covariance = np.zeros((9, 9))
-        self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
-            _compiled(function) for function in (follow_legs, predict, take_feet, begin, write_base)
+        self._follow_legs, self._predict, self._take_contacts, self._begin_on, self._write_base = (
+            _compiled(function)
+            for function in (follow_legs, predict, take_contacts, begin, write_base)
         )
-        if self._soles is not None:
-            self._follow_soles, self._take_soles = _compiled(follow_soles), _compiled(take_soles)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next measurement begins on the stance foot, at the origin."""
         self._last, self._elapsed = -math.inf, math.inf
-        if self._soles is not None:
-            self._soles.span[:] = 0.0
+        self._soles.span[:] = 0.0
         self.filter.columns[:] = self.filter.bias[:] = 0.0
         self.sample.floor[:] = 0.0
 
@@ -137,12 +134,8 @@ class InertialOdometry(LegOdometry):
             measurement.position,
             measurement.velocity,
             self._imu,
-            sample.places,
-            sample.speeds,
-            sample.grams,
+            sample,
         )
-        if self._soles is not None:
-            self._follow_soles(self._chains, measurement.position, self._soles)
 
     def _begin(self, measurement: Measurement) -> None:
         """Take the IMU's own orientation to begin with."""
@@ -185,8 +178,7 @@ class InertialOdometry(LegOdometry):
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
-            if self._soles is not None:
-                self._soles.span[:] = 0.0
+            self._soles.span[:] = 0.0
         elif self._elapsed > 0.0:
             np.einsum('ia,ia->i', forces, forces, out=self._loads)
             contact = self._find_contacts(state)
@@ -195,11 +187,15 @@ class InertialOdometry(LegOdometry):
                 self.sample.floor[3:], self.sample.heights[:] = self.floor.newest, LATER
                 if self.floor.felt:
                     self.sample.heights[foot] = NOW
-            self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)
-            if self._soles is not None:
-                self._take_soles(
-                    self.filter, self.sample, self._soles, self._noise, self._grip, self._elapsed
-                )
+            self._take_contacts(
+                self.filter,
+                self.sample,
+                self._soles,
+                contact,
+                self._noise,
+                self._grip,
+                self._elapsed,
+            )
         self._write_turn(base)
         self._write_base(
             self.filter,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.estimation.foot_updates import Sample
 from walking_control.estimation.turns import fill_cross_product, fill_product, fill_turn
 from walking_control.models.array_functions import array_function, multiply
 from walking_control.models.dynamics import Dynamics
@@ -20,6 +21,7 @@ class LegChains(NamedTuple):
         turning: Axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides.
         sliding: Axis along which it slides, likewise.
         foot: Of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``.
+        sole: From the foot's axes to those of its last joint, ``(n_feet, 3, 3)``.
     """
 
     # place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``
@@ -30,6 +32,7 @@ class LegChains(NamedTuple):
     turning: np.ndarray
     sliding: np.ndarray
     foot: np.ndarray
+    sole: np.ndarray
 
 
 def find_leg_chains(dynamics: Dynamics) -> LegChains:
@@ -48,6 +51,7 @@ def find_leg_chains(dynamics: Dynamics) -> LegChains:
         turning,
         sliding,
         np.zeros((n, 3)),
+        np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),
     )
     for i, (frame, path) in enumerate(zip(frames, paths, strict=True)):
         for k, joint in enumerate(path):
@@ -65,48 +69,58 @@ def follow_legs(
     position: np.ndarray,
     velocity: np.ndarray,
     body: np.ndarray,
-    places: np.ndarray,
-    speeds: np.ndarray,
-    grams: np.ndarray,
+    sample: Sample,
 ) -> None:
-    """Compute where the feet are and how the joints move them.
+    """Compute where the feet are, how they are turned and how the joints move them.
 
     Args:
         position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
         velocity: Of the joints, ``(n_joints,)``.
         body: The point from which they are seen, in base axes, m.
-        places: Of the feet from there, base axes, m, ``(n_feet, 3)``; written.
-        speeds: Their velocities in base axes, m/s, ``(n_feet, 3)``; written.
-        grams: ``J J^T`` of their Jacobians by the joints, ``(n_feet, 3, 3)``; written.
+        sample: What is written: places, turns, speeds, and grams of both.
     """
     length = chains.joint.shape[1]
-    at, column = np.zeros((length, 3)), np.zeros(3)
+    at, arm, column = np.zeros((length, 3)), np.zeros(3), np.zeros(3)
     axes, slides = np.zeros((length, 3)), np.zeros((length, 3))
-    carried, turn = np.zeros((3, 3)), np.zeros((3, 3))
-    grams[:], speeds[:], places[:] = 0.0, 0.0, 0.0
-    for foot in range(len(places)):
-        place, R = places[foot], np.eye(3)
+    carried, turn, R = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    sample.grams[:], sample.turn_grams[:], sample.speeds[:] = 0.0, 0.0, 0.0
+    sample.places[:] = 0.0
+    for foot in range(len(sample.places)):
+        place = sample.places[foot]
+        R[:] = 0.0
+        R[0, 0] = R[1, 1] = R[2, 2] = 1.0
         for k in range(length):
             joint = chains.joint[foot, k]
             if joint < 0:
                 break
-            for b in range(3):
-                place += R[:, b] * chains.offset[foot, k, b]
+            for a in range(3):
+                for b in range(3):
+                    place[a] += R[a, b] * chains.offset[foot, k, b]
             fill_product(R, chains.rotation[foot, k], carried)
             fill_turn(chains.turning[foot, k], position[joint], turn)
             multiply(carried, chains.turning[foot, k], axes[k])
             multiply(carried, chains.sliding[foot, k], slides[k])
             fill_product(carried, turn, R)
-            place += slides[k] * position[joint]
-            at[k] = place
-        for b in range(3):
-            place += R[:, b] * chains.foot[foot, b]
+            for a in range(3):
+                place[a] += slides[k, a] * position[joint]
+                at[k, a] = place[a]
+        for a in range(3):
+            for b in range(3):
+                place[a] += R[a, b] * chains.foot[foot, b]
+        fill_product(R, chains.sole[foot], sample.turns[foot])
         for k in range(length):
             joint = chains.joint[foot, k]
             if joint < 0:
                 break
-            fill_cross_product(axes[k], place - at[k], column)
-            column += slides[k]
-            speeds[foot] += column * velocity[joint]
-            grams[foot] += np.outer(column, column)
-        place -= body
+            for a in range(3):
+                arm[a] = place[a] - at[k, a]
+            fill_cross_product(axes[k], arm, column)
+            for a in range(3):
+                column[a] += slides[k, a]
+                sample.speeds[foot, a] += column[a] * velocity[joint]
+            for a in range(3):
+                for b in range(3):
+                    sample.grams[foot, a, b] += column[a] * column[b]
+                    sample.turn_grams[foot, a, b] += axes[k, a] * axes[k, b]
+        for a in range(3):
+            place[a] -= body[a]

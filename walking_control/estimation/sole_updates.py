@@ -12,12 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.estimation.foot_updates import Noise, RESTS, Sample
+from walking_control.estimation.foot_updates import Noise, RESTS, Sample, take_feet
 from walking_control.estimation.invariant import correct, FilterState, GYRO
-from walking_control.estimation.leg_chains import LegChains
-from walking_control.estimation.turns import fill_exponential, fill_product, fill_turn
-from walking_control.models.array_functions import array_function, form, inner, multiply
-from walking_control.models.dynamics import Dynamics
+from walking_control.estimation.turns import fill_exponential, fill_product
+from walking_control.models.array_functions import array_function, form, inner
 
 SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest another begins
 
@@ -26,10 +24,7 @@ class Soles(NamedTuple):
     """How soles lie against the body, and what has happened since each came to rest.
 
     Attributes:
-        frame: Of each sole in the axes of its last joint, ``(n_feet, 3, 3)``.
-        turn: F, ``(n_feet, 3, 3)``; written by `follow_soles`.
-        gram: Sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise.
-        first: F when it came to rest.
+        first: F when it came to rest, ``(n_feet, 3, 3)``.
         last: F when it rested last.
         sensed: G, by the gyroscope, until then.
         bias: Of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``.
@@ -38,10 +33,6 @@ class Soles(NamedTuple):
         span: t, 0 of one that does not rest, s, ``(n_feet,)``.
     """
 
-    frame: np.ndarray
-    turn: np.ndarray  # F, ``(n_feet, 3, 3)``; written by `follow_soles`
-    # sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise
-    gram: np.ndarray
     first: np.ndarray
     last: np.ndarray
     sensed: np.ndarray
@@ -65,48 +56,30 @@ class Grip(NamedTuple):
     gate: float
 
 
-def find_soles(dynamics: Dynamics) -> Soles:
-    """Return the `Soles` of a robot; z of its feet's frames is their normal."""
-    frames = [dynamics.model.frames[dynamics.frames[foot]] for foot in dynamics.robot.feet]
-    n = len(frames)
-    turn, gram, first, last, sensed = np.zeros((5, n, 3, 3))
-    bias, normal = np.zeros((2, n, 3))
-    return Soles(
-        np.array([frame.placement.rotation for frame in frames]),
-        turn,
-        gram,
-        first,
-        last,
-        sensed,
-        bias,
-        normal,
-        np.zeros(n),
-        np.zeros(n),
-    )
+def make_soles(n_feet: int) -> Soles:
+    """Return the `Soles` of so many feet, none of which rests; z of their frames is the normal."""
+    return Soles(*np.zeros((3, n_feet, 3, 3)), *np.zeros((2, n_feet, 3)), *np.zeros((2, n_feet)))
 
 
 @array_function
-def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
-    """Write how the soles lie against the body.
+def take_contacts(
+    state: FilterState,
+    sample: Sample,
+    soles: Soles,
+    contact: np.ndarray,
+    noise: Noise,
+    grip: Grip,
+    dt: float,
+) -> None:
+    """Correct the state by the feet that touch the floor, and by their soles.
 
     Args:
-        position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
+        soles: Of no foot where feet are points.
+        contact: Which feet touch the floor, ``(n_feet,)``.
+        dt: Time since the last sample, s.
     """
-    carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-    soles.gram[:] = 0.0
-    for foot in range(len(soles.span)):
-        R = np.eye(3)
-        for k in range(chains.joint.shape[1]):
-            joint = chains.joint[foot, k]
-            if joint < 0:
-                break
-            turning = chains.turning[foot, k]
-            fill_product(R, chains.rotation[foot, k], carried)
-            fill_turn(turning, position[joint], turn)
-            fill_product(carried, turn, R)
-            multiply(R, turning, axis)
-            soles.gram[foot] += np.outer(axis, axis)
-        fill_product(R, soles.frame[foot], soles.turn[foot])
+    take_feet(state, sample, contact, noise, dt)
+    take_soles(state, sample, soles, noise, grip, dt)
 
 
 @array_function
@@ -124,8 +97,8 @@ def take_soles(
     turn, along, before = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for foot in range(len(soles.span)):
         floor = normal - sample.floor[0] * state.rotation[0] - sample.floor[1] * state.rotation[1]
-        upright = inner(floor / steep, soles.turn[foot, :, 2])
-        uncertain = form(normal, soles.gram[foot], normal)
+        upright = inner(floor / steep, sample.turns[foot, :, 2])
+        uncertain = form(normal, sample.turn_grams[foot], normal)
         rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt**2
         if soles.span[foot] >= LONGEST or (not rests and soles.span[foot] >= SHORTEST):
             _take_rest(state, soles, foot, noise, grip, dt)
@@ -134,7 +107,7 @@ def take_soles(
             soles.span[foot] = 0.0
             continue
         if soles.span[foot] == 0.0:
-            soles.first[foot], soles.bias[foot] = soles.turn[foot], state.bias[0]
+            soles.first[foot], soles.bias[foot] = sample.turns[foot], state.bias[0]
             soles.normal[foot], soles.variance[foot] = normal, uncertain
             soles.sensed[foot] = np.eye(3)
             soles.span[foot] = 1e-9  # has begun
@@ -144,7 +117,7 @@ def take_soles(
             before[:] = soles.sensed[foot]
             fill_product(before, turn, soles.sensed[foot])
             soles.span[foot] += dt
-        soles.last[foot] = soles.turn[foot]
+        soles.last[foot] = sample.turns[foot]
 
 
 @array_function

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 from walking_control.estimation.estimator import Estimator, make_estimator
-from walking_control.estimation.foot_updates import RESTS, write_base
+from walking_control.estimation.foot_updates import make_sample, RESTS, write_base
 from walking_control.estimation.invariant import shift
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.parameters import EstimatorParameters
@@ -71,18 +71,18 @@ def test_legs_are_those_of_the_model(name):
     """Feet at the wrong place would be taken for a base that moves."""
     robot, rng = load_robot(name).robot, np.random.default_rng(0)
     dynamics, n = Dynamics(robot), len(robot.joints)
-    places, speeds, grams = np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3, 3))
+    sample = make_sample(2)
     position, velocity, body = (0.5 * rng.standard_normal(size) for size in (n, n, 3))
-    follow_legs(find_leg_chains(dynamics), position, velocity, body, places, speeds, grams)
+    follow_legs(find_leg_chains(dynamics), position, velocity, body, sample)
     q, v = dynamics.configuration(position), np.zeros(dynamics.nv)
     v[robot.base.nv :] = velocity
     dynamics.move(q, v)
     for i, foot in enumerate(robot.feet):
-        assert np.allclose(places[i], dynamics.foot_position(foot) - body, atol=1e-12)
-        assert np.allclose(speeds[i], dynamics.foot_velocity(foot), atol=1e-12)
+        assert np.allclose(sample.places[i], dynamics.foot_position(foot) - body, atol=1e-12)
+        assert np.allclose(sample.speeds[i], dynamics.foot_velocity(foot), atol=1e-12)
     for i, foot in enumerate(robot.feet):
         leg = dynamics.foot_twist_jacobian(q, foot)[:3, robot.base.nv :]
-        assert np.allclose(grams[i], leg @ leg.T, atol=1e-12)
+        assert np.allclose(sample.grams[i], leg @ leg.T, atol=1e-12)
 
 
 @pytest.mark.parametrize('name', ROBOTS)

@@ -8,8 +8,8 @@ import pinocchio as pin
 import pytest
 
 from walking_control.estimation.estimator import make_estimator
-from walking_control.estimation.leg_chains import find_leg_chains
-from walking_control.estimation.sole_updates import find_soles, follow_soles
+from walking_control.estimation.foot_updates import make_sample
+from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
@@ -23,17 +23,17 @@ def test_soles_lie_as_in_the_model():
     """A joint left out would be taken for a gyroscope that errs."""
     robot = load_robot('walker3d').robot
     dynamics, rng = Dynamics(robot), np.random.default_rng(0)
-    soles, position = find_soles(dynamics), rng.normal(0.0, 0.5, len(robot.joints))
-    follow_soles(find_leg_chains(dynamics), position, soles)
+    sample, position = make_sample(2), rng.normal(0.0, 0.5, len(robot.joints))
+    follow_legs(find_leg_chains(dynamics), position, np.zeros(len(position)), np.zeros(3), sample)
     q, data = dynamics.configuration(position), dynamics.data
     pin.framesForwardKinematics(dynamics.model, data, dynamics.to_pinocchio(q))
     dynamics.move(q, np.zeros(dynamics.nv))
     for i, foot in enumerate(robot.feet):
         leg = dynamics.foot_twist_jacobian(q, foot)[3:, 6:]
         np.testing.assert_allclose(
-            soles.turn[i], data.oMf[dynamics.frames[foot]].rotation, atol=1e-12
+            sample.turns[i], data.oMf[dynamics.frames[foot]].rotation, atol=1e-12
         )
-        np.testing.assert_allclose(soles.gram[i], leg @ leg.T, atol=1e-12)
+        np.testing.assert_allclose(sample.turn_grams[i], leg @ leg.T, atol=1e-12)
 
 
 def believed_yaw(turning, held=True, **values):
