@@ -36,6 +36,7 @@ class FloorSlope:
     Attributes:
         value: s, ``(2,)``; that of the state it is made for.
         covariance: Of what the newest foothold says, ``(2, 2)``.
+        footholds: What each of the last three alone says, the newest first.
         flat: Whether feet are soles, which feel the slope.
         felt: Whether the newest sole has been looked at for long enough in this very tick.
     """
@@ -51,7 +52,7 @@ class FloorSlope:
     def reset(self) -> None:
         """Forget the past: the floor is as the robot file says."""
         self.value[:] = 0.0
-        self._footholds = [[0.0, 0.0]] * 3  # what each said, the newest first; at first all one
+        self.footholds = [[0.0, 0.0]] * 3  # at first all one
         self.covariance = [[self._variation, 0.0], [0.0, self._variation]]
         self._stamp, self._steps = -math.inf, -1
         self._looked, self.felt = 0.0, False
@@ -83,15 +84,10 @@ class FloorSlope:
                 self.felt = self._looked < LOOKED <= self._looked + dt
                 self._looked += dt
 
-    @property
-    def newest(self) -> list[float]:
-        """What the newest foothold alone says, ``(2,)``."""
-        return self._footholds[0]
-
     def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Go on to the next foothold."""
         if self._steps >= 0:
-            self._footholds = [self.value.tolist(), *self._footholds[:2]]
+            self.footholds = [self.value.tolist(), *self.footholds[:2]]
         new, self._steps, self._looked = state.support, state.steps, 0.0
         for axis in range(2):
             self.covariance[axis][axis] += self._variation
@@ -105,10 +101,10 @@ class FloorSlope:
         with_x, with_y = x * a + y * b, x * b + y * c
         share = 1.0 / (x * with_x + y * with_y + noise)
         gain = with_x * share, with_y * share
-        own = self._footholds[0]
+        own = self.footholds[0]
         off = seen - (x * own[0] + y * own[1])
         for axis in range(2):
             own[axis] = min(max(own[axis] + gain[axis] * off, -STEEPEST), STEEPEST)
-            self.value[axis] = sorted(foothold[axis] for foothold in self._footholds)[1]
+            self.value[axis] = sorted(foothold[axis] for foothold in self.footholds)[1]
         b -= gain[0] * with_y
         self.covariance = [[a - gain[0] * with_x, b], [b, c - gain[1] * with_y]]

@@ -98,13 +98,16 @@ class Sample(NamedTuple):
 
 def make_sample(n_feet: int) -> Sample:
     """Return a `Sample` of zeros."""
+    grams, turns, turn_grams = np.zeros((3, n_feet, 3, 3))
     return Sample(
         np.zeros(3),
         np.zeros(3),
         np.zeros(3),
         np.zeros((n_feet, 3)),
         np.zeros((n_feet, 3)),
-        *np.zeros((3, n_feet, 3, 3)),
+        grams,
+        turns,
+        turn_grams,
         np.zeros(n_feet, dtype=np.int64),
         np.zeros(5),
         np.full(n_feet, AT_TOUCHDOWN),

@@ -81,7 +81,6 @@ class InertialOdometry(LegOdometry):
         )
         self._soles = make_soles(n if robot.is_free and self._grip.spin > 0.0 else 0)
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
-        self._loads = np.zeros(n)  # squared
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_contacts, self._begin_on, self._write_base = (
             _compiled(function)
@@ -180,11 +179,10 @@ class InertialOdometry(LegOdometry):
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
             self._soles.span[:] = 0.0
         elif self._elapsed > 0.0:
-            np.einsum('ia,ia->i', forces, forces, out=self._loads)
-            contact = self._find_contacts(state)
+            contact = self._find_contacts(state, forces)
             self.sample.floor[:2] = state.floor_slope
             if self.floor is not None and self.floor.flat:
-                self.sample.floor[3:], self.sample.heights[:] = self.floor.newest, LATER
+                self.sample.floor[3:], self.sample.heights[:] = self.floor.footholds[0], LATER
                 if self.floor.felt:
                     self.sample.heights[foot] = NOW
             self._take_contacts(
@@ -222,7 +220,7 @@ class InertialOdometry(LegOdometry):
         for part in (way, base.linear[:2], state.foothold[:2]):
             part *= self._scale
 
-    def _find_contacts(self, state: WalkerState) -> np.ndarray:
+    def _find_contacts(self, state: WalkerState, forces: np.ndarray) -> np.ndarray:
         """Return which feet rest on the floor; of a robot carried by none, the stance foot.
 
         A foot that hardly presses rolls over its edge and slides. A contact that comes late, or
@@ -230,7 +228,7 @@ class InertialOdometry(LegOdometry):
         """
         contact = self._contact
         firm = np.where(self.filter.standing, EASED * self._firm, self._firm)
-        np.logical_and(state.contact, self._loads >= firm * firm, out=contact)
+        np.logical_and(state.contact, (forces * forces).sum(axis=1) >= firm * firm, out=contact)
         if not contact.any():
             force = self.sample.force
             contact[state.support] = force @ force > CARRIED * (self._gravity @ self._gravity)

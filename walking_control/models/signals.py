@@ -322,7 +322,9 @@ class Reference:
         """
         speed = otherwise[0] if self.speed is None else self.speed
         wanted = (speed, *otherwise[1:]) if self.velocity is None else self.velocity
-        return np.asarray(self.pace * np.clip(np.array(wanted, float), -np.array(limits), limits))
+        return np.array(
+            [self.pace * min(max(float(v), -most), most) for v, most in zip(wanted, limits)]
+        )
 
 
 JOINTS, IMU, LOCKS, CONTACT = 'joint_state', 'imu', 'locks', 'contact'  # IMU: of the estimator

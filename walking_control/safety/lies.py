@@ -85,30 +85,31 @@ class Moments:
     """Second moments of two signals of three axes, which fade; what one says of the other."""
 
     def __init__(self, least: float) -> None:
-        self._sums, self._least = np.zeros((6, 6)), least
-        self._said = self._known = self._difference = np.zeros(3)
+        self._energies, self._cross, self._least = np.zeros((2, 3)), np.zeros((3, 3)), least
+        self._signals = np.zeros((2, 3))  # said and known last
+        self._difference = np.zeros(3)
         self._count = 0.0
 
     def add(self, kept: float, said: np.ndarray, known: np.ndarray) -> None:
         """Take what is said and known at one look; `kept`: share of what was known before."""
-        self._said, self._known, both = said, known, np.concatenate((said, known))
-        self._sums *= kept
-        self._sums += np.outer(both, both)
-        self._difference = kept * self._difference + said - known
+        self._signals = signals = np.array((said, known))
+        self._energies = kept * self._energies + signals * signals
+        self._cross = kept * self._cross + signals[0][:, None] * signals[1]
+        self._difference = kept * self._difference + signals[0] - signals[1]
         self._count = kept * self._count + 1.0
 
-    def wrong(self) -> list[int]:
-        """Return the axes along which what is said differs from what is known."""
-        sums, least = self._sums, self._least * self._least
-        said, known, both = np.diag(sums)[:3], np.diag(sums)[3:], np.diag(sums[:3, 3:])
-        off = said + known - 2.0 * both
-        found = (off > least) & (off > WRONG * np.maximum(said, known))
-        return [int(axis) for axis in np.flatnonzero(found | self._steady(off, least))]
+    def _off(self) -> np.ndarray:
+        """Return the energy of the difference along each axis, ``(3,)``."""
+        said, known = self._energies
+        return np.asarray(said + known - 2.0 * self._cross.diagonal())
 
-    def _steady(self, off: np.ndarray, least: float) -> np.ndarray:
-        """Return along which axes what is said is off by always the same."""
+    def wrong(self) -> list[int]:
+        """Return the axes along which what is said differs from what is known, or is steadily."""
+        off, least = self._off(), self._least * self._least
+        found = (off > least) & (off > WRONG * self._energies.max(axis=0))
         same = self._difference**2 / max(self._count, 1.0)
-        return np.asarray((off > 4.0 * least) & (same > STEADY * off))
+        found |= (off > 4.0 * least) & (same > STEADY * off)
+        return [axis for axis, lies in enumerate(found.tolist()) if lies]
 
     def bias(self, axis: int) -> float:
         """Return the mean difference along an axis."""
@@ -116,21 +117,17 @@ class Moments:
 
     def offness(self, wrong: list[int]) -> np.ndarray:
         """Return the direction of the difference along some axes, ``(3,)``."""
-        sums = np.diag(self._sums)
         energy = np.zeros(3)
-        energy[wrong] = (sums[:3] + sums[3:] - 2.0 * np.diag(self._sums[:3, 3:]))[wrong]
+        energy[wrong] = self._off()[wrong]
         return np.asarray(np.sqrt(energy / max(energy.sum(), 1e-12)))
 
     def off(self) -> float:
         """Return the energy of the difference over that of all."""
-        sums = self._sums
-        off = np.trace(sums) - 2.0 * np.trace(sums[:3, 3:])
-        return float(off / max(np.trace(sums), 1e-12))
+        return float(self._off().sum() / max(self._energies.sum(), 1e-12))
 
     def kind(self, axis: int) -> str:
         """Return in words what is said along an axis instead of what is known; '' if unclear."""
-        sums = self._sums
-        said, known, both = sums[axis, axis], np.diag(sums)[3:], sums[axis, 3:]
+        said, known, both = self._energies[0, axis], self._energies[1], self._cross[axis]
         off = said + known[axis] - 2.0 * both[axis]
         # what is left of the difference if another axis is told, or its opposite
         left = said + known - 2.0 * np.abs(both)
@@ -143,7 +140,7 @@ class Moments:
 
     def words(self, axis: int, unit: str) -> str:
         """Return in words what was said and known last along an axis."""
-        said, known = self._said[axis], self._known[axis]
+        said, known = self._signals[:, axis]
         kind = self.kind(axis) or 'lies'
         return f'{AXES[axis]} {kind}: {said:.2g}, expected {known:.2g} {unit}'
 
@@ -157,28 +154,30 @@ class Delay:
 
     def __init__(self, *names: str) -> None:
         self._names = names
-        self._past: deque[tuple[np.ndarray, np.ndarray] | None] = deque(maxlen=FARTHEST + 1)
+        self._past = np.zeros((FARTHEST + 1, 2, 3))  # both at the last looks, the newest first
+        self._looks = self._known = 0  # of these, and of those in a row that both were known at
         self._off = np.zeros((2, FARTHEST + 1))  # energy of the difference: first, second late
         self._sizes = np.zeros(2)  # energy of each
 
     def add(self, kept: float, turns: tuple[np.ndarray, np.ndarray] | None) -> None:
         """Take both at one look, None if they are not known; `kept`: share of what was before."""
-        self._past.append(turns)
+        past, off = self._past, self._off
+        self._looks = min(self._looks + 1, len(past))
         if turns is None:
+            self._known = 0
             return
-        self._off *= kept
-        self._sizes = kept * self._sizes + [float(turn @ turn) for turn in turns]
-        for shift, before in enumerate(reversed(self._past)):
-            if before is None:
-                self._off[:, shift:] += np.sum((turns[0] - turns[1]) ** 2)  # as if not late
-                return
-            for late in range(2):
-                self._off[late, shift] += np.sum((turns[late] - before[1 - late]) ** 2)
+        self._known = known = min(self._known + 1, len(past))
+        past[1:] = past[:-1]
+        past[0] = turns
+        off *= kept
+        self._sizes = kept * self._sizes + (past[0] * past[0]).sum(axis=1)
+        off[:, :known] += ((past[0] - past[:known, ::-1]) ** 2).sum(axis=2).T
+        off[:, known : self._looks] += ((past[0, 0] - past[0, 1]) ** 2).sum()  # as if not late
 
     def late(self) -> tuple[str, float] | None:
         """Return which of the two is late, and by how many s; None: neither."""
         now, (less, more) = self._off[0, 0], sorted(self._sizes)
-        if now < LEAST_TURN**2 or now < LATE * more or len(self._past) <= FARTHEST:
+        if now < LEAST_TURN**2 or now < LATE * more or self._looks <= FARTHEST:
             return None
         if less < ALIKE * more:  # a gain, or one that is dead
             return None
@@ -302,9 +301,8 @@ class LieDetector:
         self._stands = len(rested) == len(self._feet)
         if rested and self._has_soles:
             rows = [pin.log3(before.feet[foot] @ now.feet[foot].T) for foot in rested]
-            legs = min(rows, key=lambda row: float(np.linalg.norm(row - gyro)))
-            self._by_legs.add(kept, gyro, legs)
-            legs = min(rows, key=lambda row: float(np.linalg.norm(row - turn)))
+            self._by_legs.add(kept, gyro, min(rows, key=lambda row: math.dist(row, gyro)))
+            legs = min(rows, key=lambda row: math.dist(row, turn))
             self._orientation.add(kept, turn, legs)
             told[ENCODERS] = legs
         for (one, other), delay in self._delays.items():

@@ -89,13 +89,11 @@ class RepeatCheck:
         self._members = [np.array(part.numbers) for part in self._parts]
         self._feet = {i for i, part in enumerate(self._parts) if part.code == 'foot_force'}
         self._in_space = robot.is_free
-        self._owner = np.zeros((len(self._parts), self._parts[0].news.stop))
-        for row, numbers in zip(self._owner, self._members):
-            row[numbers] = 1.0
-        self._blocks = sorted({(part.news.start, part.news.stop) for part in self._parts})
-        self._block_of = np.array(
-            [self._blocks.index((part.news.start, part.news.stop)) for part in self._parts]
-        )
+        n = len(self._parts)
+        # which numbers are of each part, then which of the sensor whose change counts as news
+        self._owner = np.zeros((2 * n, self._parts[0].news.stop))
+        for i, part in enumerate(self._parts):
+            self._owner[i, part.numbers] = self._owner[n + i, part.news] = 1.0
         self.forget()
 
     def forget(self) -> None:
@@ -118,13 +116,13 @@ class RepeatCheck:
             return None
         other = values != self._last
         self._last[:] = values
-        changed = self._owner @ other > 0.0
-        news = np.array([other[start:stop].any() for start, stop in self._blocks])[self._block_of]
+        changed, news = (self._owner @ other > 0.0).reshape(2, -1)
         self._lively += MEMORY * news * (changed - self._lively)
-        self._was = np.where(changed, self._lively, self._was)
-        self._count = np.where(changed, 0, self._count + news)
-        self._held = np.where(changed, 0.0, self._held + heard)
-        found = np.flatnonzero((self._count >= NEWS) & (self._was > LIVELY)).tolist()
+        self._was[changed] = self._lively[changed]
+        self._count += news
+        self._held += heard
+        self._count[changed] = self._held[changed] = 0
+        found = ((self._count >= NEWS) & (self._was > LIVELY)).nonzero()[0].tolist()
         # one foot alone the estimator of a robot in space finds out, and bears
         borne = self._in_space and not self._feet <= {*found}
         for i in found:

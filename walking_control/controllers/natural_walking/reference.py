@@ -19,6 +19,7 @@ is linear. Of a floor that the robot file says to slope the law's axes are the f
 from them, and the pendulum's middle is moved downhill.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 import math
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 
 SAMPLES = 201  # along a step
+PARTS = np.linspace(0.0, 1.0, SAMPLES)
 SPACING = 0.05  # m/s between the speeds the table has
 COARSE, COARSE_SPACING = 41, 0.1  # the same, of other slopes than the one nearest to level: what
 # lies between is a spline
@@ -89,7 +91,7 @@ class GaitTable:
             fine = slope == level
             least = math.ceil((high - low) / COARSE_SPACING) + 1
             speeds = self.speeds if fine else np.linspace(low, high, min(count, max(least, 4)))
-            s = np.linspace(0.0, 1.0, SAMPLES if fine else COARSE)
+            s = PARTS if fine else np.linspace(0.0, 1.0, COARSE)
             found = []
             for speed in speeds:
                 gait = family.at(float(speed), slope)
@@ -97,32 +99,33 @@ class GaitTable:
                 found.append((row, _stride_of(gait, ground, body.feet[1])))
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
-                table = _refine(s, np.linspace(0.0, 1.0, SAMPLES), table, 1)
+                table = _refine(s, PARTS, table, 1)
                 table, steps = (_refine(speeds, self.speeds, each, 0) for each in (table, steps))
             rows.append(table)
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
         self._rows, self._strides = np.array(rows), np.array(strides)
+        self._grids = (-self.rises).tolist(), self.speeds.tolist()
         self.choose(low)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""
-        self.rise = float(np.clip(rise, self.rises[-1], self.rises[0]))
+        self.rise = min(max(rise, -self._grids[0][-1]), -self._grids[0][0])
         self._places = self._find(speed, rise)
-        self.stride = self.stride_at(speed, rise)
+        self.stride = self._stride(self._places)
         return self.stride
 
     def stride_at(self, speed: float, rise: float = 0.0) -> Stride:
         """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
-        stride = _between(self._strides, self._find(speed, rise))
+        return self._stride(self._find(speed, rise))
+
+    def _stride(self, places: Sequence[float]) -> Stride:
+        stride = _between(self._strides, places)
         speed, duration, *_, work, reach = stride[:6].tolist()
         return Stride(speed, duration, stride[2:4], stride[-2:], work, reach, stride[6:-2])
 
     def _find(self, speed: float, rise: float) -> list[float]:
         """Return the place of a rise and a speed, or the nearest, in the grids of the table."""
-        return [
-            float(np.interp(value, grid, np.arange(len(grid))))
-            for grid, value in ((-self.rises, -rise), (self.speeds, speed))
-        ]
+        return [place_in(grid, value) for grid, value in zip(self._grids, (-rise, speed))]
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
@@ -142,7 +145,18 @@ class GaitTable:
     def part_at(self, place: float) -> float:
         """Return the part of the step at which the centre of mass is so far ahead, m."""
         ahead = _between(self._rows[..., PLACE], self._places)
-        return float(np.interp(place, ahead, np.linspace(0.0, 1.0, SAMPLES)))
+        return float(np.interp(place, ahead, PARTS))
+
+
+def place_in(grid: list[float], value: float) -> float:
+    """Return where between the numbers of a grid, which ascend, a value lies, or the nearest.
+
+    The first is at 0, the last at one less than there are; `numpy.interp` takes ten times as long.
+    """
+    lower = bisect_right(grid, value) - 1
+    if 0 <= lower < len(grid) - 1:
+        return lower + 1.0 / (grid[lower + 1] - grid[lower]) * (value - grid[lower])
+    return float(max(lower, 0))
 
 
 def _between(table: np.ndarray, places: Sequence[float]) -> np.ndarray:
@@ -155,9 +169,8 @@ def _between(table: np.ndarray, places: Sequence[float]) -> np.ndarray:
 
 def _work(gait: SpaceGait) -> float:
     """Return the work of the motors in a step, J."""
-    s = np.linspace(0.0, 1.0, SAMPLES)
-    power = (gait.efforts(s) * gait.sample(s)[1]).sum(axis=1)
-    return float(np.trapezoid(power, s))
+    power = (gait.efforts(PARTS) * gait.sample(PARTS)[1]).sum(axis=1)
+    return float(np.trapezoid(power, PARTS))
 
 
 class _Ground(NamedTuple):

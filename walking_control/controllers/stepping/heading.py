@@ -40,13 +40,13 @@ class Heading:
     def from_floor(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector of floor axes, ``(2,)`` or ``(3,)``, in the heading frame."""
         c, s = math.cos(self.angle), math.sin(self.angle)
-        x, y, *z = vector
+        x, y, *z = vector.tolist()
         return np.array([c * x + s * y, -s * x + c * y, *z])
 
     def to_floor(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector of the heading frame, ``(2,)`` or ``(3,)``, in floor axes."""
         c, s = math.cos(self.angle), math.sin(self.angle)
-        x, y, *z = vector
+        x, y, *z = vector.tolist()
         return np.array([c * x - s * y, s * x + c * y, *z])
 
 

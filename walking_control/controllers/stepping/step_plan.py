@@ -112,6 +112,7 @@ class Aim(NamedTuple):
 
 
 CANDIDATES = 25
+GRID = np.arange(CANDIDATES + 1.0)  # of these, and of one more that is asked for
 # What a metre of missing foothold, a second off the nominal time, a metre off the nominal foothold
 # and a second too little for the swing foot's way cost, each squared.
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
@@ -238,17 +239,19 @@ def plan_step(
     if last < COMMITTED:
         latest = min(latest, last)
     latest = max(latest, soonest + 0.002)
-    times = np.linspace(soonest, latest, CANDIDATES)
-    if soonest < aim.remaining < latest:
-        times = np.append(times, aim.remaining)
+    times = soonest + GRID * ((latest - soonest) / (CANDIDATES - 1))
+    times[CANDIDATES - 1] = latest
+    times[CANDIDATES] = aim.remaining if soonest < aim.remaining < latest else latest
     growth, glide = np.exp(rate * times), fall.velocity / rate
     capture = (com + glide).reshape((2, 1)) * growth - offsets_of(aim, leg.side, rate, times)
     decay = 1.0 / growth
     cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
     hips = com.reshape((2, 1)) * cosh + glide.reshape((2, 1)) * sinh + leg.hip.reshape((2, 1))
     places = np.empty_like(capture)
-    places[0] = np.clip(capture[0], -limits.reach, limits.reach)
-    places[1] = leg.side * np.clip(leg.side * capture[1], limits.narrowest, limits.widest)
+    places[0] = np.minimum(np.maximum(capture[0], -limits.reach), limits.reach)
+    places[1] = leg.side * np.minimum(
+        np.maximum(leg.side * capture[1], limits.narrowest), limits.widest
+    )
     away = places - hips
     share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(away[0], away[1]), 1e-9))
     places = hips + away * share

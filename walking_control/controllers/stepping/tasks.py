@@ -106,7 +106,7 @@ class TrunkTask(NamedTuple):
         for gains, axes in ((self.tilt, slice(0, 2)), (self.yaw, slice(2, 3))):
             if gains is not None:
                 wanted = self.acceleration + gains.stiffness * error + gains.damping * slip
-                program.want(np.eye(3)[axes], wanted[axes], gains.weight, 3)
+                program.want(UPRIGHT[axes], wanted[axes], gains.weight, 3)
 
 
 class HeightTask(NamedTuple):
@@ -148,7 +148,7 @@ class JointTask(NamedTuple):
             + gains.stiffness * (self.angle - angle)
             + gains.damping * (self.velocity - rate)
         )
-        program.want(np.eye(1), np.array([wanted]), gains.weight, column)
+        program.want(UPRIGHT[:1, :1], np.array([wanted]), gains.weight, column)
 
 
 class BalanceTask(NamedTuple):

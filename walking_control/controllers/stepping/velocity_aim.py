@@ -62,7 +62,7 @@ class VelocityAim:
     @property
     def planned(self) -> np.ndarray:
         """Return what steps are planned for, ``(3,)``."""
-        return np.append(self.value[:2] + self.trim.value, self.value[2])
+        return np.concatenate((self.value[:2] + self.trim.value, self.value[2:]))
 
     def begin_step(self) -> None:
         """Note what the step that begins is for."""
