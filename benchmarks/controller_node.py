@@ -36,6 +36,7 @@ from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor, spin
 from walking_control.ros.nodes.sensors import CombinedWriter
+from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.simulation.registry import make_plant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
@@ -53,6 +54,11 @@ def record_walk(robot_file, ticks):
         measurements.append(measurement)
         plant.step(loop.tick(measurement), loop.period)
     return measurements
+
+
+def tick_number(stamp):
+    """Return `tick_number_of` a builtin_interfaces Time, see there."""
+    return tick_number_of(stamp.sec * 1_000_000_000 + stamp.nanosec)
 
 
 def time_tick(robot_file, measurements):
@@ -97,7 +103,7 @@ class EchoNode(Node):
 
     def _listen(self, kind, topic):
         def arrived(message):
-            tick = topics.tick_number(message.header.stamp)
+            tick = tick_number(message.header.stamp)
             self._tick_of[topic] = tick
             if len(self._tick_of) == self._needed and all(
                 other == tick for other in self._tick_of.values()
@@ -178,7 +184,7 @@ class Driver(Node):
         self._tick = None
         self._start = time.perf_counter()
         set_stamp(self._time, measurement.stamp)
-        self._tick = topics.tick_number(self._time)
+        self._tick = tick_number(self._time)
         if self._combined is not None:
             self._combined_publisher.publish(self._combined.write(measurement))
             return

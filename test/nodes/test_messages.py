@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints are mapped by name; what is missing is named; the work of a step is that of its ticks."""
+"""Joints are mapped by name; what is missing is named; numbers are taken where they lie."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import Imu, JointState
 
 from walking_control.exceptions import MeasurementError
-from walking_control.ros.nodes.messages import JointStateReader
+from walking_control.loading import load_robot
+from walking_control.models.signals import LOCKS, Measurement, sensors_of
+from walking_control.ros.nodes.messages import JointStateReader, message_type, reader_of, writer_of
+from walking_control.ros.nodes.sensors import Layout, numbers_of
 from walking_control.ros.nodes.telemetry import StepWork
 
 
@@ -51,6 +55,78 @@ def test_incomplete_joint_state(message, words):
     """A missing joint must be named, not read as zero."""
     with pytest.raises(MeasurementError, match=words):
         read(message)
+
+
+class Heard:
+    """A sensor that is heard as a controller node hears it."""
+
+    def __init__(self, sensor, measurement):
+        self.sensor, self.parts = sensor, measurement.parts[sensor.name]
+        self.block = measurement.blocks.get(sensor.name)
+        if sensor.name == LOCKS:
+            self.block = np.zeros(len(measurement.locked))
+            self.parts = [self.block]
+        self.layout, self.read = Layout(self.block), reader_of(sensor, self.parts)
+
+    def hear(self, message):
+        """Return stamp and numbers of a message, and whether it was taken as it came."""
+        raw = serialize_message(message)
+        self.block[:] = 7.0
+        taken = self.layout.take(raw)
+        if taken is None:
+            message = deserialize_message(raw, message_type(self.sensor))
+            self.read(message)
+            self.layout.learn(message, numbers_of(self.sensor, message))
+        return taken, self.block.copy()
+
+
+ROBOT = load_robot('dribbel').robot
+SENSORS = {sensor.name: sensor for sensor in sensors_of(ROBOT)}
+
+
+@pytest.mark.parametrize('name', SENSORS)
+def test_numbers_are_taken_where_they_lay_in_the_first_message(name):
+    """If it failed, a sensor would be read from other bytes than it was written to."""
+    sensor, rng, told = SENSORS[name], np.random.default_rng(0), Measurement(ROBOT)
+    heard, writer = Heard(sensor, Measurement(ROBOT)), writer_of(sensor)
+    for tick in range(5):
+        told.values[:] = rng.normal(size=len(told.values))
+        told.locked[:] = rng.integers(2, size=len(told.locked))
+        stamp, numbers = heard.hear(writer.write(3.25 + tick, *told.parts[name]))
+        assert stamp == (None if tick == 0 else round((3.25 + tick) * 1e9))
+        assert np.array_equal(numbers, np.concatenate(told.parts[name]))
+
+
+def test_another_order_frame_or_covariance_is_read_with_all_checks():
+    """If it failed, joints would be mixed up, or an IMU believed that says it knows nothing."""
+    sensor = SENSORS['joint_state']
+    joints, heard = list(sensor.signals[0].labels), Heard(sensor, Measurement(ROBOT))
+    numbers = np.arange(1.0, 1.0 + len(joints)).tolist()
+    for names in (joints, joints[::-1]):
+        for effort in (numbers, numbers[::-1]):  # nobody reads it
+            message = JointState(name=names, position=numbers, velocity=numbers, effort=effort)
+            stamp, told = heard.hear(message)
+            assert told[: len(joints)].tolist() == (numbers if names == joints else numbers[::-1])
+            assert (stamp is None) == (effort is numbers)
+    imu = Imu()
+    imu.orientation.w, imu.linear_acceleration.z = 1.0, 9.81
+    heard = Heard(SENSORS['imu'], Measurement(ROBOT))
+    assert heard.hear(imu)[0] is None and heard.hear(imu)[0] == 0
+    imu.linear_acceleration_covariance[0] = -1.0
+    for _ in range(2):
+        assert heard.hear(imu)[1].tolist() == [0.0, 0.0, 0.0, 1.0, *[0.0] * 6]
+    imu.orientation_covariance[0] = -1.0
+    with pytest.raises(MeasurementError, match='REP 145'):
+        heard.hear(imu)
+
+
+def test_an_axis_that_a_force_sensor_lacks_stays_zero():
+    """If it failed, its NaN would stop the robot from the second message on."""
+    sensor = next(sensor for sensor in SENSORS.values() if sensor.kind == 'contact')
+    heard, writer = Heard(sensor, Measurement(ROBOT)), writer_of(sensor)
+    for _ in range(3):
+        numbers = heard.hear(writer.write(1.0, np.array([np.nan, np.nan, 40.0])))[1]
+        assert numbers.tolist() == [0.0, 0.0, 40.0]
 
 
 def test_work_of_a_step_is_that_of_its_ticks():

@@ -140,6 +140,7 @@ class GuardedNode(Node):
     ) -> Any:
         """Listen to a topic, see `rclpy.node.Node`; what is too long is dropped unread."""
         raw, largest = kwargs.pop('raw', False), kwargs.pop('largest', LARGEST)
+        taken = kwargs.pop('taken', lambda content: False)  # of bytes that need no message
 
         def drop(why: str) -> None:
             self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
@@ -153,6 +154,8 @@ class GuardedNode(Node):
         def hear(content: bytes) -> None:
             if len(content) > largest:
                 drop(f'a message of {len(content)} bytes; limit {largest}')
+                return
+            if taken(content):
                 return
             try:
                 message = content if raw else deserialize_message(content, msg_type)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sensors of a robot on their topics, one by one or all of a tick in one message.
 
-Between its stamp and its numbers a combined message is the same every time, so that the bytes tell
-whether its layout is the one learned from the first; if not, it is read the normal way and learned
-anew. The numbers are then taken where they lie, and no message objects are built. CDR, little
-endian (the first four bytes).
+Between its stamp and its numbers a sensor's message is the same every time. So the first is read
+the normal way, with all checks, and it is noted where its numbers lie and which bytes are none;
+from then on numbers are taken there, and no message objects are built, as long as these bytes stay.
+CDR, little endian (the first four bytes).
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 import math
-from operator import attrgetter
 import struct
 import time
 from typing import Any
@@ -21,11 +21,20 @@ from sensor_msgs.msg import JointState
 
 from walking_control.exceptions import MeasurementError, MissingDependency
 from walking_control.models.robot import Robot
-from walking_control.models.signals import is_lock_state, JOINTS, LOCKS, Measurement, sensors_of
+from walking_control.models.signals import (
+    is_lock_state,
+    JOINTS,
+    LOCKS,
+    Measurement,
+    OWN,
+    Sensor,
+    sensors_of,
+)
 from walking_control.operation import Operation
 from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.heartbeat import WatchClock
-from walking_control.ros.nodes.messages import allocate, message_type, reader_of, seconds, set_stamp
+from walking_control.ros.nodes.messages import allocate, message_type, reader_of, set_stamp
 from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.ros.ros2_control.wiring import state_interfaces
 
@@ -36,28 +45,133 @@ JOINT_STATE, VALUES = 'joint_state', 'values'
 KINDS = ('', JOINT_STATE, VALUES)
 
 
+# fields whose numbers change, and how many there are; those of None say how many
+NUMBERS = {
+    **dict.fromkeys(('position', 'velocity', 'effort', 'values')),
+    **{'orientation': 4, 'angular_velocity': 3, 'linear_acceleration': 3},
+    **{'wrench.force': 3, 'wrench.torque': 3},
+}
+COVARIANCE = 72  # bytes, behind each field of an IMU
+
+
+class Layout:
+    """Takes numbers out of serialized messages that are laid out as one that was read.
+
+    Args:
+        out: Where the numbers go.
+
+    Attributes:
+        raw: The last message.
+        learned: How often a layout was found.
+    """
+
+    def __init__(self, out: np.ndarray) -> None:
+        self._out, self.raw, self.learned = out, b'', 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Let the next message be read."""
+        self._length = -1
+
+    def take(self, raw: bytes) -> int | None:
+        """Write the numbers of a message and return its stamp, ns; None if it must be read."""
+        self.raw = raw
+        if (
+            len(raw) != self._length
+            or np.frombuffer(raw, 'u1')[self._others].tobytes() != self._known
+        ):
+            return None
+        self._out[:] = np.frombuffer(raw, '<f8', self._words, BEFORE)[self._places]
+        return stamp_of(raw)
+
+    def learn(self, message: Any, numbers: Sequence[tuple[str, Sequence[int]]]) -> None:
+        """Find the numbers of the last message, which has been read into where they go.
+
+        What does not lie where it should, or is not as it was read, will be read again.
+
+        Args:
+            message: The same, with a header.
+            numbers: Field and indices in it, in the order in which they go.
+        """
+        self.forget()
+        raw = self.raw
+        if raw[:BEFORE] != LITTLE_ENDIAN:
+            return
+        starts, others = _walk(message)
+        self._words = (len(raw) - BEFORE) // 8
+        told = np.frombuffer(raw, '<f8', self._words, BEFORE)
+        places = [starts[field] + i for field, indices in numbers for i in indices]
+        # -1 may be the mark of what an IMU does not measure, which is for a reader
+        if (
+            max(places, default=0) < len(told)
+            and np.array_equal(told[places], self._out)
+            and not (told == -1.0).any()
+        ):
+            self._places, self._others = np.array(places, int), np.array(others)
+            self._known = np.frombuffer(raw, 'u1')[self._others].tobytes()
+            self._length, self.learned = len(raw), self.learned + 1
+
+
+def _walk(message: Any) -> tuple[dict[str, int], list[int]]:
+    """Return where the numbers of each field begin, in words, and the bytes that are none."""
+    starts, others, end = {}, [*range(BEFORE)], STAMP.size
+
+    def keep(size: int, multiple: int = 4) -> None:
+        nonlocal end
+        end += -end % multiple
+        others.extend(range(BEFORE + end, BEFORE + end + size))
+        end += size
+
+    keep(4 + len(message.header.frame_id.encode()) + 1)
+    if hasattr(message, 'name'):
+        keep(4)
+        for name in message.name:
+            keep(4 + len(name.encode()) + 1)
+    for field, size in NUMBERS.items():
+        if not hasattr(message, field.partition('.')[0]):
+            continue
+        if size is None:
+            keep(4)
+            size = len(getattr(message, field))
+        end += -end % 8 if size else 0
+        starts[field] = end // 8
+        end += 8 * size
+        if hasattr(message, f'{field}_covariance'):
+            keep(COVARIANCE, 8)
+    return starts, others
+
+
+def numbers_of(sensor: Sensor, message: Any) -> list[tuple[str, Sequence[int]]]:
+    """Return field and indices of a sensor's numbers in a message, see `Layout.learn`."""
+    names = list(getattr(message, 'name', ()))
+    return [
+        (
+            signal.place,
+            list(map(names.index, signal.labels)) if names else range(len(signal.labels)),
+        )
+        for signal in sensor.signals
+    ]
+
+
 class CombinedReader:
     """Takes stamp and measurement out of serialized messages.
 
     Args:
-        read: From bytes to (names or None, numbers), by the normal path.
+        read: From bytes to a message with names and positions, or with values.
         force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
     """
 
-    def __init__(
-        self, robot: Robot, read: Callable[[bytes], tuple[Any, Any]], force_sign: float = 1.0
-    ) -> None:
+    def __init__(self, robot: Robot, read: Callable[[bytes], Any], force_sign: float = 1.0) -> None:
         self._expected = state_interfaces(robot)
         self._read, self._sign = read, force_sign
-        self._layout: bytes | None = None
-        self._where = 0
-        self._order: np.ndarray | None = None
+        self._numbers = np.zeros(len(self._expected))
+        self.layout = Layout(self._numbers)
         self._names: list[str] | None = None
-        self.learned = 0  # how often the normal path was taken
 
     def name(self, names: Sequence[str]) -> None:
         """Take the names of the numbers, where messages do not hold them."""
-        self._names, self._layout = list(names), None
+        self._names = list(names)
+        self.layout.forget()
 
     def read(self, raw: bytes, measurement: Measurement) -> int | None:
         """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
@@ -68,24 +182,19 @@ class CombinedReader:
         try:
             return self._fill(raw, measurement)
         except (ValueError, RuntimeError) as error:  # RuntimeError: half a message
-            self._layout = None
             reason = ' '.join(str(error).split())
             raise MeasurementError(
                 'combined state', value=f'{len(raw)} bytes', limit=f'cannot be read: {reason}'
             ) from error
 
     def _fill(self, raw: bytes, measurement: Measurement) -> int | None:
-        if self._layout is None or raw[AFTER : self._where] != self._layout:
-            if not self._learn(raw):
-                return None
-        numbers = np.frombuffer(raw, '<f8', self._count, self._where)
-        if self._order is not None:
-            numbers = numbers[self._order]
+        if self.layout.take(raw) is None and not self._learn(raw):
+            return None
         n = len(measurement.values)
-        measurement.values[:] = numbers[:n]
+        measurement.values[:] = self._numbers[:n]
         if self._sign != 1.0:
             measurement.foot_force *= self._sign
-        locks = numbers[n : len(self._expected)]
+        locks = self._numbers[n:]
         if not all(map(is_lock_state, locks.tolist())):
             raise MeasurementError(
                 'state of a lock in the combined state',
@@ -96,8 +205,10 @@ class CombinedReader:
         return stamp_of(raw)
 
     def _learn(self, raw: bytes) -> bool:
-        names, numbers = self._read(raw)
-        names = self._names if names is None else list(names)
+        self.layout.forget()
+        message = self._read(raw)
+        field = 'position' if hasattr(message, 'name') else 'values'
+        names, numbers = getattr(message, 'name', self._names), getattr(message, field)
         if names is None:
             return False
         missing = [name for name in self._expected if name not in names]
@@ -107,26 +218,10 @@ class CombinedReader:
                 value=len(numbers),
                 limit='lacks ' + (', '.join(missing) or 'numbers for its names'),
             )
-        self.learned += 1
         order = [names.index(name) for name in self._expected]
-        self._order = None if order == list(range(len(order))) else np.array(order)
-        self._count = len(numbers)
-        self._where = _find(raw, numbers)
-        self._layout = raw[AFTER : self._where]
+        self._numbers[:] = [numbers[i] for i in order]
+        self.layout.learn(message, [(field, order)])
         return True
-
-
-def _find(raw: bytes, numbers: Any) -> int:
-    """Return where in a message its numbers lie: behind their count, at a multiple of 8."""
-    if raw[:BEFORE] != LITTLE_ENDIAN:
-        raise MeasurementError('combined state', limit='must be little endian CDR')
-    content = np.asarray(numbers, '<f8').tobytes()
-    where = raw.find(content, AFTER)
-    while where >= 0 and (where - BEFORE) % 8:
-        where = raw.find(content, where + 1)
-    if where < 0:
-        raise MeasurementError('combined state', limit='does not hold its numbers in one piece')
-    return where
 
 
 def stamp_of(raw: bytes) -> int:
@@ -149,10 +244,7 @@ def subscribe(
         MissingDependency: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
-        told = attrgetter('name', 'position')
-        reader = CombinedReader(
-            robot, lambda raw: told(deserialize_message(raw, JointState)), force_sign
-        )
+        reader = CombinedReader(robot, lambda raw: deserialize_message(raw, JointState), force_sign)
         node.create_subscription(
             JointState,
             topics.COMBINED_STATE,
@@ -169,9 +261,7 @@ def subscribe(
             limit=f'needs control_msgs ({error})',
             remedy='sudo apt install ros-$ROS_DISTRO-control-msgs',
         ) from error
-    reader = CombinedReader(
-        robot, lambda raw: (None, deserialize_message(raw, Float64Values).values), force_sign
-    )
+    reader = CombinedReader(robot, lambda raw: deserialize_message(raw, Float64Values), force_sign)
     node.create_subscription(
         Keys, topics.STATE_NAMES, lambda message: reader.name(message.keys), topics.LATCHED
     )
@@ -218,7 +308,7 @@ class SensorSet:
 
     def __init__(
         self,
-        node: Node,
+        node: GuardedNode,
         operation: Operation,
         clock: WatchClock,
         on_answered: Callable[[float], None],
@@ -233,12 +323,16 @@ class SensorSet:
             return
         self._locks = np.zeros(len(robot.locks))
         parts = {**operation.measurement.parts, LOCKS: [self._locks]}
+        blocks = {**operation.measurement.blocks, LOCKS: self._locks}
         for sensor in sensors_of(robot):
+            layout = Layout(blocks[sensor.name])
+            hear = self._callback(sensor, reader_of(sensor, parts[sensor.name]), layout)
             node.create_subscription(
                 message_type(sensor),
                 sensor.topic,
-                self._callback(sensor.name, reader_of(sensor, parts[sensor.name])),
+                hear,
                 topics.SENSOR_IN,
+                taken=partial(self._take, sensor.name, layout),
             )
 
     # -- messages ------------------------------------------------------------------------------
@@ -256,19 +350,33 @@ class SensorSet:
         for sensor in (*self._others, JOINTS):
             self._arrived(sensor, stamp * 1e-9, tick_number_of(stamp))
 
-    def _callback(self, name: str, read: Callable[[Any], bool]) -> Callable[[Any], None]:
+    def _callback(
+        self, sensor: Sensor, read: Callable[[Any], bool], layout: Layout
+    ) -> Callable[[Any], None]:
         def hear(message: Any) -> None:
             try:
                 if not read(message):
                     return
+                if sensor.kind != OWN:
+                    layout.learn(message, numbers_of(sensor, message))
             except MeasurementError as error:
                 self._operation.problem = error.code, str(error)
-            if name == LOCKS:
-                self._judge_locks()
             stamp = message.header.stamp
-            self._arrived(name, seconds(stamp), topics.tick_number(stamp))
+            self._told(sensor.name, stamp.sec * 1_000_000_000 + stamp.nanosec)
 
         return hear
+
+    def _take(self, name: str, layout: Layout, raw: bytes) -> bool:
+        """Take a message as it came; return whether that could be."""
+        stamp = layout.take(raw)
+        if stamp is not None:
+            self._told(name, stamp)
+        return stamp is not None
+
+    def _told(self, name: str, stamp: int) -> None:
+        if name == LOCKS:
+            self._judge_locks()
+        self._arrived(name, stamp * 1e-9, tick_number_of(stamp))
 
     def _judge_locks(self) -> None:
         for lock, told in zip(self._robot.locks, self._locks.tolist()):

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topic names, quality of service, and how a lockstep tick is recognised.
+"""Topic names, quality of service.
 
 Names are relative, so a namespace moves them all. They are those of ros2_control's broadcasters
 and command controllers; see doc/topics.md.
 """
 
-from builtin_interfaces.msg import Time
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from walking_control.models.signals import topic_word
 from walking_control.ros.ros2_control.names import *  # noqa: F403
-from walking_control.ros.ros2_control.names import tick_number_of
 
 # labels of the zeros of a controller that waits, for its watchdog say, and of one that has stopped
 WAITS, RESTS = 'waits', 'rests'
@@ -47,8 +45,3 @@ STOP_IN = (
     ),
     QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
 )
-
-
-def tick_number(stamp: Time) -> int:
-    """Return `tick_number_of` a builtin_interfaces Time, see there."""
-    return tick_number_of(stamp.sec * 1_000_000_000 + stamp.nanosec)
