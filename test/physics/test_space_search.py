@@ -15,7 +15,7 @@ from walking_control.cli import main  # noqa: E402
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
 from walking_control.gaits.step_judgement import asymmetry  # noqa: E402
-from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
+from walking_control.lab.experiments.gait_search import family_members, find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
 from walking_control.search.space import SpaceSearch, wind  # noqa: E402
@@ -126,6 +126,27 @@ def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
         (row,) = json.loads(captured.out)['members']
         assert row['converged'] is (status == 0) and 0.05 < row['cost_of_transport_electrical']
         assert len(captured.err.splitlines()) == lines
+
+
+def test_a_family_without_a_slope_is_kept(found, tmp_path, monkeypatch):
+    """Slopes would take minutes after the first that has no gait, or lose those on level floor."""
+    (member,) = found.members
+    asked = []
+
+    def find(case, values, speed, start=None, slope=0.0, strength=1.0):
+        asked.append((speed, slope))
+        attempt = replace(member.result.attempt, converged=slope <= 0.0)
+        return replace(member.result, speed=speed, slope=slope, attempt=attempt)
+
+    monkeypatch.setattr(SpaceSearch, 'find', find)
+    robot_file, speeds, slopes = load_robot('walker3d'), [0.6, 0.8], [-0.07, 0.0, 0.07]
+    some = find_gaits(robot_file, speeds, COARSE, slopes=slopes)
+    assert len([speed for speed, slope in asked if slope > 0.0]) == 1
+    assert sorted({each.result.slope for each in family_members(some)}) == [-0.07, 0.0]
+    asked.clear()
+    late = find_gaits(robot_file, [0.8], COARSE, slopes=slopes, patience=0.0)
+    assert len(asked) == len(family_members(late)) == 1
+    assert GaitFamily.read(save_gaits(late, tmp_path), robot_file).slopes == (0.0,)
 
 
 def test_heat_that_is_assumed_is_said(found):

@@ -17,7 +17,7 @@ from walking_control.cli.robots import sentence
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.guess import Told
-from walking_control.lab.experiments.bring_up import natural, planar, run, spatial, step
+from walking_control.lab.experiments.bring_up import margins, natural, planar, run, spatial, step
 from walking_control.lab.experiments.bring_up.natural import first_best, natural_gait, search_family
 from walking_control.lab.experiments.bring_up.planar import stand
 from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summarize
@@ -28,6 +28,7 @@ from walking_control.lab.reports.pages import write_page
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
 from walking_control.search.space_parameters import SpaceSearchParameters
+from walking_control.simulation.disturbance import parse_disturbance
 
 
 @pytest.fixture
@@ -284,12 +285,14 @@ def test_less_is_asked_where_there_is_no_gait(tmp_path, monkeypatch):
     site = Site(robot_path('walker3d'), tmp_path, progress=lambda text: None)
     asked, robot_file = [], load_robot('walker3d')
 
-    def find(robot_file, speeds, task, progress, slopes=(0.0,), general=None):
+    def find(robot_file, speeds, task, progress, slopes=(0.0,), **options):
         asked.append(task.get('gait_time'))
         reason = None if task.get('gait_time') else 'left_knee would need 31 N m'
         members = tuple(
             SimpleNamespace(
-                reason=reason, result=SimpleNamespace(slope=slope, speed=v), summary={'speed': v}
+                reason=reason,
+                result=SimpleNamespace(slope=slope, speed=v, gait=None),
+                summary={'speed': v},
             )
             for slope in slopes
             for v in speeds
@@ -327,7 +330,7 @@ def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     path = robot_path('walker3d')
     member = SimpleNamespace(
         reason=None,
-        result=SimpleNamespace(slope=0.0, speed=0.6),
+        result=SimpleNamespace(slope=0.0, speed=0.6, gait=None),
         summary={natural.COST: 0.07, 'speed': 0.6, 'step_width': 0.22},
     )
     found = make_dataclass('Found', ['members', 'assumed'])((member,) * 3, None)
@@ -461,3 +464,27 @@ def test_the_first_walk_is_one_that_bears_noise():
     assert first_best([0.8, 0.5, 0.3], attempt, 2) == 0.5 and tried == [0.8, 0.5]
     passed.update({0.5: 1, 0.3: 0})
     assert first_best([0.8, 0.5, 0.3], attempt, 2) == 0.8
+
+
+def test_a_push_comes_when_it_is_said(tmp_path, monkeypatch):
+    """Robots would be pushed at their eighth step, 2.5 s from the start and before their gait."""
+    came = []
+    monkeypatch.setattr(margins, 'walk', lambda *arguments: came.append(arguments[-1]))
+    site = Site(robot_path('walker3d'), tmp_path)
+    margins.noisy_walk(site, load_robot('walker3d'), 'natural_walking', 8.0, 5.0)
+    (disturbance,) = map(parse_disturbance, came[0])
+    assert disturbance.how.time == 5.0
+
+
+def test_a_family_says_which_slopes_it_lacks():
+    """A family that knows level floors alone would pass for one that walks on slopes."""
+
+    def member(slope, reason=None):
+        return SimpleNamespace(reason=reason, result=SimpleNamespace(slope=slope, speed=0.6))
+
+    down, level, up = natural.SLOPES
+    all_there = SimpleNamespace(members=(member(down), member(level), member(up)))
+    assert natural._without_slopes(all_there, 0.0) == ''
+    some = SimpleNamespace(members=(member(level), member(up, 'left_knee is too slow')))
+    words = natural._without_slopes(some, 0.0)
+    assert '-8 degrees: not all speeds were begun' in words and '+8 degrees: left_knee' in words

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 import tempfile
+import time
 from typing import Any
 
 import numpy as np
@@ -389,11 +390,14 @@ def find_gaits(
     optimise: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
     slopes: Sequence[float] | None = None,
+    start: Gait | None = None,
+    patience: float = np.inf,
 ) -> FamilySearch:
     """Search gaits of a biped on soles, each from its neighbour's, and judge them.
 
     On the slope nearest to level each speed begins with its neighbour's gait, on the others with
-    that of the same speed on the slope before.
+    that of the same speed on the slope before. A slope is given up at the first speed that has no
+    gait there, for a family has each of its speeds on each of its slopes.
 
     Args:
         robot_file: The `RobotFile`.
@@ -404,6 +408,8 @@ def find_gaits(
             single gait alone.
         progress: Called with a line of text now and then.
         slopes: Of the floor, rad, downhill positive; None is that of the robot file's world.
+        start: `Gait` that the first search begins with; None takes a guess.
+        patience: Processor time after which no gait on another slope is begun, s.
 
     Returns:
         `FamilySearch`.
@@ -439,14 +445,14 @@ def find_gaits(
         progress,
     )
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
-    level = int(np.argmin(np.abs(slopes)))
-    found = {(level, first): case.find(values, speeds[first], slope=slopes[level])}
+    level, begun = int(np.argmin(np.abs(slopes))), time.process_time()
+    found = {(level, first): case.find(values, speeds[first], start, slopes[level])}
     wanting = ''
     if not found[level, first].attempt.converged:
         wanting = find_wanting(case, values, speeds[first], slopes[level])
 
-    def go_on(here: tuple[int, int], start: SpaceResult) -> None:
-        begin, slope = start.gait if start.attempt.converged else None, slopes[here[0]]
+    def go_on(here: tuple[int, int], beside: SpaceResult) -> None:
+        begin, slope = beside.gait if beside.attempt.converged else None, slopes[here[0]]
         found[here] = case.find(values, speeds[here[1]], begin, slope)
 
     for i, before in [
@@ -458,9 +464,15 @@ def find_gaits(
         *((k, k + 1) for k in range(level - 1, -1, -1)),
         *((k, k - 1) for k in range(level + 1, len(slopes))),
     ]:
-        for i in range(len(speeds)):
-            if found[level, i].attempt.converged:  # a family has each speed on each slope
-                go_on((k, i), found[before, i])
+        for i in sorted(range(len(speeds)), key=lambda i: abs(i - first)):
+            if not found[level, i].attempt.converged:
+                continue
+            beside = found.get((before, i))
+            if beside is None or time.process_time() - begun > patience:
+                break
+            go_on((k, i), beside)
+            if not found[k, i].attempt.converged:
+                break
     parameters = found[level, first].parameters
     adapted = adapt(robot_file, parameters)
     most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
@@ -554,25 +566,35 @@ def _member(
     return Member(result, judgement, reason, summary)
 
 
-def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
-    """Write the members without a reason against them as one family and return its path.
+def family_members(found: FamilySearch) -> list[Member]:
+    """Return the members that make a family.
 
     A family goes over speed on each of its slopes alike: a speed that is missing on the slope
     nearest to level is left out, and then a slope on which one of the others is missing.
+
+    Args:
+        found: What was searched.
+    """
+    level = min((member.result.slope for member in found.members), key=abs)
+    usable = [member for member in found.members if member.reason is None]
+    speeds: dict[float, set[float]] = {level: set()}
+    for member in usable:
+        speeds.setdefault(member.result.slope, set()).add(member.result.speed)
+    return [
+        member
+        for member in usable
+        if member.result.speed in speeds[level] <= speeds[member.result.slope]
+    ]
+
+
+def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
+    """Write the `family_members` as one family and return its path.
 
     Raises:
         InvalidInput: The directory cannot be written.
     """
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
-    level = min((member.result.slope for member in found.members), key=abs)
-    speeds = {
-        member.result.speed
-        for member in found.members
-        if member.result.slope == level and member.reason is None
-    }
-    here = [member for member in found.members if member.result.speed in speeds]
-    holes = {member.result.slope for member in here if member.reason is not None}
-    kept = [member for member in here if member.result.slope not in holes]
+    kept = family_members(found)
     if not kept:
         raise NotAchieved(
             f'a family of gaits of {found.robot_file.robot.name}',

@@ -42,7 +42,7 @@ def noisy_walk(site: Site, robot_file: RobotFile, name: str, duration: float, at
     ]  # the estimator is told
     delays = [('sensors.command_delay', DELAY), (f'{name}.delay', DELAY)]
     tried = load_robot(robot_file.path, [('controller', name), *lab, *delays])
-    return walk(site, tried, 'mujoco', duration, (f'push={PUSH:g}@{at:g}',))
+    return walk(site, tried, 'mujoco', duration, (f'push={PUSH:g}@{at:g}s',))
 
 
 def try_margins(site: Site, robot_file: RobotFile, law: type[WalkingLaw]) -> Outcome:

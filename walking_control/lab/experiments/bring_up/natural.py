@@ -16,6 +16,7 @@ from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
 from walking_control.lab.experiments.bring_up.margins import noisy_walk, pace, try_margins
 from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site
 from walking_control.lab.experiments.gait_search import (
+    family_members,
     FamilySearch,
     find_gaits,
     Member,
@@ -34,6 +35,7 @@ SLOPES = (math.radians(-8.0), 0.0, math.radians(8.0))  # and on floors that lean
 TRIED_ON_GAIT = 20.0  # s on the gait
 NOISY, PUSHED = 8.0, 5.0  # s with noise that the walk kept lasts if any does, and is pushed after
 SLOWER = 3  # speeds it is tried at, the easiest first
+SLOPES_BEGIN = 120.0  # s of processor time after which no gait on a slope is begun
 ITERATIONS = 200  # those that find a gait take 20 to 130; one that does not took 236 s
 LEAD = 1.03  # times a level is asked of a gait: walks stay 1 to 2 % behind
 BESIDE = 10.0  # s of stepping at the same speed
@@ -109,6 +111,8 @@ def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str,
         task=task | eased,
         progress=site.progress,
         slopes=[told + slope for slope in SLOPES],
+        start=first.members[0].result.gait,
+        patience=SLOPES_BEGIN,
     )
     level = [member for member in found.members if member.result.slope == told]
     easiest = min(level, key=lambda member: abs(member.summary['speed'] - middle))
@@ -155,12 +159,13 @@ def _find_gaits(site: Site) -> Outcome:
         'assumed': found.assumed,
         'on_gait': on_gait,
         'speed': easy['speed'],
-        'slopes': len({member.result.slope for member in found.members if not member.reason}),
+        'slopes': len({member.result.slope for member in family_members(found)}),
         'eased': eased,
         'reason': reason,
     }
     files = [str(family), str(file)]
     easing = f' with {eased}, for as usual there is {reason}' if eased else ''
+    easing += _without_slopes(found, told)
     if not outcome.ok:
         return Outcome(
             True,
@@ -184,6 +189,19 @@ def _find_gaits(site: Site) -> Outcome:
         steady.get(COST),
         figures=figures,
         files=files,
+    )
+
+
+def _without_slopes(found: FamilySearch, told: float) -> str:
+    """Return in words which slopes the family lacks, and why; nothing if it has all."""
+    known = {member.result.slope for member in family_members(found)}
+    lacks = [told + slope for slope in SLOPES if told + slope not in known]
+    why = {member.result.slope: member.reason for member in found.members if member.reason}
+    late = f'not all speeds were begun within {SLOPES_BEGIN:g} s of a processor'
+    return ''.join(
+        f'; the family is without the slope of {math.degrees(slope):+.0f} degrees: '
+        f'{why.get(slope, late)}'
+        for slope in lacks
     )
 
 
