@@ -39,7 +39,7 @@ import numpy as np
 from walking_control.cli.verb import setting
 from walking_control.control_loop import ControlLoop
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits
-from walking_control.lab.reports.animations.space_film import write_space_film
+from walking_control.lab.reports.animations.film import write_space_film
 from walking_control.loading import load_robot
 from walking_control.runs.quantities import each_joint_energy
 from walking_control.simulation.disturbance import plan_disturbances

@@ -51,54 +51,91 @@ _TIPS = {
 }
 
 
-def check_posture(
-    robot_file: RobotFile,
-    problems: list[dict[str, Any]],
-    assumptions: list[str],
-    facts: dict[str, Any],
-) -> None:
-    """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
+@dataclass(eq=False)
+class Check(Result):
+    """Whether a robot can be used.
+
+    Attributes:
+        ok: Whether there are no problems.
+        problems: What, value, limit and remedy of each.
+        assumptions: Sentences.
+        facts: name -> value.
+    """
+
+    ok: bool
+    problems: list[dict[str, Any]]
+    assumptions: list[str]
+    facts: dict[str, Any]
+
+
+class _Found:
+    """What a check has found so far: problems, assumptions and facts, as in `Check`."""
+
+    def __init__(self) -> None:
+        self.problems, self.assumptions = list[dict[str, Any]](), list[str]()
+        self.facts = dict[str, Any]()
+
+    def refuse(self, *errors: InvalidInput) -> None:
+        """Add problems that are not among them yet."""
+        for problem in (error.as_dict() for error in errors):
+            self.problems += [problem] if problem not in self.problems else []
+
+
+def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
+    """Check a robot file or a plain URDF.
 
     Args:
-        problems: List of dictionaries, added to.
-        assumptions: List of sentences, added to.
-        facts: name -> value, added to.
+        name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
+        overrides: Pairs (name, value) as for `load_robot`.
     """
+    found = _Found()
+    try:
+        if str(name_or_path).endswith(('.urdf', '.xacro')):
+            _check_bare_urdf(Path(name_or_path), found)
+        else:
+            robot_file = load_robot(name_or_path, overrides)
+            found.refuse(*obstacles.find_obstacles(robot_file))
+            _check_robot_file(robot_file, found)
+    except InvalidInput as error:
+        found.refuse(error, *error.others)
+    return Check(not found.problems, found.problems, found.assumptions, found.facts)
+
+
+def _check_posture(robot_file: RobotFile, found: _Found) -> None:
+    """Add what is known of a robot that begins in a posture."""
     robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     assert robot_file.start.posture is not None
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     q = dynamics.configuration(posture)
     height, standing = _standing(robot, dynamics, q)
-    facts['base height'] = f'{height:.3f} m in the start posture'
-    facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
-    _assume_limits(robot, assumptions)
+    found.facts['base height'] = f'{height:.3f} m in the start posture'
+    found.facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
     if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
         if robot_file.controller == PostureControl.name:
-            problems.append(
-                {
-                    'what': 'robot.feet',
-                    'value': list(robot.feet),
-                    'limit': 'are points, on fewer than three of which nothing can be held at rest',
-                    'remedy': 'give the feet soles, or choose controller stepping',
-                }
+            found.refuse(
+                InvalidInput(
+                    'robot.feet',
+                    value=list(robot.feet),
+                    limit='are points, on fewer than three of which nothing can be held at rest',
+                    remedy='give the feet soles, or choose controller stepping',
+                )
             )
-        facts['start'] = 'on points: only a law that steps keeps the robot up'
+        found.facts['start'] = 'on points: only a law that steps keeps the robot up'
     elif not standing:
-        problems.append(
-            {
-                'what': 'start.posture',
-                'value': None,
-                'limit': 'no sole lies flat on the floor with the base upright',
-                'remedy': 'change the ankles of the start posture',
-            }
+        found.refuse(
+            InvalidInput(
+                'start.posture',
+                limit='no sole lies flat on the floor with the base upright',
+                remedy='change the ankles of the start posture',
+            )
         )
     elif all(joint in robot.actuators for joint in robot.joints):
-        _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts)
-    assumptions.append('the robot moves freely in space on a flat floor; standing soles lie flat')
-    assumptions.append(
+        _check_statics(robot_file, dynamics, q, standing, found)
+    found.assumptions += (
+        'the robot moves freely in space on a flat floor; standing soles lie flat',
         'the base’s orientation comes from the IMU, in the gravity-aligned world; '
-        'its place and speed from legs that stand still on a flat floor'
+        'its place and speed from legs that stand still on a flat floor',
     )
 
 
@@ -126,33 +163,12 @@ def _size(urdf: str, foot: str) -> str:
     return f'{length:.3g} m x {width:.3g} m'
 
 
-def _assume_limits(robot: Robot, assumptions: list[str]) -> None:
-    """Say which limit of effort counts: one sentence where URDF and motor agree."""
-    if not robot.actuators:
-        return
-    urdf = np.array([robot.limits[joint].effort for joint in robot.actuators])
-    least = robot.effort_limits
-    motors = np.array([motor.effort_limit for motor in robot.actuators.values()])
-    assumptions.append(
-        f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
-        f'{least.max():.3g} N m'
-    )
-    for i, joint in enumerate(robot.actuators):
-        if np.isfinite(urdf[i]) and abs(urdf[i] - motors[i]) > 1e-3 * motors[i]:
-            assumptions.append(
-                f'{joint}: effort limited to {least[i]:.3g} N m; URDF '
-                f'{urdf[i]:.3g}, motor {motors[i]:.3g}'
-            )
-
-
 def _check_statics(
     robot_file: RobotFile,
     dynamics: Dynamics,
     q: np.ndarray,
     standing: Sequence[str],
-    problems: list[dict[str, Any]],
-    assumptions: list[str],
-    facts: dict[str, Any],
+    found: _Found,
 ) -> None:
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
     robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
@@ -172,25 +188,24 @@ def _check_statics(
     solution = statics.solve(q, standing)
     feet = ' and '.join(in_words(foot) for foot in standing)
     if solution.feasible:
-        facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
+        found.facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
     elif robot_file.controller == PostureControl.name:
-        problems.append(
-            {
-                'what': 'start.posture',
-                'value': None,
-                'limit': f'cannot be held on {feet}: {solution.reason}',
-                'remedy': _REMEDIES.get(solution.shortfalls[0].limit, _OTHERWISE)
-                + ', or see walking_control statics',
-            }
+        remedy = _REMEDIES.get(solution.shortfalls[0].limit, _OTHERWISE)
+        found.refuse(
+            InvalidInput(
+                'start.posture',
+                limit=f'cannot be held on {feet}: {solution.reason}',
+                remedy=f'{remedy}, or see walking_control statics',
+            )
         )
     for foot in standing if len(standing) > 1 else ():
         solution = statics.solve(q, (foot,))
-        facts[f'{in_words(foot)} alone'] = (
+        found.facts[f'{in_words(foot)} alone'] = (
             _effort(statics, solution, share)
             if solution.feasible
             else f'not in the start posture; {solution.reason}'
         )
-    assumptions.append(
+    found.assumptions.append(
         f'static torques rely on a friction of {values.friction:g} and soles of '
         f'{values.sole_length:g} m x {values.sole_width:g} m, and on '
         f'{100 * share:g} % of each effort limit'
@@ -204,85 +219,40 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
     return f'{used:.0f} % of the limit of {in_words(largest["joint"])} at most'
 
 
-@dataclass(eq=False)
-class Check(Result):
-    """Whether a robot can be used.
-
-    Attributes:
-        ok: Whether there are no problems.
-        problems: What, value, limit and remedy of each.
-        assumptions: Sentences.
-        facts: name -> value.
-    """
-
-    ok: bool
-    problems: list[dict[str, Any]]
-    assumptions: list[str]
-    facts: dict[str, Any]
-
-
-def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
-    """Check a robot file or a plain URDF.
-
-    Args:
-        name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
-        overrides: Pairs (name, value) as for `load_robot`.
-    """
-    problems: list[dict[str, Any]] = []
-    assumptions: list[str] = []
-    facts: dict[str, Any] = {}
-    try:
-        if str(name_or_path).endswith(('.urdf', '.xacro')):
-            _check_bare_urdf(Path(name_or_path), problems, facts)
-        else:
-            robot_file = load_robot(name_or_path, overrides)
-            problems += [error.as_dict() for error in obstacles.find_obstacles(robot_file)]
-            _check_robot_file(robot_file, problems, assumptions, facts)
-    except InvalidInput as error:
-        problems += [each.as_dict() for each in (error, *error.others)]
-    unique = [problem for i, problem in enumerate(problems) if problem not in problems[:i]]
-    return Check(not unique, unique, assumptions, facts)
-
-
-def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str, Any]) -> None:
+def _check_bare_urdf(path: Path, found: _Found) -> None:
     urdf = load_urdf(path)
-    facts['links'] = len(link_names(urdf))
-    findings = Findings()
-    findings.errors.append(
+    found.facts['links'] = len(link_names(urdf))
+    found.refuse(
         InvalidInput(
             'robot file',
             limit='a URDF alone names no feet, coordinates or motors',
             remedy='write a robot file, see doc/robot_file.md',
         )
     )
+    findings = Findings()
     findings.attempt(require_room, urdf)
     findings.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
-    problems += [error.as_dict() for error in findings.errors]
+    found.refuse(*findings.errors)
 
 
-def _check_robot_file(
-    robot_file: RobotFile,
-    problems: list[dict[str, Any]],
-    assumptions: list[str],
-    facts: dict[str, Any],
-) -> None:
-    robot = robot_file.robot
-    facts.update(
+def _check_robot_file(robot_file: RobotFile, found: _Found) -> None:
+    robot, assumptions = robot_file.robot, found.assumptions
+    found.facts.update(
         name=robot.name,
         mass=round(robot_file.scale.mass, 9),
         joints=list(robot.joints),
         feet=list(robot.feet),
         motors=sorted(robot.actuators),
     )
-    _check_controllers(robot_file, problems, facts)
-    _check_plants(robot_file, problems, assumptions, facts)
+    _check_controllers(robot_file, found)
+    _check_plants(robot_file, found)
+    assumptions += _effort_sentences(robot)
     if robot_file.start.posture is None:
-        assumptions += _effort_sentences(robot)
         assumptions.append(_TIPS[robot.base])
     else:
-        check_posture(robot_file, problems, assumptions, facts)
-        if robot_file.controller == Stepping.name and Stepping.name in facts['controllers']:
-            problems += [error.as_dict() for error in obstacles.find_walk_obstacles(robot_file)]
+        _check_posture(robot_file, found)
+        if robot_file.controller == Stepping.name and Stepping.name in found.facts['controllers']:
+            found.refuse(*obstacles.find_walk_obstacles(robot_file))
             assumptions += obstacles.remarks_on_steps(robot_file)
     assumptions += obstacles.remarks(robot_file)
     motors = robot.actuators.values()
@@ -296,57 +266,48 @@ def _check_robot_file(
 
 
 def _effort_sentences(robot: Robot) -> list[str]:
-    """Return which limit of effort counts at each motor."""
-    sentences = []
-    for joint, motor in robot.actuators.items():
-        limit = robot.limits[joint].effort
-        if not math.isinf(limit):
-            sentences.append(
-                f'{joint}: effort limited to {min(limit, motor.effort_limit):.3g} '
-                f'N m, the smaller of URDF ({limit:.3g}) and motor '
-                f'({motor.effort_limit:.3g})'
-            )
-    return sentences
+    """Return which limit of effort counts: one sentence where URDF and motor agree."""
+    least = robot.effort_limits
+    sentences = [
+        f'{joint}: effort limited to {least[i]:.3g} N m; URDF {urdf:.3g}, motor {limit:.3g}'
+        for i, (joint, motor) in enumerate(robot.actuators.items())
+        for urdf, limit in [(robot.limits[joint].effort, motor.effort_limit)]
+        if math.isfinite(urdf) and abs(urdf - limit) > 1e-3 * limit
+    ]
+    ends = f'{least.min():.3g} to {least.max():.3g}' if robot.actuators else ''
+    smaller = f'efforts limited to the smaller of URDF and motor, {ends} N m'
+    return [smaller, *sentences] if robot.actuators else []
 
 
-def _check_controllers(
-    robot_file: RobotFile, problems: list[dict[str, Any]], facts: dict[str, Any]
-) -> None:
+def _check_controllers(robot_file: RobotFile, found: _Found) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
-    verdicts = judge_controllers(robot_file)
-    facts['controllers'] = [name for name, error in verdicts.items() if error is None]
-    chosen = robot_file.controller
+    verdicts, chosen = judge_controllers(robot_file), robot_file.controller
+    found.facts['controllers'] = [name for name, error in verdicts.items() if error is None]
     try:
         CONTROLLERS.find(chosen)
-        error = verdicts[chosen]
     except InvalidInput as unknown:
-        error = unknown
-    if error is not None:
-        problems.append(error.as_dict())
+        found.refuse(unknown)
     for name, error in verdicts.items():
-        if error is not None and name != chosen:
-            facts[f'not {name}'] = str(error)
+        if error is not None and name == chosen:
+            found.refuse(error)
+        elif error is not None:
+            found.facts[f'not {name}'] = str(error)
 
 
-def _check_plants(
-    robot_file: RobotFile,
-    problems: list[dict[str, Any]],
-    assumptions: list[str],
-    facts: dict[str, Any],
-) -> None:
-    facts['plants'] = []
+def _check_plants(robot_file: RobotFile, found: _Found) -> None:
+    found.facts['plants'] = []
     try:
         PLANTS.find(robot_file.plant)
     except InvalidInput as error:
-        problems.append(error.as_dict())
+        found.refuse(error)
     for name in PLANTS:
         try:
             make_plant(robot_file, name)
-            facts['plants'].append(name)
+            found.facts['plants'].append(name)
         except MissingDependency as error:
-            assumptions.append(f'not tried: {error}')
+            found.assumptions.append(f'not tried: {error}')
         except InvalidInput as error:
             if name == robot_file.plant:
-                problems.append(error.as_dict())
+                found.refuse(error)
             else:
-                facts[f'not plant {name}'] = str(error)
+                found.facts[f'not plant {name}'] = str(error)

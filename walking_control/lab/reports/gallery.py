@@ -11,7 +11,7 @@ from typing import Any
 
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.lab import reports
-from walking_control.lab.reports.animations.space_film import write_space_film
+from walking_control.lab.reports.animations.film import write_space_film
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path

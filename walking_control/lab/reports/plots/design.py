@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the design tools: a limb and its gears, and the ellipsoid of transmissibility."""
 
+from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pinocchio as pin
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.models.robot import in_words
 
 _COLOURS = {
@@ -27,6 +30,13 @@ _ARROWS = {
     'of forces from all sides': {'color': style.FOOT_COLOURS[0]},
     'of a free mass': {'color': style.FAINT, 'linestyle': '--'},
 }
+_SOFT = (
+    ('effective', 'of effective masses', '-'),
+    ('diagonal', 'of diagonal masses', '--'),
+    ('factor', 'determinant, all axes', ':'),
+)
+_EQUAL = [mark('set_aspect', 'equal', adjustable='datalim')]
+_THIN = 1.0  # points
 _CIRCLE = np.array(
     [np.cos(np.linspace(0.0, 2.0 * np.pi, 181)), np.sin(np.linspace(0.0, 2.0 * np.pi, 181))]
 )
@@ -53,12 +63,11 @@ def skeleton(mechanism: Mechanism) -> np.ndarray:
 
 def plot_limb(limb: Limb, study: dict[str, Any]) -> style.Figure:
     """Draw a limb in its posture with its angles, how heavy its end feels, and its forces."""
-    figure, (pose, inertia, forces) = style.new_figure(1, width=13.0, height=5.2, columns=3)
     plane = drawing_plane(limb.axes)
-    _draw_conventions(pose, limb, plane, study)
-    _draw_inertia(inertia, study, plane)
-    _draw_forces(forces, study, plane)
-    return figure
+    pose = _conventions(limb, plane, study)
+    return style.draw_panels(
+        [pose, _inertia(study, plane), _forces(study, plane)], columns=3, width=13.0, height=5.2
+    )
 
 
 def drawing_plane(axes: str) -> tuple[int, int]:
@@ -68,91 +77,59 @@ def drawing_plane(axes: str) -> tuple[int, int]:
     return AXES.index(axes[0]), AXES.index(axes[-1])
 
 
-def _draw_conventions(
-    axis: style.Axes, limb: Limb, plane: tuple[int, int], study: dict[str, Any]
-) -> None:
-    mechanism, dynamics = limb.mechanism, limb.mechanism.dynamics
-    lines = skeleton(mechanism)[:, :, plane]
-    for line in lines:
-        axis.plot(*line.T, color=style.FAINT, linewidth=5.0, solid_capstyle='round', zorder=1)
-    dynamics.place(mechanism.q)
-    chain = [
-        dynamics.data.oMi[dynamics.model.getJointId(joint)].translation.copy()
-        for joint in limb.transmission.joints
+def _conventions(limb: Limb, plane: tuple[int, int], study: dict[str, Any]) -> Panel:
+    mechanism, dynamics, joints = limb.mechanism, limb.mechanism.dynamics, limb.transmission.joints
+    faint, thick = {'color': style.FAINT}, {'linewidth': 5.0, 'solid_capstyle': 'round'}
+    marks = [
+        mark('plot', *line.T, zorder=1, **faint, **thick)
+        for line in skeleton(mechanism)[:, :, plane]
     ]
-    points = np.array([*chain, dynamics.data.oMf[limb.frame].translation.copy()])[:, plane]
-    axis.plot(
-        *points.T,
-        color=style.NEUTRAL,
-        linewidth=5.0,
-        solid_capstyle='round',
-        zorder=2,
-        marker='o',
-        markersize=9,
-        markerfacecolor='white',
-        markeredgewidth=2.0,
-    )
+    dynamics.place(mechanism.q)
+    chain = [dynamics.data.oMi[dynamics.model.getJointId(joint)].translation for joint in joints]
+    points = np.array([*chain, dynamics.data.oMf[limb.frame].translation])[:, plane]
+    look = {'marker': 'o', 'markersize': 9, 'markerfacecolor': 'white', 'markeredgewidth': 2.0}
+    marks.append(mark('plot', *points.T, color=style.NEUTRAL, zorder=2, **thick, **look))
     size = max(np.ptp(points, axis=0).max(), 1e-3)
     others: dict[tuple[float, ...], list[int]] = {}
-    for i, joint in enumerate(limb.transmission.joints):
-        if not _draw_angle(axis, limb, joint, i, points, plane, 0.22 * size):
+    for i, joint in enumerate(joints):
+        drawn = list(_angle(limb, joint, i, points, plane, 0.22 * size))
+        marks += drawn
+        if not drawn:
             others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
+    beside = {'textcoords': 'offset points', 'zorder': 6}
     for numbers in others.values():  # they turn out of the drawing
-        names = [in_words(limb.transmission.joints[i]) for i in numbers]
-        axis.annotate(
-            '\n'.join(names),
-            points[numbers[0]],
-            fontsize=9,
-            color=style.NEUTRAL,
-            xytext=(-8, 4),
-            textcoords='offset points',
-            ha='right',
-            zorder=6,
-        )
+        names, place = '\n'.join(in_words(joints[i]) for i in numbers), points[numbers[0]]
+        look = {'fontsize': 9, 'color': style.NEUTRAL, 'xytext': (-8, 4), 'ha': 'right', **beside}
+        marks.append(mark('annotate', names, place, **look))
     u = np.zeros(3)
     u[limb.rows] = study['direction']
     tip = points[-1] + 0.25 * size * u[list(plane)]
-    axis.annotate(
-        '',
-        tip,
-        points[-1],
-        zorder=4,
-        arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.0},
+    base, center = (
+        place[list(plane)]
+        for place in (dynamics.data.oMi[1].translation, dynamics.center_of_mass(mechanism.q))
     )
-    axis.annotate(
-        'direction',
-        tip,
-        color=style.MARK,
-        fontsize=9.5,
-        xytext=(0, 3),
-        ha='center',
-        textcoords='offset points',
-        va='bottom',
-    )
-    base = dynamics.data.oMi[1].translation[list(plane)]
-    axis.plot(*base, marker='s', markersize=26, color=style.FAINT, zorder=0)
-    center = mechanism.dynamics.center_of_mass(mechanism.q)[list(plane)]
-    axis.plot(*center, marker='X', markersize=9, color='black', zorder=5)
-    axis.set_aspect('equal', adjustable='datalim')
-    axis.margins(0.12)
-    style.label(
-        axis,
-        f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
-        f'{AXES[plane[1]]} (m)',
-        f'{AXES[plane[0]]} (m)',
-    )
+    red = {'color': style.MARK, 'fontsize': 9.5, 'xytext': (0, 3), 'ha': 'center', 'va': 'bottom'}
+    marks += [
+        style.arrow(points[-1], tip, style.MARK, zorder=4),
+        mark('annotate', 'direction', tip, textcoords='offset points', **red),
+        mark('plot', *base, marker='s', markersize=26, zorder=0, **faint),
+        mark('plot', *center, marker='X', markersize=9, color='black', zorder=5),
+        *_EQUAL,
+        mark('margins', 0.12),
+    ]
+    title = f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass'
+    return Panel(title, f'{AXES[plane[1]]} (m)', marks, f'{AXES[plane[0]]} (m)')
 
 
-def _draw_angle(
-    axis: style.Axes,
+def _angle(
     limb: Limb,
     joint: str,
     i: int,
     points: np.ndarray,
     plane: tuple[int, int],
     radius: float,
-) -> bool:
-    """Draw from where a joint is counted and how far it is turned, if it turns in the drawing."""
+) -> Iterator[Mark]:
+    """Yield from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
     model, data = dynamics.model, dynamics.data
     number = model.getJointId(joint)
@@ -163,7 +140,7 @@ def _draw_angle(
     angle = mechanism.positions[mechanism.joints.index(joint)]
     place, link = points[i], points[i + 1] - points[i]
     if abs(column[across[0]]) < 0.99 or np.linalg.norm(link) < 1e-6:
-        return False
+        return
     # sense in the drawing: +y points away from who sees x to the right and z up
     turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
     now = np.arctan2(link[1], link[0])
@@ -173,34 +150,17 @@ def _draw_angle(
     def at(reach: float, direction: float) -> np.ndarray:
         return np.asarray(place + reach * np.array([np.cos(direction), np.sin(direction)]))
 
-    axis.plot(
-        *np.array([place, at(1.4 * radius, start)]).T,
-        color=colour,
-        linewidth=1.2,
-        linestyle='--',
-        zorder=3,
+    zero, turned = (
+        np.array([place, at(1.4 * radius, start)]),
+        np.array([at(radius, x) for x in arc]),
     )
-    axis.plot(
-        *np.array([at(radius, each) for each in arc]).T, color=colour, linewidth=1.6, zorder=3
-    )
-    axis.annotate(
-        '',
-        at(radius, now),
-        at(radius, arc[-6]),
-        arrowprops={'arrowstyle': '-|>', 'color': colour},
-        zorder=3,
-    )
-    axis.annotate(
-        f'{in_words(joint)}\n{np.degrees(angle):.0f}°',
-        at(1.15 * radius, 0.5 * (start + now)),
-        color=colour,
-        fontsize=9.5,
-        xytext=(5, 0),
-        textcoords='offset points',
-        va='center',
-        zorder=6,
-    )
-    return True
+    look = {'color': colour, 'fontsize': 9.5, 'xytext': (5, 0), 'va': 'center', 'zorder': 6}
+    words = f'{in_words(joint)}\n{np.degrees(angle):.0f}°'
+    middle = at(1.15 * radius, 0.5 * (start + now))
+    yield mark('plot', *zero.T, color=colour, linewidth=1.2, linestyle='--', zorder=3)
+    yield mark('plot', *turned.T, color=colour, linewidth=1.6, zorder=3)
+    yield style.arrow(at(radius, arc[-6]), at(radius, now), colour, _THIN, zorder=3)
+    yield mark('annotate', words, middle, textcoords='offset points', **look)
 
 
 def _seen(
@@ -216,137 +176,130 @@ def _seen(
     return np.linalg.inv(np.linalg.inv(matrix)[np.ix_(places, places)])
 
 
-def _draw_inertia(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
-    for name in ('GIE', 'FGIE', 'BGIE'):
-        matrix = _seen(study['inertia'][name], study['axes'], plane, True)
-        if matrix is not None:
-            axis.plot(
-                *(matrix @ _CIRCLE),
-                color=_COLOURS[name],
-                label=f'{name}, {study["masses"][name]["effective"]:.4g} kg',
-            )
-    matrix = _seen(study['inertia']['FGIE, symmetric'], study['axes'], plane, True)
-    if matrix is not None:
-        axis.plot(
-            *(matrix @ _CIRCLE),
-            color=_COLOURS['FGIE'],
-            linestyle=':',
-            linewidth=1.4,
-            label='FGIE, symmetric',
-        )
-        title = 'mass along the direction, the end free across it'
-        _name_curves(axis, title, 'force for 1 m/s² of the end, base held', plane)
-    else:
-        effective = {name: study['masses'][name]['effective'] for name in ('GIE', 'FGIE', 'BGIE')}
-        _draw_bars(axis, effective, 'kg')
+def _inertia(study: dict[str, Any], plane: tuple[int, int]) -> Panel:
+    masses = {name: study['masses'][name]['effective'] for name in ('GIE', 'FGIE', 'BGIE')}
+    looks: dict[str, dict[str, Any]] = {
+        name: {'color': _COLOURS[name], 'label': f'{name}, {mass:.4g} kg'}
+        for name, mass in masses.items()
+    }
+    dotted: dict[str, Any] = {'linestyle': ':', 'linewidth': 1.4, 'label': 'FGIE, symmetric'}
+    looks['FGIE, symmetric'] = {'color': _COLOURS['FGIE'], **dotted}
+    marks = [
+        mark('plot', *(matrix @ _CIRCLE), **look)
+        for name, look in looks.items()
+        if (matrix := _seen(study['inertia'][name], study['axes'], plane, True)) is not None
+    ]
+    if not marks:
+        return _bars(masses, 'kg')
+    title = 'mass along the direction, the end free across it'
+    return _curves(marks, title, 'force for 1 m/s² of the end, base held', plane)
 
 
-def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
-    """Draw what has no plane as bars; what is without limit by words alone."""
+def _bars(values: dict[str, Any], unit: str) -> Panel:
+    """Return what has no plane as bars; what is without limit by words alone."""
     known = {name: value for name, value in values.items() if np.isfinite(value)}
     rows = {name: i for i, name in enumerate(reversed(values))}
-    for name, value in known.items():
-        axis.barh(rows[name], value, color=_COLOURS[name], height=0.6)
+    marks = [
+        mark('barh', rows[name], value, color=_COLOURS[name], height=0.6)
+        for name, value in known.items()
+    ]
     for name, row in rows.items():
         text = f' {values[name]:.4g} {unit}' if name in known else ' without limit'
-        axis.annotate(text, (known.get(name, 0.0), row), va='center', fontsize=9.5)
-    axis.set_yticks(list(rows.values()), list(rows))
-    axis.set(
-        xlim=(0.0, 1.3 * max(known.values(), default=1.0) or 1.0), ylim=(-0.6, len(rows) - 0.4)
-    )
-    if not known:
-        axis.set_xticks([])
-    style.label(
-        axis,
-        'mass of the end, base held' if unit == 'kg' else 'forces the end can give (F), resist (B)',
-        xlabel=f'along the direction ({unit})',
-    )
+        place = (known.get(name, 0.0), row)
+        marks.append(mark('annotate', text, place, va='center', fontsize=9.5))
+    marks.append(mark('set_yticks', list(rows.values()), list(rows)))
+    marks += [] if known else [mark('set_xticks', [])]
+    wide = 1.3 * max(known.values(), default=1.0) or 1.0
+    words = {'kg': 'mass of the end, base held', 'N': 'forces the end can give (F), resist (B)'}
+    more = {'xlim': (0.0, wide), 'ylim': (-0.6, len(rows) - 0.4)}
+    return Panel(words[unit], '', marks, f'along the direction ({unit})', more=more)
 
 
-def _name_curves(axis: style.Axes, title: str, words: str, plane: tuple[int, int]) -> None:
-    """Name curves in a plane below them, and their axes, to one scale."""
-    axis.set_aspect('equal', adjustable='datalim')
-    axis.legend(
-        loc='upper center',
-        bbox_to_anchor=(0.45, -0.13),
-        ncols=2,
-        fontsize=9.5,
-        title=title,
-        title_fontsize=9.5,
-        frameon=False,
-    )
+def _curves(marks: list[Mark], title: str, words: str, plane: tuple[int, int]) -> Panel:
+    """Return curves in a plane to one scale, named below them, and their axes."""
+    look = {'ncols': 2, 'fontsize': 9.5, 'title_fontsize': 9.5, 'frameon': False}
+    below = {'loc': 'upper center', 'bbox_to_anchor': (0.45, -0.13), 'title': title, **look}
     up, along = AXES[plane[1]], AXES[plane[0]]
-    style.label(axis, words, f'along {up} (N)', f'force along {along} (N)')
+    return Panel(
+        words, f'along {up} (N)', [*marks, *_EQUAL], f'force along {along} (N)', legend=below
+    )
 
 
-def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
+def _forces(study: dict[str, Any], plane: tuple[int, int]) -> Panel:
     from scipy.spatial import ConvexHull
 
+    marks = []
     for name, corners in study['corners'].items():
         seen = None if corners is None else _seen(corners, study['axes'], plane, False)
         if seen is None:
             continue
         seen = seen[ConvexHull(seen).vertices]
-        closed = np.vstack([seen, seen[:1]])
         mixed = name.startswith('AFC')
-        axis.plot(
-            *closed.T,
-            color=_COLOURS[name],
-            linestyle='--' if mixed else '-',
-            linewidth=1.4 if mixed else 1.8,
-            label=f'{name}, {study["forces"][name]:.4g} N',
-        )
-    if not axis.lines:
-        _draw_bars(axis, study['forces'], 'N')
-        return
-    _name_curves(
-        axis, 'force along the direction', 'forces the end can give (F), resist (B)', plane
-    )
+        look = {'linestyle': '--' if mixed else '-', 'linewidth': 1.4 if mixed else 1.8}
+        label = f'{name}, {study["forces"][name]:.4g} N'
+        closed = np.vstack([seen, seen[:1]]).T
+        marks.append(mark('plot', *closed, color=_COLOURS[name], label=label, **look))
+    if not marks:
+        return _bars(study['forces'], 'N')
+    words = 'forces the end can give (F), resist (B)'
+    return _curves(marks, 'force along the direction', words, plane)
 
 
 def plot_efficiency(study: dict[str, Any]) -> style.Figure:
     """Draw backward efficiency, forces and impact mitigation over the efficiency of all gears."""
     over = study['over_efficiency']
-    eta = np.array(over['efficiency'])
-    figure, (back, force, impact) = style.new_figure(1, width=13.0, height=3.6, columns=3)
-    back.plot(eta, over['back_efficiency'], color=style.FOOT_COLOURS[1])
-    back.plot(eta, eta, color=style.FAINT, linestyle='--')
-    back.annotate('equal', (0.62, 0.64), color=style.NEUTRAL, fontsize=9.5, rotation=32)
-    style.label(back, 'backward efficiency of the first gear', 'efficiency (1)')
-    ratio = np.array(over['BFC'], float)
-    held = ~np.isfinite(ratio)
-    force.axhline(1.0, color='black', linewidth=1.2, label='FC, lossless')
-    force.plot(eta, over['FFC'], color=_COLOURS['FFC'], label='FFC, lifting')
-    force.plot(eta[~held], ratio[~held], color=_COLOURS['BFC'], label='BFC, resisting')
-    force.set_ylim(0.0, 5.0)
+    eta, ratio = np.array(over['efficiency']), np.array(over['BFC'], float)
+    held, neutral = ~np.isfinite(ratio), {'color': style.NEUTRAL, 'fontsize': 9.5}
+    back = [
+        mark('plot', eta, over['back_efficiency'], color=style.FOOT_COLOURS[1]),
+        mark('plot', eta, eta, color=style.FAINT, linestyle='--'),
+        mark('annotate', 'equal', (0.62, 0.64), rotation=32, **neutral),
+    ]
+    force = [
+        mark('axhline', 1.0, color='black', linewidth=1.2, label='FC, lossless'),
+        mark('plot', eta, over['FFC'], color=_COLOURS['FFC'], label='FFC, lifting'),
+        mark('plot', eta[~held], ratio[~held], color=_COLOURS['BFC'], label='BFC, resisting'),
+        mark('set_ylim', 0.0, 5.0),
+    ]
+    shade = []
     if held.any() and not held.all():
         edge = 0.5 * (eta[held].max() + eta[~held].min())
-        for axis in (back, force, impact):
-            axis.axvspan(eta[0], edge, color=style.FAINT, alpha=0.22, linewidth=0)
-        force.annotate(
-            'no force turns\nthe motors',
-            (0.5 * (eta[0] + edge), 2.5),
-            ha='center',
-            color=style.NEUTRAL,
-            fontsize=9.5,
-        )
-    force.legend(loc='upper right', fontsize=9.5)
-    style.label(force, 'force along the direction, share of FC', 'share (1)')
-    if over['effective']:
-        for name, text, line in (
-            ('effective', 'of effective masses', '-'),
-            ('diagonal', 'of diagonal masses', '--'),
-            ('factor', 'determinant, all axes', ':'),
-        ):
-            impact.plot(eta, over[name], line, color=style.FOOT_COLOURS[2], label=text)
-        impact.set_ylim(0.0, 1.0)
-        impact.legend(loc='lower right', fontsize=9.5)
-    else:
-        impact.text(0.5, 0.5, 'base held: nothing softens', ha='center', transform=impact.transAxes)
-    style.label(impact, 'impact mitigation', 'factor (1)')
-    for axis in (back, force, impact):
-        axis.set(xlabel='forward efficiency of all gears (1)', xlim=(eta[0], eta[-1]))
-    return figure
+        shade.append(mark('axvspan', eta[0], edge, color=style.FAINT, alpha=0.22, linewidth=0))
+        words, place = 'no force turns\nthe motors', (0.5 * (eta[0] + edge), 2.5)
+        force.append(mark('annotate', words, place, ha='center', **neutral))
+    soft = [
+        mark('plot', eta, over[name], line, color=style.FOOT_COLOURS[2], label=text)
+        for name, text, line in _SOFT
+        if over['effective']
+    ]
+    legend = {'loc': 'lower right', 'fontsize': 9.5} if soft else None
+    hard = 'base held: nothing softens'
+    impact = [
+        *soft,
+        mark('set_ylim', 0.0, 1.0)
+        if soft
+        else lambda axis: axis.text(0.5, 0.5, hard, ha='center', transform=axis.transAxes),
+    ]
+    named = {'loc': 'upper right', 'fontsize': 9.5}
+    ends, along = {'xlim': (eta[0], eta[-1])}, 'forward efficiency of all gears (1)'
+    title = 'backward efficiency of the first gear'
+    return style.draw_panels(
+        [
+            Panel(title, 'efficiency (1)', [*back, *shade], along, more=ends),
+            Panel(
+                'force along the direction, share of FC',
+                'share (1)',
+                [*force, *shade],
+                along,
+                named,
+                ends,
+            ),
+            Panel('impact mitigation', 'factor (1)', [*impact, *shade], along, legend, ends),
+        ],
+        columns=3,
+        width=13.0,
+        height=3.6,
+    )
 
 
 def plot_trade(study: dict[str, Any]) -> style.Figure | None:
@@ -357,141 +310,88 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
     eta, force = np.array(over['efficiency']), np.array(over['BFC'], float)
     soft = np.array(over['effective'])
     kept = np.isfinite(force) & (force < 12.0)
-    figure, (axis,) = style.new_figure(1, width=6.4, height=4.2)
-    axis.plot(soft[kept], force[kept], color=_COLOURS['BFC'], label='BFC, resisting')
-    axis.plot(soft[kept], np.array(over['FFC'])[kept], color=_COLOURS['FFC'], label='FFC, lifting')
-    for mark in (0.55, 0.6, 0.7, 0.8, 0.9, 1.0):
-        place = int(np.argmin(np.abs(eta - mark)))
-        if kept[place]:
-            axis.plot(soft[place], force[place], 'o', color=_COLOURS['BFC'], markersize=5)
-            axis.annotate(
-                f'{eta[place]:.2f}',
-                (soft[place], force[place]),
-                fontsize=9.5,
-                xytext=(6, 5),
-                textcoords='offset points',
-            )
-    axis.set_yscale('log')
-    ticks = [
-        tick
-        for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10)
-        if axis.get_ylim()[0] <= tick <= axis.get_ylim()[1]
+    shares, orange = np.array(over['FFC']), _COLOURS['BFC']
+    marks = [
+        mark('plot', soft[kept], force[kept], color=orange, label='BFC, resisting'),
+        mark('plot', soft[kept], shares[kept], color=_COLOURS['FFC'], label='FFC, lifting'),
     ]
-    axis.set_yticks(ticks, [f'{tick:g}' for tick in ticks])
-    axis.set_yticks([], minor=True)
-    axis.margins(x=0.08)
-    axis.legend(loc='upper right', fontsize=9.5)
-    style.label(
-        axis,
+    beside = {'fontsize': 9.5, 'xytext': (6, 5), 'textcoords': 'offset points'}
+    for wanted in (0.55, 0.6, 0.7, 0.8, 0.9, 1.0):
+        i = int(np.argmin(np.abs(eta - wanted)))
+        if kept[i]:
+            marks.append(mark('plot', soft[i], force[i], 'o', color=orange, markersize=5))
+            marks.append(mark('annotate', f'{eta[i]:.2f}', (soft[i], force[i]), **beside))
+    marks += [mark('set_yscale', 'log'), _name_ticks, mark('margins', x=0.08)]
+    panel = Panel(
         'strength against softness; dots: forward efficiency',
         'share of FC (1)',
+        marks,
         'impact mitigation along the direction, of effective masses (1)',
+        {'loc': 'upper right', 'fontsize': 9.5},
     )
-    return figure
+    return style.draw_panels([panel], width=6.4, height=4.2)
+
+
+def _name_ticks(axis: style.Axes) -> None:
+    """Name round numbers within the ordinate, and nothing else."""
+    low, high = axis.get_ylim()
+    ticks = [tick for tick in (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10) if low <= tick <= high]
+    axis.set_yticks(ticks, [f'{tick:g}' for tick in ticks])
+    axis.set_yticks([], minor=True)
 
 
 def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> style.Figure:
     """Draw a robot with its ellipsoid, from two sides, and the index over its joints."""
     flat = study['moves_along']
-    views = (
-        [(0, 2)]
-        if flat == 'xz'
-        else [(1, 2)]
-        if flat == 'yz'
-        else [(0, 1)]
-        if flat == 'xy'
-        else [(0, 2), (1, 2)]
-    )
+    views = {'xz': [(0, 2)], 'yz': [(1, 2)], 'xy': [(0, 1)]}.get(flat, [(0, 2), (1, 2)])
     over = study['index_over']
     columns = len(views) + bool(over)
-    figure, axes = style.new_figure(1, width=4.6 * columns, height=4.6, columns=columns)
-    for axis, view in zip(axes, views):
-        _draw_ellipsoid(axis, mechanism, study, view)
-    if over:
-        _draw_index(axes[-1], mechanism, over)
+    panels = [_ellipsoid(mechanism, study, list(view)) for view in views]
+    panels += [_index(mechanism, over)] if over else []
+    figure = style.draw_panels(panels, columns=columns, width=4.6 * columns, height=4.6)
     style.add_legend(figure, _ARROWS, 'lower center')
     return figure
 
 
-def _draw_ellipsoid(
-    axis: style.Axes, mechanism: Mechanism, study: dict[str, Any], view: Any
-) -> None:
-    view, lines = list(view), skeleton(mechanism)
+def _ellipsoid(mechanism: Mechanism, study: dict[str, Any], view: list[int]) -> Panel:
+    lines = skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
-    for line in lines[:, :, view]:
-        axis.plot(
-            *line.T,
-            color=style.NEUTRAL,
-            linewidth=4.0,
-            solid_capstyle='round',
-            alpha=0.5,
-            marker='o',
-            markersize=3.5,
-        )
+    look = {'linewidth': 4.0, 'solid_capstyle': 'round', 'marker': 'o', 'markersize': 3.5}
+    marks = [
+        mark('plot', *line.T, color=style.NEUTRAL, alpha=0.5, **look) for line in lines[:, :, view]
+    ]
     for name in study['contacts']:
-        axis.plot(
-            *mechanism.place_of(mechanism.frame(name))[view],
-            marker='s',
-            color='black',
-            markersize=7,
-        )
-    scale = 0.3 * size
+        place = mechanism.place_of(mechanism.frame(name))[view]
+        marks.append(mark('plot', *place, marker='s', color='black', markersize=7))
+    scale, blue = 0.3 * size, {'color': style.FOOT_COLOURS[0]}
     center, T = np.array(study['center_of_mass'])[view], np.array(study['matrix'])
     # the outline of the shadow of {T x}: the support function of the ellipsoid, in the view
-    outline = T[view] @ T[:, view]
-    values, vectors = np.linalg.eigh(outline)
+    values, vectors = np.linalg.eigh(T[view] @ T[:, view])
     shadow = vectors @ (np.sqrt(np.clip(values, 0.0, None))[:, None] * _CIRCLE)
-    axis.plot(
-        *(center[:, None] + scale * _CIRCLE), color=style.FAINT, linewidth=1.2, linestyle='--'
-    )
-    axis.fill(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0], alpha=0.22)
-    axis.plot(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0])
+    free, bound = (center[:, None] + scale * outline for outline in (_CIRCLE, shadow))
+    marks += [
+        mark('plot', *free, color=style.FAINT, linewidth=1.2, linestyle='--'),
+        mark('fill', *bound, alpha=0.22, **blue),
+        mark('plot', *bound, **blue),
+    ]
     u = np.array(study['direction'])
-    for vector, colour, width in (
-        (u, style.FOOT_COLOURS[1], 1.6),
-        (T @ u, style.FOOT_COLOURS[2], 2.4),
-    ):
-        tip = center + scale * vector[view]
+    for vector, colour, width in ((u, 1, 1.6), (T @ u, 2, 2.4)):
+        tip, props = center + scale * vector[view], {'shrinkA': 0, 'shrinkB': 0, 'zorder': 6}
         if np.linalg.norm(tip - center) > 1e-3 * size:
-            axis.annotate(
-                '',
-                tip,
-                center,
-                zorder=6,
-                arrowprops={
-                    'arrowstyle': '-|>',
-                    'color': colour,
-                    'linewidth': width,
-                    'shrinkA': 0,
-                    'shrinkB': 0,
-                },
-            )
-    axis.plot(*center, marker='X', color='black', markersize=8, zorder=7)
-    axis.set_aspect('equal', adjustable='datalim')
-    axis.margins(0.1)
-    style.label(
-        axis,
-        f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}',
-        f'{AXES[view[1]]} (m)',
-        f'{AXES[view[0]]} (m)',
-    )
+            marks.append(style.arrow(center, tip, style.FOOT_COLOURS[colour], width, **props))
+    marks.append(mark('plot', *center, marker='X', color='black', markersize=8, zorder=7))
+    marks += [*_EQUAL, mark('margins', 0.1)]
+    title = f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}'
+    return Panel(title, f'{AXES[view[1]]} (m)', marks, f'{AXES[view[0]]} (m)')
 
 
-def _draw_index(
-    axis: style.Axes, mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]
-) -> None:
-    for i, (joint, curve) in enumerate(over.items()):
-        colour = style.COLOURS[i % len(style.COLOURS)]
-        axis.plot(curve['position'], curve['index'], color=colour, label=in_words(joint))
+def _index(mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]) -> Panel:
+    marks = []
+    for (joint, curve), colour in zip(over.items(), cycle(style.COLOURS)):
+        x, y = curve['position'], curve['index']
         now = mechanism.positions[mechanism.joints.index(joint)]
-        axis.plot(
-            now, np.interp(now, curve['position'], curve['index']), 'o', color=colour, markersize=6
-        )
-    axis.set_ylim(0.0, 1.0)
-    axis.legend(fontsize=9.5)
-    style.label(
-        axis,
-        'transmissibility index over each joint; dots: now',
-        'index (1)',
-        'position of the joint (rad or m)',
-    )
+        marks.append(mark('plot', x, y, color=colour, label=in_words(joint)))
+        marks.append(mark('plot', now, np.interp(now, x, y), 'o', color=colour, markersize=6))
+    title = 'transmissibility index over each joint; dots: now'
+    more, xlabel = {'ylim': (0.0, 1.0)}, 'position of the joint (rad or m)'
+    return Panel(title, 'index (1)', marks, xlabel, {'fontsize': 9.5}, more)
