@@ -40,7 +40,7 @@ NAMES = (
 )
 BEFORE = 1.0  # s before a fall, and between two names
 SLOW, FAST = 0.5, 0.8  # m/s
-PUSHES = 0.2, 0.5, 0.8  # N s/kg
+PUSHES = 0.2, 0.5, 0.8, 2.0  # N s/kg
 
 
 class Walk(NamedTuple):
@@ -69,8 +69,8 @@ def _pushes(size):
     """Return pushes every two seconds, each from another side."""
     return Walk(
         lambda seed: [
-            f'push={size}@{count}:direction={(137 * (count + 7 * seed)) % 360}'
-            for count in range(8, 60, 8)
+            f'push={size}@{when}s:direction={(137 * (when + 7 * seed)) % 360}'
+            for when in range(2, 20, 2)
         ]
     )
 

@@ -40,8 +40,8 @@ class ImuCheck:
 
     Shoved: a push moves the legs too. An acceleration that lasts and that no leg shows is a lie of
     which an estimator makes a wrong velocity; but in a stumble no foot rests, and it is the feet
-    that feel what throws the robot. Each check is told the time that a sample stands for:
-    a silence around it is none of its business.
+    that feel what throws the robot. Nor does one rest while none carries. Each check is told the
+    time that a sample stands for: a silence around it is none of its business.
 
     Args:
         gravity: m/s^2.
@@ -84,7 +84,7 @@ class ImuCheck:
         self._force = force
         x, y, z = _turn(measurement.orientation.tolist(), force)
         felt = math.hypot(x, y, z - self._gravity)
-        if not any(force) or felt <= SHOVE * self._gravity:
+        if not any(force) or felt <= SHOVE * self._gravity or not self._is_carried(measurement):
             self._shoved = 0.0
             return None
         moved = self._by_legs(measurement)
@@ -106,6 +106,11 @@ class ImuCheck:
             f'{self._shoved:.3f} s of samples, by {math.hypot(*self._claimed):.3g} m/s; no leg '
             f'shows {unseen:.3g} m/s of it, limit {UNSEEN * self._gravity:.2g}'
         )
+
+    def _is_carried(self, measurement: Measurement) -> bool:
+        """Return whether feet carry: in the air no foot rests, and legs may throw the base."""
+        feet = measurement.foot_force.tolist()
+        return sum(math.hypot(*foot) for foot in feet) >= self._loaded
 
     def _by_legs(self, measurement: Measurement) -> np.ndarray:
         """Return how fast the IMU moves if a foot rests, in the world, m/s, ``(n_feet, 3)``."""
@@ -149,8 +154,7 @@ class ImuCheck:
             heard: Time that it stands for, s.
         """
         force = measurement.linear_acceleration.tolist()
-        carried = sum(math.hypot(*foot) for foot in measurement.foot_force.tolist())
-        if not any(force) or carried < self._loaded:
+        if not any(force) or not self._is_carried(measurement):
             return None
         upward, mean = _turn(measurement.orientation.tolist(), force), self._mean
         self._felt += heard

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot that trips calls no sensor a liar (doc/sensor_checks.md)."""
+
+from false_names import listen, WALKS
+import pytest
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+def test_no_sensor_is_named_in_a_stumble():
+    """The IMU would be accused of what an edge did, and a stop would go without it."""
+    _, names, _ = listen(WALKS['strips 5 cm'], 'natural_walking', 0.8, 2, 3.7)
+    assert names == []
