@@ -168,6 +168,32 @@ def test_gazebo_gets_the_floor():
     )
 
 
+@pytest.mark.parametrize(
+    'places, heights',
+    [
+        ((-1.0, 1.0, 3.0, 5.0), (0.0, 0.0, 0.2, 0.2)),
+        ((-1.0, 1.0, 1.02, 1.1, 1.12), (0.0, 0.0, 0.02, 0.02, 0.0)),
+        ((-1.0, 0.5, 0.51, 0.8, 0.82, 1.1), (0.0, 0.0, 0.01, 0.01, -0.005, -0.005)),
+    ],
+    ids=['ramp', 'sill', 'tiles'],
+)
+def test_ramps_sills_and_tiles_are_worlds_of_gazebo(places, heights):
+    """A foot would find an edge elsewhere in Gazebo than in the plants, or fall between boxes."""
+    sets = [('world.floor_places', places), ('world.floor_heights', heights)]
+    robot_file = load_robot('walker3d', sets)
+    world = ElementTree.fromstring(gazebo_world(wire(robot_file)))
+    tops = []
+    for box in world.findall('.//collision'):
+        x, _, z, _, pitch, _ = map(float, box.find('pose').text.split())
+        long, _, thick = (float(word) for word in box.find('geometry/box/size').text.split())
+        along = np.array((math.cos(pitch), -math.sin(pitch)))
+        top = np.array((x, z)) + 0.5 * thick * np.array((-along[1], along[0]))
+        tops.append((top - 0.5 * long * along, top + 0.5 * long * along))
+    assert len(tops) == len(places) - 1
+    for (_, end), (begin, _), place, height in zip(tops, tops[1:], places[1:], heights[1:]):
+        assert end == pytest.approx((place, height)) and begin == pytest.approx((place, height))
+
+
 @pytest.mark.parametrize('plant', PLANTS)
 def test_demo_takes_every_plant(plant):
     """The demo over ROS 2 would refuse a plant that simulate takes."""
