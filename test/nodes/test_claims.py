@@ -110,6 +110,31 @@ def test_joints_that_may_be_claimed(manager, controllers):
     assert claims.conflict is None
 
 
+@fault(
+    'Our command controller of ros2_control drives other joints, or ours in another order',
+    code='second_publisher',
+    detected='as it becomes active, where the controller manager tells its activity (from '
+    'ros2_control 4.24 on), or within a second',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it drives ours',
+)
+@pytest.mark.parametrize(
+    'interfaces', [['knee/effort', 'hip/effort'], ['hip/effort'], ['hip/effort', 'arm/effort']]
+)
+def test_a_controller_that_drives_other_joints_is_named_at_once(manager, interfaces):
+    """Efforts would reach the wrong joints, and the robot fall of `fall` within a second."""
+    manager.controllers, said = [('effort_controller', 'active', interfaces)], []
+    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    claims = Claims(node, '/effort_controller/commands', ['hip', 'knee'], said.append)
+    claims.on_activity(told(effort_controller='active'))  # it is armed: who does what is asked
+    words = f'effort_controller drives {", ".join(interfaces)}; our efforts are for hip/effort, '
+    assert said == [f'{words}knee/effort'] and claims.conflict == said[0]
+    manager.controllers = [('effort_controller', 'active', ['hip/effort', 'knee/effort'])]
+    claims.ask()
+    assert claims.conflict is None and len(said) == 1
+
+
 def told(**states):
     """Return what a controller manager says of its controllers."""
     return SimpleNamespace(

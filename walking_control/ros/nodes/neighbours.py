@@ -181,15 +181,16 @@ class Claims:
     Args:
         topic: Of the effort commands, with all remappings; it begins with the name of our command
             controller.
-        joints: Names of the joints with a motor.
-        on_left: Called with a sentence when our command controller is no longer active.
+        joints: Names of the joints with a motor, in the order of the commands.
+        on_left: Called with a sentence when our command controller is no longer active, or drives
+            other joints.
     """
 
     def __init__(
         self, node: Node, topic: str, joints: Iterable[str], on_left: Callable[[str], None]
     ) -> None:
         self._ours, self._on_left, self._active = topic.split('/')[-2], on_left, False
-        self._wanted = {f'{joint}/{names.EFFORT}' for joint in joints}
+        self._wanted = [f'{joint}/{names.EFFORT}' for joint in joints]
         self._client: Any = None
         self._asked: Future | None = None
         self._claimed: str | None = None  # why somebody else drives the joints, in words
@@ -229,6 +230,8 @@ class Claims:
         before, self._active = self._active, states.get(self._ours) == 'active'
         if self._active:
             self._left = None
+            if not before:
+                self.ask()
         elif before:
             state = states.get(self._ours, 'gone')
             self._left = f'{self._ours} is {state}, says {names.MANAGER}: nobody hears our efforts'
@@ -244,8 +247,20 @@ class Claims:
             f'{interface} is claimed by {controller.name}'
             for controller in controllers
             if controller.name != self._ours
-            for interface in sorted(self._wanted & {*controller.claimed_interfaces})
+            for interface in sorted({*self._wanted} & {*controller.claimed_interfaces})
         ]
+        driven = [
+            interface
+            for controller in controllers
+            if controller.name == self._ours
+            for interface in controller.claimed_interfaces
+            if interface.endswith(f'/{names.EFFORT}')
+        ]
+        if driven and driven != self._wanted:  # an effort would go to another joint than is meant
+            told, asked = ', '.join(driven), ', '.join(self._wanted)
+            self._claimed = f'{self._ours} drives {told}; our efforts are for {asked}'
+            self._on_left(self._claimed)
+            return
         # without ours, on a dry run or behind a node of one's own, anybody may drive the joints
         self._claimed = (
             f'{", ".join(claimed)}, and {self._ours} is {state[self._ours]}'

@@ -125,7 +125,7 @@ class Session:
         self.claims = Claims(
             node,
             self._effort_publisher.topic_name,
-            robot.actuators,
+            [robot.efforts[i] for i in self._driven[-2][1] if robot.efforts[i] in robot.actuators],
             self._on_left,
         )
         self._outputs = self._make_outputs(robot_file, values)
