@@ -38,9 +38,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
-from std_msgs.msg import String
 
-from walking_control.ros.nodes.limits import Excess, limited, limited_service
+from walking_control.ros.nodes.limits import Excess, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
 HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.03 ms
@@ -145,12 +144,6 @@ class GuardedNode(Node):
         def drop(why: str) -> None:
             self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
 
-        def hear_text(message: Any) -> None:
-            if isinstance(message, Excess):
-                drop(f'a message of {message.elements} bytes; limit {largest}')
-            else:
-                callback(message)
-
         def hear(content: bytes) -> None:
             if len(content) > largest:
                 drop(f'a message of {len(content)} bytes; limit {largest}')
@@ -164,14 +157,9 @@ class GuardedNode(Node):
                 return
             callback(message)
 
-        kind: Any = msg_type
-        hears: Callable[[Any], None] = hear
-        if msg_type is String and not raw:  # of a length that anybody chooses
-            kind, hears = limited(String, largest), hear_text
-        else:
-            kwargs['raw'] = True
+        kwargs['raw'] = True
         return self._kept(
-            super().create_subscription(kind, topic, self._guard(hears, topic), *args, **kwargs),
+            super().create_subscription(msg_type, topic, self._guard(hear, topic), *args, **kwargs),
             self.destroy_subscription,
         )
 
