@@ -179,6 +179,9 @@ class ControlLoop:
             effort = command.effort if plain else self.drives.expected
             state, self._told = self.estimator.update(told, effort), told
             supervisor.check_state(state)
+            loads = self.estimator.foot_loads
+            if loads is not None and loads.signs.flaw:
+                supervisor.latch('signal', loads.signs.flaw, measurement.stamp)
             if supervisor.led and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)
         if not supervisor.led:

@@ -270,6 +270,37 @@ def test_a_walk_is_followed_beside_a_controller(bench):
     assert (0.0 < deviation).all() and (deviation < 0.1).all()
 
 
+def _sell(tree):
+    tree['robot'] |= {'foot_forces': 'motors', 'signals': {'torque': {'kind': 'effort'}}}
+
+
+@pytest.mark.long
+def test_a_robot_as_it_is_sold_walks(bench, edited_robot_file):
+    """Law or odometry would wait for wrenches that nobody publishes, or lose the feet."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    file = str(edited_robot_file(_sell, 'walker3d'))
+    odometry = bench.add(OdometryNode(**parameters(robot_file=file, use_sim_time=True)))
+    simulator = bench.add(
+        SimulatorNode(**parameters(robot_file=file, lockstep_timeout=40.0, duration=2.5))
+    )
+    bench.controller(
+        robot_file=file,
+        odometry_rate=0.0,
+        lockstep_timeout=40.0,
+        controller='stepping',
+        stepping__speed=0.4,
+    )
+    heard = hear_odometry(bench)
+    assert bench.spin_until(lambda: simulator.finished, 200.0)
+    assert not [name for name, _ in odometry.get_topic_names_and_types() if 'wrench' in name]
+    assert simulator.fault is None and odometry.operation.fault is None
+    way = simulator.plant.truth.q[0] - simulator._origin
+    assert way > 0.4
+    assert heard[-1].pose.pose.position.x - heard[0].pose.pose.position.x == pytest.approx(
+        way, abs=0.05
+    )
+
+
 def test_the_way_goes_on_after_a_silent_sensor(bench, robot):
     """Whoever steers by odom would jump back to the origin after each lost cable."""
     odometry = bench.add(OdometryNode(**parameters(robot_file='dribbel', rate=1000.0)))

@@ -37,6 +37,7 @@ import math
 
 import numpy as np
 
+from walking_control.estimation.effort_signs import EffortSigns
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import RobotFileError
 from walking_control.models.actuators import lagging
@@ -68,6 +69,7 @@ class FootLoads:
 
     Attributes:
         forces: Of the floor on each foot in its axes, N, ``(n_feet, 3)``; none pulls.
+        signs: The `EffortSigns`: what measured efforts have the other sign.
         sigma: Standard deviation of the load of one, N, joints in the middle of their ranges.
     """
 
@@ -85,6 +87,8 @@ class FootLoads:
         self._lags = np.array([motor.torque_lag for motor in robot.actuators.values()])
         self._gears, self._loses = gear_table(robot), loses(robot)
         self._told = told_efforts(robot)
+        measured = sorted({int(self._joints[i]) for _, _, own in self._told for i in own})
+        self.signs = EffortSigns([robot.joints[i] for i in measured], [6 + i for i in measured])
         self._all_told, self._blind = not _untold(robot), robot.foot_forces == INERTIAL
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
@@ -124,6 +128,8 @@ class FootLoads:
         self.forces[:] = 0.0
         self._error, self._rest = np.zeros((2, len(self._feet)))
         self._moves, self._share = np.zeros((len(self._feet), 3)), 1.0
+        self._passed = np.zeros(len(self._dynamics.robot.joints))
+        self.signs.reset()
 
     def update(
         self, measurement: Measurement, effort: np.ndarray | None, contact: np.ndarray
@@ -147,12 +153,17 @@ class FootLoads:
         needed = self._dynamics.inverse(self._q, mean, acceleration)
         share = 1.0 - math.exp(-dt / self._time)
         if efforts is not None:
-            needed[6:] -= self._passed_on(efforts, measurement, mean[6:], acceleration[6:])
+            self._passed = self._passed_on(efforts, measurement, mean[6:], acceleration[6:])
+            needed[6:] -= self._passed
             if not self._known:  # what was before is not known
                 self._residual[6:], self._known = needed[6:], True
         self._residual += (1.0 if before is None else share) * (needed - self._residual)
         self._share = 1.0 - math.exp(-dt / SLOWING)
-        self._split(contact, dt)
+        J = self._split(contact, dt)
+        if self._known and not self.signs.judged:
+            efforts = np.append(np.zeros(6), self._passed)
+            residual, efforts = self._weights * np.array((self._residual, efforts))
+            self.signs.update(mean, residual, efforts, J, self._prior, dt)
 
     def resting(self, foot: int, motion: np.ndarray, height: float, lifted: float) -> float:
         """Return the share of `contact_on` that the rest of a foot in the air speaks for contact.
@@ -231,8 +242,8 @@ class FootLoads:
         rows = [self._dynamics.frame_jacobian(self._q, foot) for foot in self._feet]
         return np.asarray(np.concatenate(rows) * weights)
 
-    def _split(self, contact: np.ndarray, dt: float) -> None:
-        """Write the forces that explain the residual best."""
+    def _split(self, contact: np.ndarray, dt: float) -> np.ndarray:
+        """Write the forces that explain the residual best; return their weighted Jacobians."""
         forces = self.forces
         weights = self._weights if self._known else self._base_only
         J = self._jacobians(weights)
@@ -244,6 +255,7 @@ class FootLoads:
         error[contact] = 0.0
         forces[:, 2] -= error
         forces[forces[:, 2] < 0.0] = 0.0
+        return J
 
 
 def told_efforts(robot: Robot) -> list[tuple[str, list[int], list[int]]]:

@@ -86,6 +86,12 @@ def test_efforts_count_when_they_act():
     assert abs(told[45] - 0.5 * weight) > 0.1 * weight
 
 
+def _by_joint(robot_file, efforts):
+    """Return efforts in the order of the row that tells them."""
+    robot = robot_file.robot
+    return [efforts[robot.joints.index(joint)] for joint in robot.signals['torque'].of]
+
+
 def _walk(robot_file, duration):
     """Return true and known loads of a walk with perfect sensors, ``(T, 2)`` each."""
     true, known, loop = [], [], wc.ControlLoop(robot_file)
@@ -118,6 +124,38 @@ def test_loads_of_a_walk_are_those_of_the_plant(edited_robot_file, measured):
     carried[:100] = False
     assert np.median(np.abs(known - true)[carried]) < 4.0
     assert np.abs(known[true < 1.0]).mean() < 4.0
+
+
+@pytest.mark.parametrize(
+    ('turned', 'named'), [((), ''), (range(12), 'left_knee, right_knee'), ((3,), '')]
+)
+def test_efforts_of_the_other_sign_are_named_as_it_stands(edited_robot_file, turned, named):
+    """If it failed, a driver of another convention would make feet carry that hang, and it falls.
+
+    What one knee says alone could be that the other leg stands, and is not named.
+    """
+    robot_file = wc.load_robot(edited_robot_file(_tell_efforts, 'walker3d'))
+    loads, (measurement, efforts, _) = _loads(robot_file), _standing(robot_file)
+    efforts[list(turned)] *= -1.0
+    measurement.own['torque'][:] = _by_joint(robot_file, efforts)
+    noise = np.random.default_rng(0)
+    for _ in range(200):
+        measurement.stamp += 0.002
+        measurement.velocity[:] = noise.normal(0.0, 0.3, 12)
+        loads.update(measurement, None, np.ones(2, bool))
+    assert loads.signs.judged
+    words = f'efforts of {named} have the other sign, as the robot stands' if named else ''
+    assert loads.signs.flaw == words
+
+
+def test_a_robot_with_efforts_of_the_other_sign_is_stopped(edited_robot_file):
+    """If it failed, it would be known in the estimator alone, and the robot would walk."""
+    robot_file = wc.load_robot(edited_robot_file(_tell_efforts, 'walker3d'))
+    loop, (measurement, efforts, _) = wc.ControlLoop(robot_file), _standing(robot_file)
+    measurement.own['torque'][:] = _by_joint(robot_file, efforts)
+    loop.estimator.foot_loads.signs.flaw = 'efforts of left_knee have the other sign'
+    loop.tick(measurement)
+    assert loop.fault.code == 'signal' and 'left_knee have the other sign' in loop.fault.message
 
 
 def test_no_sensor_is_awaited_in_the_feet():
