@@ -4,9 +4,9 @@
 What the feet must bear, W r with the residual r and the weights W of `FootLoads`, is explained by
 their wrenches up to the cost y^T N y of the least squares, y = W r and N = I - A^T (A A^T + P)^-1 A
 with the weighted Jacobians A. An effort tau of the other sign is in r with -tau in place of tau, so
-turning it adds 2 tau. The signs that cost least are found joint by joint, beginning with none
-turned and with all turned. Joints whose sign hardly matters, such as those that carry nothing, are
-not named; nor is any if other signs do not explain what is felt, for then something else is wrong.
+turning it adds 2 tau. All are turned at once, since one driver tells them. Joints whose sign hardly
+matters, such as those that carry nothing, are not named; nor is any if the other sign does not
+explain what is felt, for then something else is wrong.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,6 @@ class EffortSigns:
     def reset(self) -> None:
         """Judge anew."""
         self.judged, self.flaw = not self._rows, ''
-        self._begin()
-
-    def _begin(self) -> None:
         self._time, self._sums = 0.0, np.zeros(1)
 
     def update(
@@ -63,38 +60,22 @@ class EffortSigns:
         if self._time < STANDS:
             return
         motion, residual, efforts = self._sums / self._time
-        self._begin()
+        self.reset()
         if np.abs(motion).max() < STILL:
             self.judged = True
             N = np.eye(len(motion)) - J.T @ np.linalg.solve(J @ J.T + prior, J)
-            self._judge(N, residual, 2.0 * efforts)
+            self._judge(N, residual, efforts)
 
-    def _judge(self, N: np.ndarray, residual: np.ndarray, turned: np.ndarray) -> None:
-        def cost(turns: np.ndarray) -> float:
-            y = residual + turns * turned
+    def _judge(self, N: np.ndarray, residual: np.ndarray, efforts: np.ndarray) -> None:
+        def cost(y: np.ndarray) -> float:
             return float(y @ N @ y)
 
-        def descend(turns: np.ndarray) -> np.ndarray:
-            while True:
-                others = [turns.copy() for _ in self._rows]
-                for row, other in zip(self._rows, others):
-                    other[row] = 1.0 - other[row]
-                best = min(others, key=cost)
-                if cost(best) > cost(turns) - NAMED:
-                    return turns
-                turns = best
-
-        none = np.zeros(len(residual))
-        every = none.copy()
-        every[self._rows] = 1.0
-        best = min(descend(none), descend(every), key=cost)
-        if cost(none) < WRONG or cost(best) > EXPLAINED * cost(none):
-            return
-        named = []
-        for joint, row in zip(self._joints, self._rows):
-            without = best.copy()
-            without[row] = 0.0
-            if cost(without) > cost(best) + NAMED:
-                named.append(joint)
-        if named:
-            self.flaw = f'efforts of {", ".join(named)} have the other sign, as the robot stands'
+        turns = np.zeros((len(self._rows), len(efforts)))  # a joint each
+        turns[range(len(turns)), self._rows] = 2.0 * efforts[self._rows]
+        other = residual + turns.sum(axis=0)
+        limit = cost(other) + NAMED
+        if cost(residual) > WRONG and cost(other) < EXPLAINED * cost(residual):
+            pairs = zip(self._joints, turns)
+            named = [joint for joint, turn in pairs if cost(other - turn) > limit]
+            joints = ', '.join(named or self._joints)
+            self.flaw = f'efforts of {joints} have the other sign, as the robot stands'
