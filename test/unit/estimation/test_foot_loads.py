@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces on feet without sensors, from motors and IMU."""
 
+import foot_contact
 import numpy as np
 import pytest
 
@@ -182,3 +183,15 @@ def test_who_cannot_do_without_sensors_is_refused(robot, told, words):
     """If it failed, a robot that nobody can know the loads of would be walked."""
     with pytest.raises(RobotFileError, match=words):
         wc.load_robot(robot, [('robot.foot_forces', told)])
+
+
+@pytest.mark.parametrize(
+    ('told', 'late'), [((1.3, 1.6), 0.0), ((1.31, 1.6), 0.01), ((1.29, 1.6), -0.01), ((), np.inf)]
+)
+def test_the_benchmark_tells_how_late_a_touchdown_is(told, late):
+    """If it failed, a contact that is told too early, late or never would count as in time."""
+    time = np.arange(1000) * 0.002
+    true, known = (time >= 1.3) & (time < 1.6), np.zeros(1000, bool)
+    if told:
+        known = (time >= told[0] - 1e-9) & (time < told[1])
+    assert foot_contact.delays(true, known, 0.002) == pytest.approx([late])
