@@ -65,16 +65,15 @@ class Arrivals:
         if self._lockstep:
             if any(other != stamp for other in self._stamps.values()):
                 return False
-        elif sensor != 'joint_state' or not self._is_ready(now):
+        elif sensor != 'joint_state':
+            return False
+        self._ready = self._ready or not (self.missing(now) or self.slow())
+        if not self._ready:
             return False
         if self._stamp is None or abs(stamp - self._stamp) > self._least_advance:
             self._stamp, self._advanced_at = stamp, now
         self.complete_at = now
         return True
-
-    def _is_ready(self, now: float) -> bool:
-        self._ready = self._ready or not (self.missing(now) or self.slow())
-        return self._ready
 
     # -- while waiting -----------------------------------------------------------------------
 

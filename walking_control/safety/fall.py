@@ -47,8 +47,5 @@ class FallDetector:
 
 def told_apart(value: float, limit: float) -> tuple[str, str]:
     """Return a number and its limit in two decimals, or as many more as tell them apart."""
-    for digits in range(2, 9):
-        pair = f'{value:.{digits}f}', f'{limit:.{digits}f}'
-        if pair[0] != pair[1]:
-            break
-    return pair
+    texts = [(f'{value:.{digits}f}', f'{limit:.{digits}f}') for digits in range(2, 9)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[-1])

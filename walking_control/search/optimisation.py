@@ -248,7 +248,9 @@ def search(
     for i, (x, shape) in enumerate(
         _first_guesses(case, seed, start, 0 if alone and start else values.starts)
     ):
-        x = _raise_degree(case, x, shape)
+        if shape != case.shape:
+            gait, adapted = unpack(x, shape, case.equations.n)
+            x = pack(gait, case.shape.degree, adapted)
         attempts.append(case.solve(case.shape, x))
         case.progress(
             f'start {i + 1}: {attempts[-1].status}, cost {attempts[-1].cost:.4g}, '
@@ -294,13 +296,6 @@ def _first_guesses(
             gait, _ = unpack(x, simple, n)
         gait = expand_gait(gait, low, case.bends, bend)
         yield case.solve(low, pack(gait, low.degree, case.adaptation.start)).x, low
-
-
-def _raise_degree(case: _Search, x: np.ndarray, shape: Shape) -> np.ndarray:
-    if shape == case.shape:
-        return x
-    gait, adapted = unpack(x, shape, case.equations.n)
-    return pack(gait, case.shape.degree, adapted)
 
 
 def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> SearchResult:
