@@ -5,7 +5,9 @@ The echo node has the same subscriptions and publications and does nothing but w
 set of sensors and answer. Both answer the same recorded walk, in turns, in the driver's process
 and in one of their own; the ratios of their median round-trip times are printed, and the shares
 of a core that controller, the same with all sensors in one message, and echo take in a process of
-their own in real time at 500 Hz.
+their own in real time at 500 Hz, as ratios to the echo's. Beside them stand how long the slowest
+hundredth of the round trips took, how long a fresh process needs from its start to the first
+command, files in the caches, and the load of the machine.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
@@ -15,6 +17,7 @@ import json
 import os
 from pathlib import Path
 import statistics
+import subprocess
 import sys
 import time
 
@@ -206,7 +209,7 @@ class Driver(Node):
 
 
 def play(driver, nodes):
-    """Let a driver play its walk to whoever answers; return the median round trip, s."""
+    """Let a driver play its walk to whoever answers; return all round trips, s."""
     executor = make_executor()
     for each in (driver, *nodes):
         executor.add_node(each)
@@ -224,7 +227,7 @@ def play(driver, nodes):
         elif time.monotonic() - sent > 0.5:  # the first message may be lost to discovery
             driver.send()
             sent = time.monotonic()
-    return statistics.median(driver.times)
+    return driver.times
 
 
 def match(executor, driver):
@@ -237,15 +240,15 @@ def match(executor, driver):
 
 
 def time_here(make_node, robot, measurements):
-    """Return the median round trip to a node in this process, s."""
+    """Return the round trips to a node in this process, s."""
     rclpy.init(args=[])
     driver, node = Driver(robot, measurements), make_node()
-    median = play(driver, [node])
+    times = play(driver, [node])
     for each in (node, driver):
         each.stop()
         each.destroy_node()
     rclpy.shutdown()
-    return median
+    return times
 
 
 def start_controller(robot_file, *parameters):
@@ -266,15 +269,15 @@ def start_controller(robot_file, *parameters):
 
 
 def time_apart(process, robot, measurements):
-    """Return the median round trip to a node in another process, s, and end that process."""
+    """Return the round trips to a node in another process, s, and end that process."""
     with process:
         rclpy.init(args=[])
         driver = Driver(robot, measurements)
-        median = play(driver, [])
+        times = play(driver, [])
         driver.destroy_node()
         rclpy.shutdown()
         process.stop()
-    return median
+    return times
 
 
 def cpu_seconds(process):
@@ -338,6 +341,23 @@ def compare_core_shares(robot_file, rate, duration=6.0):
     return shares
 
 
+FIRST_COMMAND = """
+import walking_control as wc
+robot_file = wc.load_robot({name!r})
+wc.ControlLoop(robot_file).tick(wc.Measurement(robot_file.robot))
+"""
+
+
+def time_start(name):
+    """Return how long a process takes from its start to its end after a first command, s."""
+    times = []
+    for _ in range(3):  # the first fills the caches
+        start = time.perf_counter()
+        subprocess.run([sys.executable, '-c', FIRST_COMMAND.format(name=name)], check=True)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
 def start_echo():
     """Start the echo node in a process of its own."""
     return Program(sys.executable, __file__, '--echo')
@@ -385,28 +405,39 @@ def main():
     measurements = record_walk(robot_file, options.ticks)
     times = {name: [] for name in ('controller', 'echo', 'controller_apart', 'echo_apart')}
     for _ in range(options.rounds):
-        times['controller'].append(
+        times['controller'].extend(
             time_here(lambda: make_controller(robot_file), robot, measurements)
         )
-        times['echo'].append(time_here(lambda: EchoNode(robot), robot, measurements))
-        times['controller_apart'].append(
+        times['echo'].extend(time_here(lambda: EchoNode(robot), robot, measurements))
+        times['controller_apart'].extend(
             time_apart(start_controller(robot_file), robot, measurements)
         )
-        times['echo_apart'].append(time_apart(start_echo(), robot, measurements))
+        times['echo_apart'].extend(time_apart(start_echo(), robot, measurements))
     middle = {name: statistics.median(values) for name, values in times.items()}
     result = {
         'tick_us': 1e6 * time_tick(robot_file, measurements),
         **{f'{name}_round_trip_us': 1e6 * value for name, value in middle.items()},
+        **{
+            f'{name}_slowest_hundredth_us': 1e6 * statistics.quantiles(values, n=100)[-1]
+            for name, values in times.items()
+        },
         'ratio_to_echo': middle['controller'] / middle['echo'],
         'ratio_to_echo_two_processes': middle['controller_apart'] / middle['echo_apart'],
     }
     if Path('/proc').is_dir():
-        result.update(compare_core_shares(robot_file, 500.0))
+        shares = compare_core_shares(robot_file, 500.0)
+        result.update(shares)
+        for name in ('controller', 'combined'):
+            ratio = shares[f'core_share_{name}'] / shares['core_share_echo']
+            result[f'core_share_{name}_to_echo'] = ratio
+    for name in ('dribbel', 'walker3d'):
+        result[f'first_command_of_{name}_s'] = time_start(name)
+    result['load'], result['processors'] = os.getloadavg()[0], os.cpu_count()
     if options.json:
         print(json.dumps(result))
     else:
         for name, value in result.items():
-            print(f'{name:>30}: {value:.4g}')
+            print(f'{name:>38}: {value:.4g}')
 
 
 if __name__ == '__main__':
