@@ -235,6 +235,20 @@ def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
     assert whole['place_share'] < 0.05 and 0.3 < whole['nees'] < 2.5
 
 
+def test_torques_of_a_real_humanoid_tell_what_its_feet_bear(capsys):
+    """Loads without sensors would be right in simulation alone."""
+    import real_foot_loads
+
+    if not (DATA / 'reemc' / 'robot.yaml').is_file():
+        pytest.skip(
+            'measurements of real robots are not here: set WALKING_CONTROL_DATA; REEM-C is in '
+            'eurobench/eb_hum_bench'
+        )
+    shares = real_foot_loads.main(DATA / 'reemc')
+    assert shares['torques and base'].max() < 0.11
+    assert shares['base alone'].min() > 0.2  # it is the torques that tell
+
+
 def test_a_real_compass_lands_as_the_impact_law_says(capsys):
     """The law that every walk here stands on would not be that of a real walker."""
     import real_compass
