@@ -131,9 +131,9 @@ def test_an_axis_that_a_force_sensor_lacks_stays_zero():
 
 def test_work_of_a_step_is_that_of_its_ticks():
     """Energy told per step that leaks from one step to the next hides what a push-off costs."""
-    robot = SimpleNamespace(actuators={'b': None}, joint_index=lambda joint: 1)
+    command = SimpleNamespace(effort=np.zeros(1), joints=np.array([1]))
     state = SimpleNamespace(steps=0, velocity=np.array([9.0, 0.5]))
-    loop = SimpleNamespace(robot=robot, state=state, command=SimpleNamespace(effort=np.zeros(1)))
+    loop = SimpleNamespace(state=state, command=command)
     work = StepWork(loop)
     for tick in range(21):
         state.steps = tick // 10

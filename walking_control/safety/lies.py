@@ -105,11 +105,15 @@ class Moments:
 
     def wrong(self) -> list[int]:
         """Return the axes along which what is said differs from what is known, or is steadily."""
-        off, least = self._off(), self._least * self._least
-        found = (off > least) & (off > WRONG * self._energies.max(axis=0))
-        same = self._difference**2 / max(self._count, 1.0)
-        found |= (off > 4.0 * least) & (same > STEADY * off)
-        return [axis for axis, lies in enumerate(found.tolist()) if lies]
+        least, count = self._least * self._least, max(self._count, 1.0)
+        rows = zip(*self._energies.tolist(), self._off().tolist(), self._difference.tolist())
+        return [
+            axis
+            for axis, (said, known, off, difference) in enumerate(rows)
+            if off > max(least, WRONG * max(said, known))
+            or off > 4.0 * least
+            and difference * difference / count > STEADY * off
+        ]
 
     def bias(self, axis: int) -> float:
         """Return the mean difference along an axis."""

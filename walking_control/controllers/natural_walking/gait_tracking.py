@@ -380,7 +380,8 @@ class GaitTracking:
         jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
         self._shift_rate += dt * jump
         self._shift += dt * self._shift_rate
-        share, first, second = 1.0 - fading(self.s)[0], *(-each for each in fading(self.s)[1:])
+        left, first, second = (-each for each in fading(self.s))
+        share = 1.0 + left
         place[:2] += share * self._shift
         speed[:2] += first * rate * self._shift + share * self._shift_rate
         acceleration[:2] += (

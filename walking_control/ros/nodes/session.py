@@ -172,7 +172,7 @@ class Session:
         self._driven = [
             (
                 field,
-                pick,
+                np.array(pick, int),
                 ArrayWriter(len(pick)),
                 self._neighbours.create_publisher(
                     Float64MultiArray, command_topic(field), topics.LATEST
@@ -297,7 +297,7 @@ class Session:
             self.loop.controller.write_telemetry(self._said)
             self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
         for field, pick, writer, publisher in self._driven:
-            if pick:
+            if len(pick):
                 publisher.publish(writer.write(getattr(command, field)[pick], tick))
         if self._fault_state() != self._reported:
             self.report()

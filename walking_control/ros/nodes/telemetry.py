@@ -133,8 +133,7 @@ class StepWork:
 
     def __init__(self, loop: ControlLoop) -> None:
         self._loop = loop
-        robot = loop.robot
-        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
+        self._joints = loop.command.joints
         self._stamp: float | None = None
         self._steps = 0
         self._sums = [0.0, 0.0]  # of the step under way
