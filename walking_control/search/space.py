@@ -41,6 +41,7 @@ CROUCH = 0.94  # of the height of the hips over the soles at zero angles: where 
 FAST = 20.0  # rad in sqrt(l / g): rates that no gait reaches
 AIR = 25.0  # C, around motors that bear their rms effort for good
 WARMER = 0.01  # of that effort: how much more a gait may ask for
+DEARER = 4  # power of its excess by which the heat of a joint gets dearer in a round
 ROUNDS = 8  # searches until the heat of each joint has its price
 EACH = ' of joint '  # in the name of a constraint: before the index of a joint
 PERIODS = 0.4, 3.0  # of sqrt(l / g): shortest and longest step of a free time
@@ -184,7 +185,7 @@ class SpaceSearch:
             if warmth[hottest] <= 1.0 + WARMER:
                 return result
             # the price of its heat at which a joint is as warm as it may be
-            price *= np.maximum(warmth, 1.0) ** 2
+            price *= np.maximum(warmth, 1.0) ** DEARER
         attempt = replace(
             result.attempt,
             converged=False,
