@@ -31,11 +31,11 @@ setup(
     python_requires='>=3.10',
     packages=find_packages(include=[package, f'{package}.*']),
     package_data={
-        package: ['py.typed', '__init__.pyi'],
+        '': ['__init__.pyi'],
+        package: ['py.typed'],
         f'{package}.cli': ['templates/*'],
         f'{package}.lab.reports': ['templates/*'],
         f'{package}.ros.ros2_control': ['templates/*'],
-        f'{package}.models': ['__init__.pyi'],
         f'{package}.lab.reports.reproduction': ['*.yaml'],
     },
     data_files=[

@@ -3,12 +3,12 @@
 
 import ast
 from functools import cache, partial
+from importlib import import_module
 import json
 from pathlib import Path
 
 import walking_control
 from walking_control.loading import load_robot, SECTIONS
-import walking_control.models
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
@@ -445,6 +445,11 @@ def stub(door=walking_control):
         ),
         key=str.lower,
     )
+    # as the formatter has them
+    lines = [
+        line if len(line) <= 100 else line.replace(' import ', ' import (\n    ') + ',\n)'
+        for line in lines
+    ]
     own = ['__version__'] if door is walking_control else []
     names = [f'    {name!r},' for name in (*places, *own)]
     more = [line for name in own for line in ('', f'{name}: str')]
@@ -599,7 +604,12 @@ def coverage_page():
 
 PAGES = {
     '../walking_control/__init__.pyi': stub,
-    '../walking_control/models/__init__.pyi': partial(stub, walking_control.models),
+    **{
+        f'../walking_control/{room}/__init__.pyi': partial(
+            stub, import_module(f'walking_control.{room.replace("/", ".")}')
+        )
+        for room in ('controllers', 'models', 'ros/nodes', 'runs', 'safety', 'simulation')
+    },
     'parameters.md': parameters_page,
     'faults.md': faults_page,
     'security.md': security_page,

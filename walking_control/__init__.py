@@ -10,52 +10,49 @@ What most people need is here by name and is imported on first use::
     print(run.summary().speed)   # m/s
 """
 
-from importlib import import_module
+from walking_control.door import open_door
 
 # module -> the names in it, each with the name it has there where that is another
-_DEFINED = {
-    'loading': 'load_robot',
-    'models.robot_file': 'RobotFile',
-    'models.robot': 'Robot Start',
-    'models.signals': 'Measurement WalkerState Command Reference',
-    'controllers.controller': 'Controller ArrayLaw',
-    'models.registry': 'choose',
-    'controllers.registry': 'make_controller find_controllers=fitting_controllers',
-    'controllers.parameters': 'LawParameters',
-    'controllers.hip_switching': 'find_hip',
-    'controllers.knee_locks': 'KneeLocks',
-    'models.array_functions': 'array_function',
-    'control_loop': 'ControlLoop',
-    'simulation.plant': 'Plant',
-    'simulation.engine': 'Engine',
-    'simulation.registry': 'make_plant',
-    'simulation.simulate': 'simulate Walk',
-    'runs.run': 'Run',
-    'runs.metrics': 'summarize Summary',
-    'lab.reports.report': 'write_report plot_run',
-    'runs.route': 'read_route Route',
-    'estimation.estimator': 'Estimator make_estimator',
-    'models.parameters': 'Parameters parameter',
-    'lab.experiments.robustness': 'find_first_failure',
-    'lab.experiments.cycles': 'find_cycles=find_robot_cycles',
-    'lab.experiments.gait_search': 'search_gait=find_gait',
-    'statics.distributor': 'StaticTorque',
-    'models.dynamics': 'Dynamics bare_robot',
-    'lab.adoption.adopt': 'adopt',
-    'lab.adoption.guess': 'Told',
-    'lab.experiments.bring_up.run': 'bring_up',
-    'lab.experiments.bring_up.step': 'Site',
-    'models.urdf': 'load_urdf',
-    'statics.contacts': 'Contact',
-    'exceptions': 'WalkingControlError InvalidInput',
-}
-# name -> module and name there
-_PUBLIC = {
-    name: (module, other or name)
-    for module, names in _DEFINED.items()
-    for name, _, other in (each.partition('=') for each in names.split())
-}
-__all__ = [*_PUBLIC, '__version__']
+_PUBLIC, __all__, _offered = open_door(
+    __name__,
+    {
+        'loading': 'load_robot',
+        'models.robot_file': 'RobotFile',
+        'models.robot': 'Robot Start',
+        'models.signals': 'Measurement WalkerState Command Reference',
+        'controllers.controller': 'Controller ArrayLaw',
+        'models.registry': 'choose',
+        'controllers.registry': 'make_controller find_controllers=fitting_controllers',
+        'controllers.parameters': 'LawParameters',
+        'controllers.hip_switching': 'find_hip',
+        'controllers.knee_locks': 'KneeLocks',
+        'models.array_functions': 'array_function',
+        'control_loop': 'ControlLoop',
+        'simulation.plant': 'Plant',
+        'simulation.engine': 'Engine',
+        'simulation.registry': 'make_plant',
+        'simulation.simulate': 'simulate Walk',
+        'runs.run': 'Run',
+        'runs.metrics': 'summarize Summary',
+        'lab.reports.report': 'write_report plot_run',
+        'runs.route': 'read_route Route',
+        'estimation.estimator': 'Estimator make_estimator',
+        'models.parameters': 'Parameters parameter',
+        'lab.experiments.robustness': 'find_first_failure',
+        'lab.experiments.cycles': 'find_cycles=find_robot_cycles',
+        'lab.experiments.gait_search': 'search_gait=find_gait',
+        'statics.distributor': 'StaticTorque',
+        'models.dynamics': 'Dynamics bare_robot',
+        'lab.adoption.adopt': 'adopt',
+        'lab.adoption.guess': 'Told',
+        'lab.experiments.bring_up.run': 'bring_up',
+        'lab.experiments.bring_up.step': 'Site',
+        'models.urdf': 'load_urdf',
+        'statics.contacts': 'Contact',
+        'exceptions': 'WalkingControlError InvalidInput',
+    },
+)
+__all__ += ['__version__']
 
 
 def _version():
@@ -73,14 +70,9 @@ def _version():
 
 def __getattr__(name):
     """Import a public name on first use."""
-    if name == '__version__':
-        value = _version()
-    elif name in _PUBLIC:
-        module, other = _PUBLIC[name]
-        value = getattr(import_module(f'{__name__}.{module}'), other)
-    else:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    globals()[name] = value
+    if name != '__version__':
+        return _offered(name)
+    value = globals()[name] = _version()
     return value
 
 

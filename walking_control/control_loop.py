@@ -9,19 +9,22 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.parameters import LawParameters
-from walking_control.controllers.registry import make_controller
+from walking_control.controllers import LawParameters, make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stand_in import dispensable, GYROSCOPE, StandIn
-from walking_control.exceptions import ParameterError
-from walking_control.models.drives import Drives
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Measurement, Reference, WalkerState
-from walking_control.safety.faults import Fault, INTERNAL
-from walking_control.safety.latch import Latch
-from walking_control.safety.parameters import SafetyParameters
+from walking_control.exceptions import ParameterError, require
+from walking_control.models import (
+    Choice,
+    Command,
+    Drives,
+    Measurement,
+    Reference,
+    RobotFile,
+    WalkerState,
+    World,
+)
+from walking_control.safety import Fault, INTERNAL, Latch, SafetyParameters
 from walking_control.safety.supervisor import Supervisor
 
 STILL = Reference(speed=0.0, velocity=np.zeros(3))
@@ -70,13 +73,14 @@ class ControlLoop:
         self.command = Command(robot)
         self.drives = Drives(robot, self.period)
         self._offset = np.zeros(len(robot.efforts))
-        if safety.state_timeout < 1.5 * self.period:
-            raise ParameterError(
-                'parameter safety.state_timeout',
-                value=safety.state_timeout,
-                limit=f'must be at least one and a half control periods ({1.5 * self.period:g} s)',
-                remedy='raise it or the rate of the controller',
-            )
+        require(
+            safety.state_timeout >= 1.5 * self.period,
+            'parameter safety.state_timeout',
+            value=safety.state_timeout,
+            limit=f'must be at least one and a half control periods ({1.5 * self.period:g} s)',
+            remedy='raise it or the rate of the controller',
+            error=ParameterError,
+        )
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate
         self.reference = Reference()

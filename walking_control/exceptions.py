@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 import importlib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Given = TypeVar('Given')
 
 
 class WalkingControlError(Exception):
@@ -139,6 +141,89 @@ class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
 
     exit_status = 1
+
+
+def require(
+    holds: object,
+    what: str,
+    *,
+    value: object = None,
+    limit: str | None = None,
+    remedy: str | None = None,
+    error: type[WalkingControlError] = InvalidInput,
+) -> None:
+    """Refuse what does not hold.
+
+    The message is made before anybody knows whether it is needed: in a tick, write an `if`.
+
+    Args:
+        holds: Is true where all is well.
+        what: The thing that is wrong otherwise.
+        value: Its offending value.
+        limit: The rule it breaks, in words.
+        remedy: What to do about it.
+        error: What is raised.
+
+    Raises:
+        WalkingControlError: It does not hold.
+    """
+    if not holds:
+        raise error(what, value=value, limit=limit, remedy=remedy)
+
+
+def given(
+    value: Given | None,
+    what: str,
+    *,
+    limit: str | None = None,
+    remedy: str | None = None,
+    error: type[WalkingControlError] = InvalidInput,
+) -> Given:
+    """Return a value that must be there; the other arguments are those of `require`.
+
+    Args:
+        value: None is refused.
+        what: The thing that is missing otherwise.
+        limit: The rule that its absence breaks.
+        remedy: What to do about it.
+        error: What is raised.
+
+    Raises:
+        WalkingControlError: It is None.
+    """
+    if value is None:
+        raise error(what, limit=limit, remedy=remedy)
+    return value
+
+
+@contextmanager
+def refusing(
+    problems: type[Exception] | tuple[type[Exception], ...],
+    what: str,
+    *,
+    value: object = None,
+    limit: str = '{error}',
+    remedy: str | None = None,
+    error: type[WalkingControlError] = InvalidInput,
+) -> Iterator[None]:
+    """Say in our words what others raise within the block.
+
+    Args:
+        problems: What they raise.
+        what: The thing that is wrong then.
+        value: Its offending value.
+        limit: The rule it breaks; ``{error}`` stands for what they raised, as in `str.format`.
+        remedy: What to do about it.
+        error: What is raised instead.
+
+    Raises:
+        WalkingControlError: One of the problems came.
+    """
+    try:
+        yield
+    except problems as problem:
+        said = limit.format(error=problem) if '{error' in limit else limit
+        raise error(what, value=value, limit=said, remedy=remedy) from problem
 
 
 def require_known(

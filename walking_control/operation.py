@@ -13,15 +13,11 @@ import math
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import CONTACT, IMU, LOCKS, Measurement, sensors_of
+from walking_control.exceptions import InvalidInput, require
+from walking_control.models import CONTACT, IMU, LOCKS, Measurement, Robot, RobotFile, sensors_of
+from walking_control.safety import Fault, Latch, Steering
 from walking_control.safety.arrivals import Arrivals
-from walking_control.safety.faults import Fault
-from walking_control.safety.latch import Latch
 from walking_control.safety.machine import ACTIVE, Event, State
-from walking_control.safety.steering import Steering
 
 LOOK = 0.1  # s between two looks at the clock while waiting for sensors
 
@@ -369,8 +365,7 @@ class Operation:
                 limit=f'is stopped by the fault {self.fault.code}',
                 remedy='clear_fault first',
             )
-        if not self.active:
-            raise InvalidInput('controller', limit='is not active', remedy='activate it')
+        require(self.active, 'controller', limit='is not active', remedy='activate it')
 
     def _steering_time(self, now: float) -> float | None:
         """Return the time of an event on the clock that `Steering` is told."""

@@ -21,11 +21,10 @@ from walking_control.cli.verb import (
     setting,
 )
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.exceptions import InvalidInput, MissingDependency, refusing, require
 from walking_control.lab import experiments
 from walking_control.loading import load_robot, PLANTS
-from walking_control.models.resources import gait_path
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import gait_path, RobotFile, World
 from walking_control.simulation.sensors import noise_overrides, SensorParameters
 
 if TYPE_CHECKING:
@@ -60,14 +59,13 @@ class Writing(Answered):
         if self.out is None or self.out.is_dir():
             return
         self.made = [folder for folder in (self.out, *self.out.parents) if not folder.exists()]
-        try:
+        with refusing(
+            OSError,
+            f'folder {self.out}',
+            limit='cannot be made: {error.strerror}',
+            remedy='choose another --out',
+        ):
             self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(
-                f'folder {self.out}',
-                limit=f'cannot be made: {error.strerror}',
-                remedy='choose another --out',
-            ) from error
 
 
 class Common(Writing):
@@ -262,13 +260,13 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
     walks = robot_file.robot.is_free and 'speed' in law.rows
-    if speed is not None and not walks:
-        raise InvalidInput(
-            'option --speed',
-            value=speed,
-            limit=f'has no effect: {law.section} on {robot_file.robot.name} takes none',
-            remedy='leave it out',
-        )
+    require(
+        speed is None or walks,
+        'option --speed',
+        value=speed,
+        limit=f'has no effect: {law.section} on {robot_file.robot.name} takes none',
+        remedy='leave it out',
+    )
     if not walks or speed is None and robot_file.values(law).speed != 0.0:
         return robot_file
     usual = experiments.envelope.SPEED
@@ -290,10 +288,12 @@ def requested_grid(options: Enveloped) -> Grid:
     if options.phase is not None:
         given['phases'] = tuple(options.phase)
         for phase in options.phase:
-            if not 0.0 <= phase < 1.0:
-                raise InvalidInput(
-                    'option --phase', value=phase, limit='is a part of a step: from 0, below 1'
-                )
+            require(
+                0.0 <= phase < 1.0,
+                'option --phase',
+                value=phase,
+                limit='is a part of a step: from 0, below 1',
+            )
     return usual._replace(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -313,13 +313,13 @@ def refuse_grid(options: Enveloped, why: str) -> None:
     """Refuse options of envelopes where there is none."""
     for name in _OF_ENVELOPES:
         value = getattr(options, name)
-        if value:
-            raise InvalidInput(
-                f'option --{name}',
-                value=None if value is True else value,
-                limit=f'has no effect: {why}',
-                remedy='leave it out',
-            )
+        require(
+            not value,
+            f'option --{name}',
+            value=None if value is True else value,
+            limit=f'has no effect: {why}',
+            remedy='leave it out',
+        )
 
 
 def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
@@ -328,13 +328,13 @@ def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
     if seed is None:
         return
     perfect = vars(SensorParameters.read({'seed': seed}))
-    if vars(robot_file.values(SensorParameters)) == perfect:
-        raise InvalidInput(
-            'option --seed',
-            value=seed,
-            limit='has no effect: sensors are perfect',
-            remedy='choose --noise lab, or --set of a parameter of sensors',
-        )
+    require(
+        vars(robot_file.values(SensorParameters)) != perfect,
+        'option --seed',
+        value=seed,
+        limit='has no effect: sensors are perfect',
+        remedy='choose --noise lab, or --set of a parameter of sensors',
+    )
 
 
 def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]:
@@ -368,12 +368,12 @@ def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str,
 
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)
-    if robot.is_free:
-        raise InvalidInput(
-            'option --on-gait',
-            limit=f'has no effect: {law.name} begins standing and enters its gait by steps',
-            remedy='leave it out',
-        )
+    require(
+        not robot.is_free,
+        'option --on-gait',
+        limit=f'has no effect: {law.name} begins standing and enters its gait by steps',
+        remedy='leave it out',
+    )
     path = gait_path(robot_file.values(law.parameters).gait or robot.name)
     q, v = fit_gait(read_gait(path), path, robot, robot_file.values(World), any_slope=True).start
     return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]
@@ -381,5 +381,9 @@ def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str,
 
 def require_rigid(options: Moved) -> None:
     """Refuse a plant other than rigid."""
-    if options.plant not in (None, 'rigid'):
-        raise InvalidInput('plant', value=options.plant, limit='this verb runs on plant rigid')
+    require(
+        options.plant in (None, 'rigid'),
+        'plant',
+        value=options.plant,
+        limit='this verb runs on plant rigid',
+    )

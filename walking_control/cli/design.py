@@ -16,7 +16,7 @@ from walking_control.design.mechanism import load_mechanism, Mechanism
 from walking_control.design.rotom import Contacts
 from walking_control.design.study import study_rotom, study_transmission, usual_contacts
 from walking_control.design.transmission import make_transmission
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import refusing, require
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.pages import write_design_page
@@ -157,12 +157,12 @@ def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
     frame = options.frame
     if frame is None:
         feet = mechanism.dynamics.robot.feet
-        if not feet:
-            raise InvalidInput(
-                f'end of the limb of {mechanism.name}',
-                limit='a URDF alone names no foot',
-                remedy='give --frame FRAME',
-            )
+        require(
+            feet,
+            f'end of the limb of {mechanism.name}',
+            limit='a URDF alone names no foot',
+            remedy='give --frame FRAME',
+        )
         frame = feet[0]
     given = {
         name: getattr(options, name)
@@ -191,21 +191,22 @@ def _topology(text: str, size: int) -> np.ndarray | None:
     if text == 'serial':
         return None
     if text == 'parallel':
-        if size != 2:
-            raise InvalidInput(
-                'topology',
-                value=text,
-                limit=f'needs a limb of 2 joints, not {size}',
-                remedy='give its matrix, rows separated by ;',
-            )
+        require(
+            size == 2,
+            'topology',
+            value=text,
+            limit=f'needs a limb of 2 joints, not {size}',
+            remedy='give its matrix, rows separated by ;',
+        )
         return np.array([[1.0, 0.0], [-1.0, 1.0]])
-    try:
+    with refusing(
+        ValueError,
+        'topology',
+        value=text,
+        limit='must be serial, parallel or a matrix such as 1,0;-1,1',
+    ):
         rows = [[float(value) for value in row.split(',')] for row in text.split(';')]
         return np.array(rows)
-    except ValueError:
-        raise InvalidInput(
-            'topology', value=text, limit='must be serial, parallel or a matrix such as 1,0;-1,1'
-        ) from None
 
 
 def _contacts(options: _Rotom, mechanism: Mechanism) -> tuple[Contacts, list[str]]:

@@ -11,7 +11,7 @@ from typing import Any, TYPE_CHECKING
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
 from walking_control.cli.verb import axis, count, number_range, numbers, option, verb, words
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.gaits.gait import on_slope
 from walking_control.lab import experiments
 from walking_control.lab.experiments.sweeps.task import Axis
@@ -78,17 +78,20 @@ def search(options: _Search) -> Answer:
     names = ('degree', 'nodes', *(() if space else PLANE))
     task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in PLANE[2:] if space else SPACE:
-        if getattr(options, name) is not None:
-            raise InvalidInput(
-                f'option --{name.replace("_", "-")}',
-                value=getattr(options, name),
-                limit='has no effect on '
-                + ('bipeds on soles' if space else 'robots other than bipeds on soles'),
-            )
+        require(
+            getattr(options, name) is None,
+            f'option --{name.replace("_", "-")}',
+            value=getattr(options, name),
+            limit='has no effect on '
+            + ('bipeds on soles' if space else 'robots other than bipeds on soles'),
+        )
     if space:
         return _search_space(options, robot_file, task, show)
-    if options.clearances is not None and (options.speeds is None or options.optimise):
-        raise InvalidInput('option --clearances', limit='needs --speeds, and no --optimise')
+    require(
+        options.clearances is None or (options.speeds is not None and not options.optimise),
+        'option --clearances',
+        limit='needs --speeds, and no --optimise',
+    )
     if options.speeds is not None:
         return _search_speeds(options, options.speeds, robot_file, task, show)
     gaits = experiments.gait_search
@@ -118,8 +121,11 @@ def _search_space(
         if getattr(options, name) is not None
     }
     speeds = options.speeds or [options.speed or gaits.middle_speed(robot_file)]
-    if options.slopes_deg is not None and options.speeds is None:
-        raise InvalidInput('option --slopes-deg', limit='needs --speeds')
+    require(
+        options.slopes_deg is None or options.speeds is not None,
+        'option --slopes-deg',
+        limit='needs --speeds',
+    )
     slopes = None if options.slopes_deg is None else [math.radians(d) for d in options.slopes_deg]
     found = gaits.find_gaits(robot_file, speeds, task, space, options.optimise, show, slopes)
     reasons = [row.reason for row in found.members if row.reason is not None]

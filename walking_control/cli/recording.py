@@ -14,12 +14,11 @@ from walking_control.cli.output import Answer, save_figures, say, say_nothing, s
 from walking_control.cli.verb import argument, not_negative, option, positive, share, verb
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import given, require
 from walking_control.lab.experiments import identification, measured_walks
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, with_section
+from walking_control.models import Dynamics, RobotFile, with_section
 from walking_control.ros import recording
 from walking_control.runs.tables import (
     pick_columns,
@@ -189,8 +188,7 @@ def _digits(value: Any) -> str:
 def _walk(options: _Measure) -> tuple[Walk, list[str]]:
     """Return the walk that is to be measured, and remarks on its log."""
     path = options.recording
-    if not path.exists():
-        raise InvalidInput(f'run {path}', limit='no such file or folder')
+    require(path.exists(), f'run {path}', limit='no such file or folder')
     if path.suffix == '.mcap' or (path / 'metadata.yaml').is_file():
         bag = recording.bag.open_bag(path)
         robot_file = _robot(options, bag)
@@ -242,31 +240,30 @@ def _walker(options: _Identify | _Measure) -> RobotFile:
         InvalidInput: Nobody says which, or it is another one.
     """
     summary = read_summary(options.recording)
-    name = options.robot if options.robot is not None else summary.get('robot')
-    if name is None:
-        raise InvalidInput(
-            f'run {options.recording}',
-            limit='does not say which robot walked',
-            remedy='give --robot',
-        )
+    name = given(
+        options.robot if options.robot is not None else summary.get('robot'),
+        f'run {options.recording}',
+        limit='does not say which robot walked',
+        remedy='give --robot',
+    )
     world: list[tuple[str, Any]] = [
         (f'world.{key}', summary[key]) for key in ('slope', 'gravity') if key in summary
     ]
     robot_file = load_robot(name, [*world, *options.set])
     robot = robot_file.robot
-    if summary.get('robot') not in (None, robot.name):
-        raise InvalidInput(
-            f'run {options.recording}',
-            value=summary['robot'],
-            limit=f'is of another robot than {robot.name}',
-            remedy='choose another --robot',
-        )
+    require(
+        summary.get('robot') in (None, robot.name),
+        f'run {options.recording}',
+        value=summary.get('robot'),
+        limit=f'is of another robot than {robot.name}',
+        remedy='choose another --robot',
+    )
     mass = Dynamics(robot).mass
-    if not math.isclose(summary.get('mass', mass), mass, rel_tol=SAME):
-        raise InvalidInput(
-            f'run {options.recording}',
-            value=summary['mass'],
-            limit=f'is of a robot of another mass than {robot.name}, {mass:.6g} kg',
-            remedy='give the robot file and --set it was recorded with',
-        )
+    require(
+        math.isclose(summary.get('mass', mass), mass, rel_tol=SAME),
+        f'run {options.recording}',
+        value=summary.get('mass'),
+        limit=f'is of a robot of another mass than {robot.name}, {mass:.6g} kg',
+        remedy='give the robot file and --set it was recorded with',
+    )
     return robot_file

@@ -20,7 +20,7 @@ from walking_control.cli.verb import (
     verb,
     words,
 )
-from walking_control.exceptions import InvalidInput, MissingDependency, writing_to
+from walking_control.exceptions import MissingDependency, require, writing_to
 from walking_control.lab.adoption.guess import Told
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.reports import plots
@@ -89,15 +89,19 @@ def adopt(options: _Adopt) -> Answer:
     from walking_control.lab.adoption.adopt import adopt as adopt_robot
 
     for pair in options.mirror:
-        if len(pair) != 2:
-            raise InvalidInput(
-                'option --mirror',
-                value=','.join(pair),
-                limit='must name two joints',
-                remedy='--mirror left_hip,right_hip',
-            )
-    if not 0.5 <= options.bend <= 0.999:
-        raise InvalidInput('option --bend', value=options.bend, limit='must be from 0.5 to 0.999')
+        require(
+            len(pair) == 2,
+            'option --mirror',
+            value=','.join(pair),
+            limit='must name two joints',
+            remedy='--mirror left_hip,right_hip',
+        )
+    require(
+        0.5 <= options.bend <= 0.999,
+        'option --bend',
+        value=options.bend,
+        limit='must be from 0.5 to 0.999',
+    )
     adoption = adopt_robot(
         options.description,
         Told(
@@ -168,10 +172,12 @@ def bring_up(options: _BringUp) -> Answer:
     from walking_control.lab.experiments.bring_up.run import summarize
 
     path = robot_path(options.robot)
-    if options.duration < 1.0:
-        raise InvalidInput(
-            'option --duration', value=options.duration, limit='must be at least 1 s'
-        )
+    require(
+        options.duration >= 1.0,
+        'option --duration',
+        value=options.duration,
+        limit='must be at least 1 s',
+    )
     site = Site(
         Path(path),
         options.out,
@@ -235,12 +241,12 @@ class _Gallery(Answered):
 @verb('walking_control gallery my_robot/up another/up --out gallery.md')
 def gallery(options: _Gallery) -> Answer:
     """Put robots that were brought up on one page: picture, numbers, commands."""
-    if any(len(words) != 3 for words in options.policy) or options.policy and not options.films:
-        raise InvalidInput(
-            'option --policy',
-            limit='takes a robot, the file of a policy and its description, with --films',
-            remedy='--films --policy "g1 12dof,motion.pt,unitree_g1"',
-        )
+    require(
+        all(len(words) == 3 for words in options.policy) and (not options.policy or options.films),
+        'option --policy',
+        limit='takes a robot, the file of a policy and its description, with --films',
+        remedy='--films --policy "g1 12dof,motion.pt,unitree_g1"',
+    )
     policies = {robot: (file, config) for robot, file, config in options.policy}
     files = write_gallery(options.folders, options.page, options.films, policies)
     return Answer({}, say_nothing, files=files)

@@ -21,7 +21,7 @@ from walking_control.cli.common import (
 from walking_control.cli.output import Answer, save_figures, say, text
 from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
 from walking_control.controllers.policy.controller import Policy
-from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
+from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
@@ -114,8 +114,9 @@ def endurance(options: _Endurance) -> Answer:
         squared, friction = heat.heat_of_table(options.recording, robot)
     else:
         run = simulate(robot_file, options.controller, options.plant, SIMULATED)
-        if (reason := failure(ending(run))) is not None:
-            raise NotAchieved(f'{robot.name} {reason}')
+        require(
+            (reason := failure(ending(run))) is None, f'{robot.name} {reason}', error=NotAchieved
+        )
         squared, friction = heat.heat_of_run(run)
     found = heat.endure(model, squared, friction, options.duration, options.ambient, options.begin)
     curves, law = found.pop('curves'), options.controller or robot_file.controller

@@ -8,7 +8,7 @@ import sys
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
 from walking_control.cli.verb import axis, count, margin, option, verb
-from walking_control.exceptions import Interrupted, InvalidInput, writing_to
+from walking_control.exceptions import Interrupted, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.experiments.sweeps.task import Axis, check_task, MOST, SweepTask
 from walking_control.lab.reports import plots
@@ -182,8 +182,7 @@ def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
 def _walk_row(options: _Sweep, number: int, task: SweepTask) -> Answer:
     """Walk one row alone and, where its table is there, say whether it is the same."""
     check_task(task, True)
-    if not 0 <= number < task.rows:
-        raise InvalidInput('row', value=number, limit=f'must be 0 to {task.rows - 1}')
+    require(0 <= number < task.rows, 'row', value=number, limit=f'must be 0 to {task.rows - 1}')
     row, matches = experiments.sweeps.walks.walk_rows(task, [number])[0], None
     file = options.resume or (options.out and options.out / TABLE)
     if file is not None and file.is_file():

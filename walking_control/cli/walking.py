@@ -19,7 +19,7 @@ from walking_control.cli.verb import (
     verb,
     words,
 )
-from walking_control.exceptions import Interrupted, InvalidInput
+from walking_control.exceptions import Interrupted, InvalidInput, require
 from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
@@ -262,12 +262,12 @@ def robustness(options: _Robustness) -> Answer:
 
 def _try_stops(options: _Robustness) -> Answer:
     """Say how many stops ended on two feet; exit status 1 if one did not."""
-    if len(options.pushed) > 2:
-        raise InvalidInput(
-            'option --pushed',
-            value=','.join(f'{size:g}' for size in options.pushed),
-            limit='takes a size, or the least and the largest',
-        )
+    require(
+        len(options.pushed) <= 2,
+        'option --pushed',
+        value=','.join(f'{size:g}' for size in options.pushed),
+        limit='takes a size, or the least and the largest',
+    )
     result = experiments.stops.try_stops(
         common.walking_robot(options, options.speed),
         options.cause,
@@ -438,12 +438,12 @@ def compare(options: _Compare) -> Answer:
             else 'robots with base: free alone are pushed from all sides',
         )
     if not robot.is_free:
-        if options.speeds is not None:
-            raise InvalidInput(
-                'option --speeds',
-                limit='has no effect: robots with base: free alone are compared at several',
-                remedy='leave it out',
-            )
+        require(
+            options.speeds is None,
+            'option --speeds',
+            limit='has no effect: robots with base: free alone are compared at several',
+            remedy='leave it out',
+        )
         options.disturb = options.disturb or [comparison.DISTURBANCE]
     interrupted = False
     try:

@@ -1,2 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control laws: from what is known to what is commanded."""
+
+from walking_control.door import open_door
+
+# module -> the names in it that many need
+_PUBLIC, __all__, __getattr__ = open_door(
+    __name__,
+    {
+        'controller': 'ArrayLaw Controller LawFunction require_motors',
+        'curve_tracking.parameters': 'CurveTrackingParameters',
+        'hip_switching': 'find_hip',
+        'knee_locks': 'KneeLocks',
+        'limits.efforts': 'Compensation keep_foot Limits make_compensation make_limits make_up '
+        'nearest_effort',
+        'parameters': 'LawParameters',
+        'policy.controller': 'Policy',
+        'policy.description': 'PolicyDescription',
+        'registry': 'make_controller',
+        'static_torque.controller': 'PostureControl',
+        'static_torque.parameters': 'StaticTorqueParameters',
+    },
+)

@@ -8,9 +8,16 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from walking_control.controllers.parameters import LawParameters
-from walking_control.exceptions import IncompatibleController
-from walking_control.models import Command, Reference, Robot, RobotFile, Terms, WalkerState
-from walking_control.models.registry import choose_or_make
+from walking_control.exceptions import IncompatibleController, require
+from walking_control.models import (
+    choose_or_make,
+    Command,
+    Reference,
+    Robot,
+    RobotFile,
+    Terms,
+    WalkerState,
+)
 
 # (terms, knowledge, memory, support, held, q, v, effort); knowledge is of the law's own kind
 LawFunction = Callable[
@@ -213,19 +220,21 @@ def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
             motor, or one without torque.
     """
     what = f'controller {law} on {robot.name}'
-    if not robot.is_free or biped and len(robot.feet) != 2:
-        raise IncompatibleController(
-            what,
-            limit='needs a biped in space (base: free, two feet)'
-            if biped
-            else 'needs a robot in space (base: free)',
-            remedy='choose another controller',
-        )
+    require(
+        robot.is_free and (not biped or len(robot.feet) == 2),
+        what,
+        limit='needs a biped in space (base: free, two feet)'
+        if biped
+        else 'needs a robot in space (base: free)',
+        remedy='choose another controller',
+        error=IncompatibleController,
+    )
     for joint in robot.joints:
-        if joint not in robot.actuators or robot.limits[joint].effort == 0.0:
-            raise IncompatibleController(
-                what,
-                value=joint,
-                limit='every joint needs a motor with an effort limit',
-                remedy='add it to robot.actuators and the URDF',
-            )
+        require(
+            joint in robot.actuators and robot.limits[joint].effort != 0.0,
+            what,
+            value=joint,
+            limit='every joint needs a motor with an effort limit',
+            remedy='add it to robot.actuators and the URDF',
+            error=IncompatibleController,
+        )

@@ -9,23 +9,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.curve_tracking.observation import potential
-from walking_control.controllers.hip_switching import find_hip, hip_law, HipData
-from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.limits.efforts import (
+from walking_control.controllers import (
+    ArrayLaw,
+    Controller,
     keep_foot,
+    KneeLocks,
     Limits,
     make_limits,
     nearest_effort,
 )
+from walking_control.controllers.curve_tracking.observation import potential
+from walking_control.controllers.hip_switching import find_hip, hip_law, HipData
 from walking_control.controllers.parameters import HipPdParameters
-from walking_control.exceptions import IncompatibleController
+from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import (
     array_function,
     Command,
     Dynamics,
     make_terms,
+    mechanics_of,
     Reference,
     Robot,
     RobotFile,
@@ -34,7 +36,6 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.models.support.dynamics import mechanics_of
 
 NOTHING = np.zeros(1)  # the law remembers nothing
 NO_TERMS: Any = None  # the hip alone needs none
@@ -119,13 +120,14 @@ class HipPd(Controller):
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._joints = len(robot.actuators)  # efforts of an ankle come after theirs
         self._needs_terms = values.limiting != 'off' or values.ankle_energy_gain > 0.0
-        if values.ankle_energy_gain > 0.0 and robot.ground_torque is None:
-            raise IncompatibleController(
-                f'parameter hip_pd.ankle_energy_gain on {robot.name}',
-                value=values.ankle_energy_gain,
-                limit='needs a robot with an ankle (ground_torque)',
-                remedy='set it to 0',
-            )
+        require(
+            values.ankle_energy_gain <= 0.0 or robot.ground_torque is not None,
+            f'parameter hip_pd.ankle_energy_gain on {robot.name}',
+            value=values.ankle_energy_gain,
+            limit='needs a robot with an ankle (ground_torque)',
+            remedy='set it to 0',
+            error=IncompatibleController,
+        )
         self.values, self._terms = values, NO_TERMS
         if self._needs_terms:
             self._build(robot, robot_file.values(World))

@@ -15,9 +15,8 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.controller import Controller
+from walking_control.controllers import Controller, KneeLocks
 from walking_control.controllers.hip_switching import clamped_pd, find_hip
-from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipStopParameters
 from walking_control.models import Command, Dynamics, Reference, RobotFile, WalkerState, World
 

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers import ArrayLaw, Controller, KneeLocks
 from walking_control.controllers.parameters import HipSwitchingParameters
-from walking_control.exceptions import IncompatibleController
+from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import (
     array_function,
     Command,
@@ -216,12 +215,13 @@ def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     Raises:
         IncompatibleController: There is no such hip.
     """
-    if not robot.is_planar or len(robot.actuators) != 1:
-        raise IncompatibleController(
-            f'controller {controller} on {robot.name}',
-            limit='needs a planar robot with one motor, at the hip',
-            remedy='choose another controller',
-        )
+    require(
+        robot.is_planar and len(robot.actuators) == 1,
+        f'controller {controller} on {robot.name}',
+        limit='needs a planar robot with one motor, at the hip',
+        remedy='choose another controller',
+        error=IncompatibleController,
+    )
     joint = robot.joint_index(next(iter(robot.actuators)))
     first, second = (robot.supports[foot] for foot in robot.feet)
     for coordinate in range(len(robot.coordinates)):

@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers import ArrayLaw, Controller, KneeLocks
 from walking_control.controllers.parameters import NoControlParameters
 from walking_control.models import array_function, Command, Reference, RobotFile, Terms, WalkerState
 

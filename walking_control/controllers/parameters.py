@@ -4,7 +4,7 @@
 They stand apart from the laws, which a robot file is read without.
 """
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import parameter, Parameters
 
 LIMITING = ('off', 'scale', 'project')
@@ -97,18 +97,20 @@ class HipSwitchingParameters(KneeParameters, section='hip_switching'):
     def check(self) -> None:
         """Refuse tables that do not match or do not rise."""
         speeds, set_points = self.speed_table, self.set_point_table
-        if len(speeds) != len(set_points) or len(speeds) < 2:
-            raise ParameterError(
-                'parameter hip_switching.speed_table',
-                value=list(speeds),
-                limit='must have as many entries as set_point_table, two or more',
-            )
-        if any(b <= a for a, b in zip(speeds, speeds[1:])):
-            raise ParameterError(
-                'parameter hip_switching.speed_table',
-                value=list(speeds),
-                limit='must rise strictly',
-            )
+        require(
+            len(speeds) == len(set_points) and len(speeds) >= 2,
+            'parameter hip_switching.speed_table',
+            value=list(speeds),
+            limit='must have as many entries as set_point_table, two or more',
+            error=ParameterError,
+        )
+        require(
+            all(b > a for a, b in zip(speeds, speeds[1:])),
+            'parameter hip_switching.speed_table',
+            value=list(speeds),
+            limit='must rise strictly',
+            error=ParameterError,
+        )
 
 
 class HipPdParameters(FootParameters, KneeParameters, section='hip_pd'):
@@ -145,13 +147,14 @@ class HipPdParameters(FootParameters, KneeParameters, section='hip_pd'):
 
     def check(self) -> None:
         """Refuse an ankle that does not know what energy to aim at."""
-        if self.ankle_energy_gain > 0.0 and self.energy == 0.0:
-            raise ParameterError(
-                'parameter hip_pd.energy',
-                value=self.energy,
-                limit='must be above 0 where ankle_energy_gain is',
-                remedy='set the energy the walker has on its gait, above the stance foot',
-            )
+        require(
+            self.ankle_energy_gain <= 0.0 or self.energy != 0.0,
+            'parameter hip_pd.energy',
+            value=self.energy,
+            limit='must be above 0 where ankle_energy_gain is',
+            remedy='set the energy the walker has on its gait, above the stance foot',
+            error=ParameterError,
+        )
 
 
 class HipStopParameters(KneeParameters, section='hip_stop'):

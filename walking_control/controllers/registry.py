@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.models import Choice
-from walking_control.models.registry import Registry
+from walking_control.models import Choice, Registry
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller

@@ -9,18 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.curve_tracking.controller import load_gait, NOBODY, require_walker
-from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.limits.efforts import (
+from walking_control.controllers import (
+    ArrayLaw,
     Compensation,
+    Controller,
     keep_foot,
+    KneeLocks,
     Limits,
     make_compensation,
     make_limits,
     make_up,
     nearest_effort,
 )
+from walking_control.controllers.curve_tracking.controller import load_gait, NOBODY, require_walker
 from walking_control.controllers.parameters import TimePdParameters
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
@@ -30,6 +31,7 @@ from walking_control.models import (
     Dynamics,
     inner,
     make_terms,
+    mechanics_of,
     Reference,
     Robot,
     RobotFile,
@@ -39,7 +41,6 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.models.support.dynamics import mechanics_of
 
 
 class Playback(NamedTuple):

@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from walking_control.design.mechanism import AXES, Mechanism, require_inertia, SINGULAR
 from walking_control.design.transmission import Transmission
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import InvalidInput, require, require_known
 
 ROTORS = ('armature', 'coupled')
 
@@ -61,14 +61,13 @@ class Limb:
         self.rotors, self.carriers = rotors, carriers
         self.frame = mechanism.frame(frame)
         self.frame_name = frame
-        if mechanism.joints_to(self.frame) != list(transmission.joints):
-            raise InvalidInput(
-                f'joints of the limb to {frame}',
-                value=list(transmission.joints),
-                limit='must be ' + ', '.join(mechanism.joints_to(self.frame)),
-            )
-        if not transmission.joints:
-            raise InvalidInput(f'frame {frame}', limit='no joint moves it against the base')
+        require(
+            mechanism.joints_to(self.frame) == list(transmission.joints),
+            f'joints of the limb to {frame}',
+            value=list(transmission.joints),
+            limit='must be ' + ', '.join(mechanism.joints_to(self.frame)),
+        )
+        require(transmission.joints, f'frame {frame}', limit='no joint moves it against the base')
         require_known(rotors, ROTORS, 'rotors', value=rotors)
         self.n_base, self.m = mechanism.n_base, len(transmission.joints)
         self.columns = np.concatenate(
@@ -138,19 +137,24 @@ def _axes(axes: str | None, jacobian: np.ndarray, frame: str) -> str:
             ''.join(axis for axis, norm in zip(AXES, norms) if norm > SINGULAR * norms.max())
             or AXES
         )
-    if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
-        raise InvalidInput(
-            'axes', value=axes, limit='must be one or more of x, y, z', remedy='give them as xz'
-        )
+    require(
+        axes and set(axes) <= set(AXES) and len(set(axes)) == len(axes),
+        'axes',
+        value=axes,
+        limit='must be one or more of x, y, z',
+        remedy='give them as xz',
+    )
     dead = [
         axis
         for axis in axes
         if np.linalg.norm(jacobian[AXES.index(axis)]) < SINGULAR * np.linalg.norm(jacobian)
     ]
-    if dead:
-        raise InvalidInput(
-            'axes', value=axes, limit=f'the limb to {frame} cannot move along ' + ' or '.join(dead)
-        )
+    require(
+        not dead,
+        'axes',
+        value=axes,
+        limit=f'the limb to {frame} cannot move along ' + ' or '.join(dead),
+    )
     return ''.join(sorted(axes))
 
 
@@ -181,12 +185,12 @@ class RotorModel:
         pin.forwardKinematics(self.model, data, self._q)
         for joint, inertia in zip(transmission.joints, transmission.rotor_inertia):
             number = dynamics.model.getJointId(joint)
-            if dynamics.robot.limits[joint].kind == 'prismatic':
-                raise InvalidInput(
-                    f'rotor of {joint}',
-                    limit='the joint slides: its rotor counts as armature only',
-                    remedy='choose --rotors armature',
-                )
+            require(
+                dynamics.robot.limits[joint].kind != 'prismatic',
+                f'rotor of {joint}',
+                limit='the joint slides: its rotor counts as armature only',
+                remedy='choose --rotors armature',
+            )
             turn = pin.computeJointJacobians(self.model, data, self._q)
             column = dynamics.model.joints[number].idx_v
             axis = turn[3:, column] / np.linalg.norm(turn[3:, column])

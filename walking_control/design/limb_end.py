@@ -19,7 +19,7 @@ import numpy as np
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import SINGULAR
 from walking_control.design.transmission import BACKWARD, FORWARD, LOSSLESS
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 
 CAPABILITIES = {'FC': LOSSLESS, 'FFC': FORWARD, 'BFC': BACKWARD}
 _REST = 1e-9  # share of the fastest motor's rate below which a motor rests
@@ -103,12 +103,12 @@ def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
     Raises:
         InvalidInput: The velocity is zero.
     """
-    if not np.any(velocity) or not np.isfinite(velocity).all():
-        raise InvalidInput(
-            'velocity of the end',
-            value=np.asarray(velocity).tolist(),
-            limit='must be finite and not zero',
-        )
+    require(
+        np.any(velocity) and np.isfinite(velocity).all(),
+        'velocity of the end',
+        value=np.asarray(velocity).tolist(),
+        limit='must be finite and not zero',
+    )
     rates = np.linalg.solve(
         limb.transmission.topology, np.linalg.pinv(limb.own_jacobian) @ velocity
     )
@@ -244,20 +244,20 @@ def impact_mitigation(
     Raises:
         InvalidInput: The base is held: locked, it would take any impact without moving.
     """
-    if limb.n_base == 0:
-        raise InvalidInput(
-            'impact mitigation of a held base',
-            limit='locked joints would make its end infinitely heavy',
-            remedy='choose --base free',
-        )
+    require(
+        limb.n_base != 0,
+        'impact mitigation of a held base',
+        limit='locked joints would make its end infinitely heavy',
+        remedy='choose --base free',
+    )
     base = limb.jacobian[:, : limb.n_base]
     locked = base @ np.linalg.solve(limb.links[: limb.n_base, : limb.n_base], base.T)
-    if np.linalg.cond(locked) > 1.0 / SINGULAR:
-        raise InvalidInput(
-            'impact mitigation',
-            limit=f'the base cannot move the end along every one of {limb.axes}',
-            remedy='choose fewer --axes',
-        )
+    require(
+        np.linalg.cond(locked) <= 1.0 / SINGULAR,
+        'impact mitigation',
+        limit=f'the base cannot move the end along every one of {limb.axes}',
+        remedy='choose fewer --axes',
+    )
     shares = limb.transmission.shares(BACKWARD) if shares is None else shares
     free = _mobility(limb, shares)
     ratio = np.linalg.solve(free, locked)  # L L_locked^-1, of inverses

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import load_robot
 from walking_control.models import bare_robot, Base, check_limits, Dynamics, load_urdf, RobotFile
 
@@ -56,12 +56,13 @@ class Mechanism:
         self.n_base = dynamics.base.nv - first
         base = dynamics.model.inertias[1].mass  # the body behind the root joint
         self.mass = dynamics.mass - (base if held else 0.0)
-        if not self.joints:
-            raise InvalidInput(f'robot {self.name}', limit='has no moving joint')
-        if self.mass <= 0.0:
-            raise InvalidInput(
-                f'mass of what moves of {self.name}', value=self.mass, limit='must be positive (kg)'
-            )
+        require(self.joints, f'robot {self.name}', limit='has no moving joint')
+        require(
+            self.mass > 0.0,
+            f'mass of what moves of {self.name}',
+            value=self.mass,
+            limit='must be positive (kg)',
+        )
 
     def at(self, positions: np.ndarray) -> Mechanism:
         """Return the same robot with other joint positions, ``(n_joints,)``."""
@@ -190,12 +191,12 @@ def load_mechanism(
     q = dynamics.configuration({**joints, **(positions or {})}) if positions else start.copy()
     q[:first] = start[:first]
     if orientation is not None:
-        if dynamics.base is not Base.FREE:
-            raise InvalidInput(
-                f'orientation of {machine.name}',
-                value=list(orientation),
-                limit=f'its base is {dynamics.base.value}',
-            )
+        require(
+            dynamics.base is Base.FREE,
+            f'orientation of {machine.name}',
+            value=list(orientation),
+            limit=f'its base is {dynamics.base.value}',
+        )
         q = dynamics.configuration(q[first:], orientation, start[:3])
     if positions:
         check_limits(q[first:], machine.joints, machine.limits)
@@ -222,12 +223,12 @@ def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
         name: Of the robot, for the message.
     """
     size = np.sqrt(np.clip(np.diag(inertia), 0.0, None))
-    if not size.all() or np.linalg.eigvalsh(inertia / np.outer(size, size))[0] < _MASSLESS:
-        raise InvalidInput(
-            f'inertia of {name}',
-            limit='is singular: some motion moves no mass',
-            remedy='give every moving link an <inertial>, or its motor a rotor inertia',
-        )
+    require(
+        size.all() and np.linalg.eigvalsh(inertia / np.outer(size, size))[0] >= _MASSLESS,
+        f'inertia of {name}',
+        limit='is singular: some motion moves no mass',
+        remedy='give every moving link an <inertial>, or its motor a rotor inertia',
+    )
     return inertia
 
 
@@ -239,12 +240,12 @@ def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
     """
     vector = np.asarray(direction, float)
     largest = np.abs(vector).max(initial=0.0)  # NaN stays
-    if vector.shape != (3,) or not 0.0 < largest < np.inf:
-        raise InvalidInput(
-            'direction',
-            value=vector.tolist(),
-            limit='must be three finite numbers, not all zero',
-            remedy='give one such as 0,0,1',
-        )
+    require(
+        vector.shape == (3,) and 0.0 < largest < np.inf,
+        'direction',
+        value=vector.tolist(),
+        limit='must be three finite numbers, not all zero',
+        remedy='give one such as 0,0,1',
+    )
     vector = vector / largest  # or squares overflow
     return np.asarray(vector / np.linalg.norm(vector))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.design.mechanism import Mechanism, require_inertia, SINGULAR, unit_direction
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import InvalidInput, require, require_known
 
 POINT, SOLE = 'point', 'sole'
 _DEPENDENT = 1e-9  # of the largest: below, a contact repeats what others hold already
@@ -203,19 +203,19 @@ def rotom_zeros(
     """
     from scipy.optimize import least_squares
 
-    if mechanism.n_base:
-        raise InvalidInput(
-            'zeros of RoToM of a free base',
-            limit='are sought on a held one only',
-            remedy='choose --base held',
-        )
+    require(
+        not mechanism.n_base,
+        'zeros of RoToM of a free base',
+        limit='are sought on a held one only',
+        remedy='choose --base held',
+    )
     u = unit_direction(direction)
-    if np.linalg.norm(motion_space(mechanism).T @ u) < SINGULAR:
-        raise InvalidInput(
-            'direction',
-            value=u.tolist(),
-            limit='the centre of mass cannot move along it: RoToM is zero in every posture',
-        )
+    require(
+        np.linalg.norm(motion_space(mechanism).T @ u) >= SINGULAR,
+        'direction',
+        value=u.tolist(),
+        limit='the centre of mass cannot move along it: RoToM is zero in every posture',
+    )
     low, high = _ranges(mechanism)
     rng = np.random.default_rng(seed)
     found: list[list[Any]] = []  # posture, how often

@@ -10,7 +10,7 @@ from walking_control.design import limb_end, rotom
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism, unit_direction
 from walking_control.design.transmission import BACKWARD, backward_efficiency, FORWARD, LOSSLESS
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 
 EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
 
@@ -27,12 +27,12 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
     """
     unit = unit_direction(direction)[limb.rows]
     size = np.linalg.norm(unit)
-    if size < 1e-9:
-        raise InvalidInput(
-            'direction',
-            value=[float(value) for value in direction],
-            limit=f'must not be across all axes of the limb, {limb.axes}',
-        )
+    require(
+        size >= 1e-9,
+        'direction',
+        value=[float(value) for value in direction],
+        limit=f'must not be across all axes of the limb, {limb.axes}',
+    )
     return np.asarray(unit / size)
 
 

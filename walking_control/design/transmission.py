@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.design.mechanism import Mechanism, SINGULAR
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 
 FORWARD, BACKWARD, LOSSLESS = 'forward', 'backward', 'lossless'
 LEAST = 1e-6  # of efficiencies and reductions; a backward efficiency below counts as 0
@@ -47,19 +47,17 @@ def backward_efficiency(forward: float, reduction: float) -> float:
 
 
 def _check_share(name: str, value: float) -> None:
-    if not 0.0 < value <= 1.0:
-        raise InvalidInput(name, value=float(value), limit='must be above 0 and at most 1')
-    if value < LEAST:
-        raise InvalidInput(name, value=float(value), limit=f'must be at least {LEAST:g}')
+    require(0.0 < value <= 1.0, name, value=float(value), limit='must be above 0 and at most 1')
+    require(value >= LEAST, name, value=float(value), limit=f'must be at least {LEAST:g}')
 
 
 def _check_reduction(joint: str, value: float) -> None:
-    if 0.0 < value < LEAST:
-        raise InvalidInput(
-            'reduction' + (f' of {joint}' if joint else ''),
-            value=float(value),
-            limit=f'must be at least {LEAST:g}',
-        )
+    require(
+        not (0.0 < value < LEAST),
+        'reduction' + (f' of {joint}' if joint else ''),
+        value=float(value),
+        limit=f'must be at least {LEAST:g}',
+    )
     if not 0.0 < value <= 1.0:
         remedy = f'meant is {1.0 / value:.4g}?' if 1.0 < value < np.inf else None
         raise InvalidInput(
@@ -103,12 +101,12 @@ class Transmission:
             _check_reduction(joint, reduction)
             _check_share(f'efficiency of {joint}', share)
             for what, value in (('rotor inertia', inertia), ('torque', torque)):
-                if not 0.0 <= value <= MOST and not (what == 'torque' and value == np.inf):
-                    raise InvalidInput(
-                        f'{what} of {joint}',
-                        value=float(value),
-                        limit=f'must be from 0 to {MOST:g}',
-                    )
+                require(
+                    0.0 <= value <= MOST or (what == 'torque' and value == np.inf),
+                    f'{what} of {joint}',
+                    value=float(value),
+                    limit=f'must be from 0 to {MOST:g}',
+                )
         if self.back_efficiency is None:
             object.__setattr__(
                 self,
@@ -118,25 +116,25 @@ class Transmission:
                 ),
             )
         for joint, share in zip(self.joints, self.back_efficiency):
-            if not 0.0 <= share <= 1.0:
-                raise InvalidInput(
-                    f'back efficiency of {joint}', value=float(share), limit='must be from 0 to 1'
-                )
+            require(
+                0.0 <= share <= 1.0,
+                f'back efficiency of {joint}',
+                value=float(share),
+                limit='must be from 0 to 1',
+            )
         # what is as good as nothing is nothing, or numbers overflow
         for name, least in (('back_efficiency', LEAST), ('torque', 1e-9)):
             values = getattr(self, name)
             object.__setattr__(self, name, np.where(values < least, 0.0, values))
         topology = np.eye(size) if self.topology is None else np.asarray(self.topology, float)
-        if (
-            topology.shape != (size, size)
-            or not np.isfinite(topology).all()
-            or np.linalg.cond(topology) > 1.0 / SINGULAR
-        ):
-            raise InvalidInput(
-                'topology',
-                value=topology.tolist(),
-                limit=f'must be an invertible matrix of {size} x {size} numbers',
-            )
+        require(
+            topology.shape == (size, size)
+            and np.isfinite(topology).all()
+            and np.linalg.cond(topology) <= 1.0 / SINGULAR,
+            'topology',
+            value=topology.tolist(),
+            limit=f'must be an invertible matrix of {size} x {size} numbers',
+        )
         object.__setattr__(self, 'topology', topology)
 
     def with_(self, **changes: Any) -> Transmission:
@@ -172,12 +170,12 @@ class Transmission:
 
 def _one_each(name: str, given: Any, size: int) -> np.ndarray:
     values = np.atleast_1d(np.asarray(given, float))
-    if values.shape not in ((1,), (size,)):
-        raise InvalidInput(
-            name.replace('_', ' '),
-            value=values.tolist(),
-            limit=f'must be one number, or {size}, one for each joint of the limb',
-        )
+    require(
+        values.shape in ((1,), (size,)),
+        name.replace('_', ' '),
+        value=values.tolist(),
+        limit=f'must be one number, or {size}, one for each joint of the limb',
+    )
     return np.broadcast_to(values, size).astype(float)
 
 
@@ -194,17 +192,16 @@ def make_transmission(
     joint.
     """
     joints = tuple(mechanism.joints_to(mechanism.frame(frame)))
-    if not joints:
-        raise InvalidInput(f'frame {frame}', limit='no joint moves it against the base')
+    require(joints, f'frame {frame}', limit='no joint moves it against the base')
     robot, assumptions = mechanism.dynamics.robot, []
     values: dict[str, Any] = dict(given)
     known = [robot.actuators.get(joint) for joint in joints]
-    if 'rotor_inertia' in given and 'reduction' not in given and not all(known):
-        raise InvalidInput(
-            'reduction',
-            limit='is needed to reflect the rotor inertia',
-            remedy='give --reduction, such as 0.05 for 20:1',
-        )
+    require(
+        'rotor_inertia' not in given or 'reduction' in given or all(known),
+        'reduction',
+        limit='is needed to reflect the rotor inertia',
+        remedy='give --reduction, such as 0.05 for 20:1',
+    )
     of_motors: dict[str, tuple[Callable[[Any], float], float | None]] = {
         'reduction': (lambda motor: 1.0 / motor.reduction, 1.0),
         'rotor_inertia': (lambda motor: motor.rotor_inertia, 0.0),

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Base, Dynamics
 from walking_control.models.signals import BaseState, Measurement, pitch_of
 
 

@@ -15,11 +15,8 @@ from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.estimation.velocities import StanceModel, VelocityFilter
-from walking_control.exceptions import ParameterError
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Measurement, WalkerState
+from walking_control.exceptions import ParameterError, require
+from walking_control.models import Dynamics, Measurement, Robot, RobotFile, WalkerState, World
 
 # noise that calls for the filter where none is forbidden
 DECLARED = (
@@ -289,11 +286,12 @@ def _make_velocities(
         return None
     if values.velocity == 'filtered':
         return VelocityFilter(robot, values)
-    if not robot.is_planar or not robot.coordinates:
-        raise ParameterError(
-            'parameter estimator.velocity',
-            value=values.velocity,
-            limit='needs a planar robot with minimal coordinates',
-            remedy='choose filtered',
-        )
+    require(
+        robot.is_planar and robot.coordinates,
+        'parameter estimator.velocity',
+        value=values.velocity,
+        limit='needs a planar robot with minimal coordinates',
+        remedy='choose filtered',
+        error=ParameterError,
+    )
     return VelocityFilter(robot, values, StanceModel(Dynamics(robot, gravity, slope)))

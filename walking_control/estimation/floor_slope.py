@@ -17,8 +17,7 @@ import math
 import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.signals import WalkerState
+from walking_control.models import Dynamics, WalkerState
 
 SETTLED = 0.03  # s: so long a foot has touched before its sole is believed
 LOOKED = 0.03  # s: so long a sole is looked at before its foothold's height counts

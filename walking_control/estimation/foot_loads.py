@@ -39,13 +39,18 @@ import numpy as np
 
 from walking_control.estimation.effort_signs import EffortSigns
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import RobotFileError
-from walking_control.models.actuators import lagging
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import gear_table, loses, lost_torques, spring_torques
+from walking_control.exceptions import require, RobotFileError
+from walking_control.models import (
+    Dynamics,
+    gear_table,
+    lagging,
+    loses,
+    lost_torques,
+    Measurement,
+    scale_of,
+    spring_torques,
+)
 from walking_control.models.robot import INERTIAL, MOTORS, Robot
-from walking_control.models.scale import scale_of
-from walking_control.models.signals import Measurement
 
 SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
 LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot
@@ -283,15 +288,16 @@ def require_loads(robot: Robot) -> None:
         RobotFileError: Neither its foot forces nor the efforts of all motors are measured.
     """
     missing = _untold(robot)
-    if missing and robot.foot_forces == MOTORS:
-        raise RobotFileError(
-            f'robot.foot_forces of {robot.name}',
-            value=robot.foot_forces,
-            limit='needs measured efforts where another controller commands them; none of '
-            + ', '.join(missing),
-            remedy='signals: {torque: {kind: effort}} in the robot file, if its drives tell them; '
-            f'else foot_forces: {INERTIAL}, for odometry alone',
-        )
+    require(
+        not missing or robot.foot_forces != MOTORS,
+        f'robot.foot_forces of {robot.name}',
+        value=robot.foot_forces,
+        limit='needs measured efforts where another controller commands them; none of '
+        + ', '.join(missing),
+        remedy='signals: {torque: {kind: effort}} in the robot file, if its drives tell them; '
+        f'else foot_forces: {INERTIAL}, for odometry alone',
+        error=RobotFileError,
+    )
 
 
 def _untold(robot: Robot) -> list[str]:

@@ -25,10 +25,15 @@ from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.sole_updates import Grip, make_soles, take_contacts
 from walking_control.exceptions import MissingDependency
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics, floor_gravity
-from walking_control.models.signals import BaseState, Measurement, WalkerState
-from walking_control.models.support.compiled import compile_law
+from walking_control.models import (
+    Base,
+    BaseState,
+    compile_law,
+    Dynamics,
+    floor_gravity,
+    Measurement,
+    WalkerState,
+)
 
 LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
 

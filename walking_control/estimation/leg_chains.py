@@ -7,8 +7,7 @@ import numpy as np
 
 from walking_control.estimation.foot_updates import Sample
 from walking_control.estimation.turns import fill_cross_product, fill_product, fill_turn
-from walking_control.models.array_functions import array_function, multiply
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import array_function, Dynamics, multiply
 
 
 class LegChains(NamedTuple):

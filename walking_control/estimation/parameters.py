@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the state estimator."""
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models.parameters import parameter, Parameters
 
 
@@ -216,9 +216,10 @@ class EstimatorParameters(Parameters, section='estimator'):
 
     def check(self) -> None:
         """Refuse contacts that end above the load they begin at."""
-        if self.contact_off >= self.contact_on:
-            raise ParameterError(
-                'parameter estimator.contact_off',
-                value=self.contact_off,
-                limit=f'must be below contact_on ({self.contact_on:g} N)',
-            )
+        require(
+            self.contact_off < self.contact_on,
+            'parameter estimator.contact_off',
+            value=self.contact_off,
+            limit=f'must be below contact_on ({self.contact_on:g} N)',
+            error=ParameterError,
+        )

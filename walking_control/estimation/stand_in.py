@@ -19,9 +19,7 @@ import pinocchio as pin
 
 from walking_control.estimation.attitude import floor_rotation
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Measurement, WalkerState
+from walking_control.models import Dynamics, Measurement, Robot, WalkerState
 
 GYROSCOPE, ORIENTATION, ACCELEROMETER, FOOT = 'gyroscope', 'orientation', 'accelerometer', 'foot'
 LEVELLING = 0.05  # s

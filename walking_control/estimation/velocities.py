@@ -20,12 +20,17 @@ import math
 import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.models.contact import project_velocity
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import gear_table, loses, lost_torques
-from walking_control.models.robot import Robot
-from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import effort_map, SupportDynamics
+from walking_control.models import (
+    Dynamics,
+    effort_map,
+    gear_table,
+    loses,
+    lost_torques,
+    make_terms,
+    project_velocity,
+    Robot,
+    SupportDynamics,
+)
 
 FADE = 0.05  # rad/s: joints this slow may be on their way either way
 LONGEST_SAMPLE = 0.1  # s: after a longer silence the past says nothing of the present

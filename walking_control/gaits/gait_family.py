@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from walking_control.exceptions import require
 from walking_control.gaits import gait_file
 from walking_control.gaits.gait import (
     evaluation,
@@ -30,8 +31,7 @@ from walking_control.gaits.gait import (
     STEEPEST,
 )
 from walking_control.gaits.step_judgement import COARSE, FINE, judge_step, StepJudgement
-from walking_control.models import Dynamics, Robot, RobotFile, World
-from walking_control.models.symmetry import mirrored_joints
+from walking_control.models import Dynamics, mirrored_joints, Robot, RobotFile, World
 
 KEY = 'walking_control_gait_family'
 FRICTION = 'friction of joints, N m s/rad and N m'
@@ -174,13 +174,14 @@ class GaitFamily:
             if slope == level:
                 self.judgements = judgements
                 self.speeds: tuple[float, ...] = tuple(speeds.tolist())
-            if len(speeds) != len(self.speeds) or np.abs(speeds - self.speeds).max() > SAME:
-                raise GaitError(
-                    f'family of gaits of {robot.name}{on_slope(slope)}',
-                    value=np.round(speeds, 6).tolist(),
-                    limit=f'must go over the speeds {np.round(self.speeds, 6).tolist()} m/s',
-                    remedy='search all slopes at one --speeds',
-                )
+            require(
+                len(speeds) == len(self.speeds) and np.abs(speeds - self.speeds).max() <= SAME,
+                f'family of gaits of {robot.name}{on_slope(slope)}',
+                value=np.round(speeds, 6).tolist(),
+                limit=f'must go over the speeds {np.round(self.speeds, 6).tolist()} m/s',
+                remedy='search all slopes at one --speeds',
+                error=GaitError,
+            )
             for speed, judgement in zip(speeds, judgements, strict=True):
                 _require_motors(robot, float(speed), slope, judgement.effort)
             rows = np.array([_row_of(*pair) for pair in zip(gaits, judgements, strict=True)])
@@ -302,13 +303,14 @@ def _require_motors(robot: Robot, speed: float, slope: float, effort: np.ndarray
     """Refuse efforts beyond those of the motors."""
     limits, peak = robot.effort_limits[: len(robot.joints)], np.abs(effort).max(axis=0)
     worst = int(np.argmax(peak / limits))
-    if peak[worst] > limits[worst]:
-        raise GaitError(
-            f'gait of {robot.name} at {speed:.3g} m/s{on_slope(slope)}',
-            value=float(peak[worst]),
-            limit=f'asks for more than the {limits[worst]:.4g} N m of {robot.joints[worst]}',
-            remedy='search one for these motors',
-        )
+    require(
+        peak[worst] <= limits[worst],
+        f'gait of {robot.name} at {speed:.3g} m/s{on_slope(slope)}',
+        value=float(peak[worst]),
+        limit=f'asks for more than the {limits[worst]:.4g} N m of {robot.joints[worst]}',
+        remedy='search one for these motors',
+        error=GaitError,
+    )
 
 
 def fingerprint(robot_file: RobotFile) -> dict[str, Any]:

@@ -15,10 +15,17 @@ import numpy as np
 import yaml
 
 from walking_control import __version__
+from walking_control.exceptions import refusing, require
 from walking_control.gaits.gait import Gait, GaitError, Phase
-from walking_control.models import require_equal_legs, Robot, RobotFile, step_parameters, World
+from walking_control.models import (
+    load_yaml,
+    require_equal_legs,
+    Robot,
+    RobotFile,
+    step_parameters,
+    World,
+)
 from walking_control.models.symmetry import NEARLY
-from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1
 TOLERANCE = 1e-6  # relative, of masses, springs and gravity
@@ -190,13 +197,14 @@ def read_document(
             else 'is not a file of gaits in space',
             remedy='make one with walking_control gait cycle ROBOT --out DIR, or gait search',
         )
-    if document[key] != VERSION:
-        raise GaitFileError(
-            f'gait file {path}',
-            value=document[key],
-            limit=f'is of another version than {VERSION}',
-            remedy='find the gait again',
-        )
+    require(
+        document[key] == VERSION,
+        f'gait file {path}',
+        value=document[key],
+        limit=f'is of another version than {VERSION}',
+        remedy='find the gait again',
+        error=GaitFileError,
+    )
     for name, kind in kinds.items():
         if not isinstance(document.get(name), kind) or not document[name]:
             raise GaitFileError(f'gait file {path}', limit=f'has no {name}')
@@ -270,27 +278,30 @@ def fit_gait(
         ('feet', list(robot.feet)),
         ('joints', list(robot.joints)),
     ):
-        if given.get(name) != mine:
-            raise GaitFileError(
-                f'gait file {path}',
-                value=given.get(name),
-                limit=f'belongs to a robot with another {name}: here {mine}',
-                remedy=FIND_ONE,
-            )
-    if not any_slope and abs(document['world']['slope'] - world.slope) > SLOPE_TOLERANCE:
-        raise GaitFileError(
+        require(
+            given.get(name) == mine,
             f'gait file {path}',
-            value=document['world']['slope'],
-            limit=f'is for another slope than {world.slope:.6g} rad',
-            remedy='set world.slope or search again',
+            value=given.get(name),
+            limit=f'belongs to a robot with another {name}: here {mine}',
+            remedy=FIND_ONE,
+            error=GaitFileError,
         )
-    if abs(document['world']['gravity'] - world.gravity) > TOLERANCE * world.gravity:
-        raise GaitFileError(
-            f'gravity of gait file {path}',
-            value=document['world']['gravity'],
-            limit=f'the world has {world.gravity:g} m/s^2',
-            remedy='set world.gravity or find a gait for this world',
-        )
+    require(
+        any_slope or abs(document['world']['slope'] - world.slope) <= SLOPE_TOLERANCE,
+        f'gait file {path}',
+        value=document['world']['slope'],
+        limit=f'is for another slope than {world.slope:.6g} rad',
+        remedy='set world.slope or search again',
+        error=GaitFileError,
+    )
+    require(
+        abs(document['world']['gravity'] - world.gravity) <= TOLERANCE * world.gravity,
+        f'gravity of gait file {path}',
+        value=document['world']['gravity'],
+        limit=f'the world has {world.gravity:g} m/s^2',
+        remedy='set world.gravity or find a gait for this world',
+        error=GaitFileError,
+    )
     own = step_parameters(robot, world.gravity, document['world']['slope'])
     theirs = _numbers(given.get('parameters', []), 'parameters', path)
     if theirs.shape != own.shape or not np.allclose(theirs, own, TOLERANCE, 1e-9):
@@ -310,24 +321,33 @@ def _numbers(values: object, name: str, path: Path | str) -> np.ndarray:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
         array = np.array(math.nan)
-    if not np.isfinite(array).all():
-        raise GaitFileError(f'gait file {path}', limit=f'has {name} that are not finite numbers')
+    require(
+        np.isfinite(array).all(),
+        f'gait file {path}',
+        limit=f'has {name} that are not finite numbers',
+        error=GaitFileError,
+    )
     return array
 
 
 def read_phase(entry: Mapping[str, Any], names: Sequence[str], path: Path | str) -> Phase:
     """Return the `Phase` that an entry of a gait file says, its coordinates by these names."""
-    try:
+    with refusing(
+        (KeyError, TypeError, ValueError),
+        f'gait file {path}',
+        limit='has a broken phase: {error!r}',
+        error=GaitFileError,
+    ):
         values = np.array([entry['values'][name] for name in names], dtype=float).T
         held = tuple(names.index(name) for name in entry['held'])
         duration = float(entry['duration'])
-    except (KeyError, TypeError, ValueError) as error:
-        raise GaitFileError(f'gait file {path}', limit=f'has a broken phase: {error!r}') from error
-    if (
-        values.ndim != 2
-        or len(values) < 2
-        or not np.isfinite(values).all()
-        or not 0.0 < duration < math.inf
-    ):
-        raise GaitFileError(f'gait file {path}', limit='has a phase without finite values')
+    require(
+        values.ndim == 2
+        and len(values) >= 2
+        and np.isfinite(values).all()
+        and 0.0 < duration < math.inf,
+        f'gait file {path}',
+        limit='has a phase without finite values',
+        error=GaitFileError,
+    )
     return Phase(duration, values, held)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from walking_control.exceptions import require
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.gaits.gait_file import fit_gait, read_gait
 from walking_control.models import Dynamics, Robot, SupportDynamics, World
@@ -105,13 +106,14 @@ def _check_gaps(gait: Gait, relabel: np.ndarray, path: Path | str) -> None:
     pairs = [(end, start, 'phases') for end, start in zip(ends[:-1], starts[1:])]
     for end, start, where in (*pairs, (relabel @ ends[-1], starts[0], 'touchdown and next step')):
         gap = float(np.abs(end - start).max())
-        if gap > GAP:
-            raise GaitError(
-                f'gap between {where} of gait file {path}',
-                value=gap,
-                limit=f'at most {GAP:g} rad',
-                remedy='find the gait again',
-            )
+        require(
+            gap <= GAP,
+            f'gap between {where} of gait file {path}',
+            value=gap,
+            limit=f'at most {GAP:g} rad',
+            remedy='find the gait again',
+            error=GaitError,
+        )
 
 
 def sample_gait(
@@ -181,13 +183,14 @@ def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step
             remedy='choose another gait',
         )
     moved = float(np.ptp(q[:, phase.held], axis=0).max(initial=0.0))
-    if moved > GAP:
-        raise GaitError(
-            'motion of held coordinates',
-            value=moved,
-            limit=f'at most {GAP:g} rad',
-            remedy='find the gait again',
-        )
+    require(
+        moved <= GAP,
+        'motion of held coordinates',
+        value=moved,
+        limit=f'at most {GAP:g} rad',
+        remedy='find the gait again',
+        error=GaitError,
+    )
     return float(speed.max())
 
 

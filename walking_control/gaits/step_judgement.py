@@ -13,10 +13,15 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.gaits.gait import fine_grid, Gait
-from walking_control.models import Dynamics, project_velocity, Robot
-from walking_control.models.friction import motor_efforts, passive_torques
+from walking_control.models import (
+    Dynamics,
+    mirrored_joints,
+    motor_efforts,
+    passive_torques,
+    project_velocity,
+    Robot,
+)
 from walking_control.models.step_equations import FADE
-from walking_control.models.symmetry import mirrored_joints
 
 FINE = 100  # intervals of four points: 400 points
 COARSE = 12  # the same where it is known that a gait is one: 48 points fit its forces

@@ -6,46 +6,41 @@ What many need is here by name and is imported on first use, whichever module of
     from walking_control.models import Dynamics, Robot, World
 """
 
-from importlib import import_module
+from walking_control.door import open_door
 
-# module -> the names in it
-_DEFINED = {
-    'actuators': 'GearedMotor JointFriction',
-    'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
-    'base': 'Base ROOT',
-    'contact': 'project_velocity',
-    'drives': 'fields_of picks_of',
-    'dynamics': 'bare_robot Dynamics floor_gravity',
-    'floor': 'FloorProfile read_profile require_level',
-    'friction': 'BACK_LOSS COULOMB DRIVING_LOSS friction_table friction_torque gear_table VISCOUS',
-    'parameters': 'parameter Parameters',
-    'pose': 'check_limits',
-    'registry': 'Choice',
-    'resources': 'find_meshes gait_path place_meshes share_directory',
-    'robot': 'in_words Robot Start',
-    'robot_file': 'RobotFile with_section World',
-    'scale': 'Scale scale_of',
-    'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement places_of Reference Sensor '
-    'sensors_of STATE topic_word WalkerState',
-    'space_equations': 'SpaceEquations',
-    'step_equations': 'step_parameters StepEquations',
-    'support.compiled': 'compile_law compile_where_possible make_terms',
-    'support.dynamics': 'effort_map SupportDynamics terms_places',
-    'symmetry': 'require_equal_legs',
-    'thermal': 'heating',
-    'urdf': 'load_urdf moving_joints parse require_room UrdfJoint',
-    'yaml_text': 'read_yaml',
-}
-# name -> module and name there
-_PUBLIC = {
-    name: (f'models.{module}', name) for module, names in _DEFINED.items() for name in names.split()
-}
-__all__ = [*_PUBLIC]
-
-
-def __getattr__(name):
-    """Import a name of the room on first use."""
-    if name not in _PUBLIC:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    value = globals()[name] = getattr(import_module(f'walking_control.{_PUBLIC[name][0]}'), name)
-    return value
+# module -> the names in it that many need
+_PUBLIC, __all__, __getattr__ = open_door(
+    __name__,
+    {
+        'actuators': 'GearedMotor JointFriction lagging',
+        'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
+        'base': 'Base ROOT',
+        'contact': 'constraint_forces project_velocity',
+        'drives': 'Drives fields_of picks_of',
+        'dynamics': 'bare_robot Dynamics floor_gravity',
+        'floor': 'FloorProfile read_profile require_level',
+        'friction': 'BACK_LOSS COULOMB DRIVING_LOSS friction_table friction_torque gear_table '
+        'loses lost_torques motor_efforts passive_torques spring_torques VISCOUS',
+        'parameters': 'parameter Parameters',
+        'pose': 'check_limits',
+        'registry': 'Choice choose_or_make Registry',
+        'resources': 'find_meshes gait_path place_meshes policy_path share_directory',
+        'robot': 'in_words Robot Start',
+        'robot_file': 'read_parameters RobotFile with_section World',
+        'scale': 'Scale scale_of',
+        'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement places_of Reference '
+        'Sensor sensors_of Signal STATE topic_word WalkerState whole_nanoseconds',
+        'space_equations': 'SpaceEquations',
+        'step_equations': 'REFLECTION step_parameters StepEquations',
+        'support.compiled': 'compile_law compile_terms compile_where_possible make_terms',
+        'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
+        'terms_places',
+        'symmetry': 'mirrored_joints require_equal_legs',
+        'thermal': 'heating',
+        'urdf': 'check_urdf differences link_names load_urdf moving_joints parse require_room '
+        'scale_masses UrdfJoint',
+        'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',
+        'urdf_structure': 'mimic_joints root_link',
+        'yaml_text': 'finite load_yaml mapping read_yaml',
+    },
+)

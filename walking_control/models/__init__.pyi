@@ -3,6 +3,7 @@
 
 from walking_control.models.actuators import GearedMotor as GearedMotor
 from walking_control.models.actuators import JointFriction as JointFriction
+from walking_control.models.actuators import lagging as lagging
 from walking_control.models.array_functions import array_function as array_function
 from walking_control.models.array_functions import factorise_spd as factorise_spd
 from walking_control.models.array_functions import form as form
@@ -12,7 +13,9 @@ from walking_control.models.array_functions import solve_spd as solve_spd
 from walking_control.models.array_functions import Terms as Terms
 from walking_control.models.base import Base as Base
 from walking_control.models.base import ROOT as ROOT
+from walking_control.models.contact import constraint_forces as constraint_forces
 from walking_control.models.contact import project_velocity as project_velocity
+from walking_control.models.drives import Drives as Drives
 from walking_control.models.drives import fields_of as fields_of
 from walking_control.models.drives import picks_of as picks_of
 from walking_control.models.dynamics import bare_robot as bare_robot
@@ -27,18 +30,27 @@ from walking_control.models.friction import DRIVING_LOSS as DRIVING_LOSS
 from walking_control.models.friction import friction_table as friction_table
 from walking_control.models.friction import friction_torque as friction_torque
 from walking_control.models.friction import gear_table as gear_table
+from walking_control.models.friction import loses as loses
+from walking_control.models.friction import lost_torques as lost_torques
+from walking_control.models.friction import motor_efforts as motor_efforts
+from walking_control.models.friction import passive_torques as passive_torques
+from walking_control.models.friction import spring_torques as spring_torques
 from walking_control.models.friction import VISCOUS as VISCOUS
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
 from walking_control.models.pose import check_limits as check_limits
 from walking_control.models.registry import Choice as Choice
+from walking_control.models.registry import choose_or_make as choose_or_make
+from walking_control.models.registry import Registry as Registry
 from walking_control.models.resources import find_meshes as find_meshes
 from walking_control.models.resources import gait_path as gait_path
 from walking_control.models.resources import place_meshes as place_meshes
+from walking_control.models.resources import policy_path as policy_path
 from walking_control.models.resources import share_directory as share_directory
 from walking_control.models.robot import in_words as in_words
 from walking_control.models.robot import Robot as Robot
 from walking_control.models.robot import Start as Start
+from walking_control.models.robot_file import read_parameters as read_parameters
 from walking_control.models.robot_file import RobotFile as RobotFile
 from walking_control.models.robot_file import with_section as with_section
 from walking_control.models.robot_file import World as World
@@ -55,30 +67,53 @@ from walking_control.models.signals import places_of as places_of
 from walking_control.models.signals import Reference as Reference
 from walking_control.models.signals import Sensor as Sensor
 from walking_control.models.signals import sensors_of as sensors_of
+from walking_control.models.signals import Signal as Signal
 from walking_control.models.signals import STATE as STATE
 from walking_control.models.signals import topic_word as topic_word
 from walking_control.models.signals import WalkerState as WalkerState
+from walking_control.models.signals import whole_nanoseconds as whole_nanoseconds
 from walking_control.models.space_equations import SpaceEquations as SpaceEquations
+from walking_control.models.step_equations import REFLECTION as REFLECTION
 from walking_control.models.step_equations import step_parameters as step_parameters
 from walking_control.models.step_equations import StepEquations as StepEquations
 from walking_control.models.support.compiled import compile_law as compile_law
+from walking_control.models.support.compiled import compile_terms as compile_terms
 from walking_control.models.support.compiled import compile_where_possible as compile_where_possible
 from walking_control.models.support.compiled import make_terms as make_terms
 from walking_control.models.support.dynamics import effort_map as effort_map
+from walking_control.models.support.dynamics import foot_turn as foot_turn
+from walking_control.models.support.dynamics import Mechanics as Mechanics
+from walking_control.models.support.dynamics import mechanics_of as mechanics_of
 from walking_control.models.support.dynamics import SupportDynamics as SupportDynamics
 from walking_control.models.support.dynamics import terms_places as terms_places
+from walking_control.models.symmetry import mirrored_joints as mirrored_joints
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
 from walking_control.models.thermal import heating as heating
+from walking_control.models.urdf import check_urdf as check_urdf
+from walking_control.models.urdf import differences as differences
+from walking_control.models.urdf import link_names as link_names
 from walking_control.models.urdf import load_urdf as load_urdf
 from walking_control.models.urdf import moving_joints as moving_joints
 from walking_control.models.urdf import parse as parse
 from walking_control.models.urdf import require_room as require_room
+from walking_control.models.urdf import scale_masses as scale_masses
 from walking_control.models.urdf import UrdfJoint as UrdfJoint
+from walking_control.models.urdf_parts import add_joint as add_joint
+from walking_control.models.urdf_parts import numbers_text as numbers_text
+from walking_control.models.urdf_parts import origin_of as origin_of
+from walking_control.models.urdf_parts import placement_of as placement_of
+from walking_control.models.urdf_parts import support_balls as support_balls
+from walking_control.models.urdf_structure import mimic_joints as mimic_joints
+from walking_control.models.urdf_structure import root_link as root_link
+from walking_control.models.yaml_text import finite as finite
+from walking_control.models.yaml_text import load_yaml as load_yaml
+from walking_control.models.yaml_text import mapping as mapping
 from walking_control.models.yaml_text import read_yaml as read_yaml
 
 __all__ = [
     'GearedMotor',
     'JointFriction',
+    'lagging',
     'array_function',
     'factorise_spd',
     'form',
@@ -88,7 +123,9 @@ __all__ = [
     'Terms',
     'Base',
     'ROOT',
+    'constraint_forces',
     'project_velocity',
+    'Drives',
     'fields_of',
     'picks_of',
     'bare_robot',
@@ -103,18 +140,27 @@ __all__ = [
     'friction_table',
     'friction_torque',
     'gear_table',
+    'loses',
+    'lost_torques',
+    'motor_efforts',
+    'passive_torques',
+    'spring_torques',
     'VISCOUS',
     'parameter',
     'Parameters',
     'check_limits',
     'Choice',
+    'choose_or_make',
+    'Registry',
     'find_meshes',
     'gait_path',
     'place_meshes',
+    'policy_path',
     'share_directory',
     'in_words',
     'Robot',
     'Start',
+    'read_parameters',
     'RobotFile',
     'with_section',
     'World',
@@ -131,24 +177,46 @@ __all__ = [
     'Reference',
     'Sensor',
     'sensors_of',
+    'Signal',
     'STATE',
     'topic_word',
     'WalkerState',
+    'whole_nanoseconds',
     'SpaceEquations',
+    'REFLECTION',
     'step_parameters',
     'StepEquations',
     'compile_law',
+    'compile_terms',
     'compile_where_possible',
     'make_terms',
     'effort_map',
+    'foot_turn',
+    'Mechanics',
+    'mechanics_of',
     'SupportDynamics',
     'terms_places',
+    'mirrored_joints',
     'require_equal_legs',
     'heating',
+    'check_urdf',
+    'differences',
+    'link_names',
     'load_urdf',
     'moving_joints',
     'parse',
     'require_room',
+    'scale_masses',
     'UrdfJoint',
+    'add_joint',
+    'numbers_text',
+    'origin_of',
+    'placement_of',
+    'support_balls',
+    'mimic_joints',
+    'root_link',
+    'finite',
+    'load_yaml',
+    'mapping',
     'read_yaml',
 ]

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models.drive_kinds import KINDS
 from walking_control.models.parameters import parameter, Parameters
 
@@ -89,32 +89,36 @@ class GearedMotor(Parameters, section='actuators'):
 
     def check(self) -> None:
         """Refuse what does not go together: supply and winding, play and rotor, drive and gains."""
-        if self.supply_voltage > 0.0 and self.resistance <= 0.0:
-            raise ParameterError(
-                'resistance of a motor with supply_voltage',
-                value=self.resistance,
-                limit='must be above 0 ohm: it limits the current',
-            )
-        if self.backlash > 0.0 and self.rotor_inertia <= 0.0:
-            raise ParameterError(
-                'rotor_inertia of a motor with backlash',
-                value=self.rotor_inertia,
-                limit='must be above 0 kg m^2: it alone is moved within the play',
-            )
+        require(
+            self.supply_voltage <= 0.0 or self.resistance > 0.0,
+            'resistance of a motor with supply_voltage',
+            value=self.resistance,
+            limit='must be above 0 ohm: it limits the current',
+            error=ParameterError,
+        )
+        require(
+            self.backlash <= 0.0 or self.rotor_inertia > 0.0,
+            'rotor_inertia of a motor with backlash',
+            value=self.rotor_inertia,
+            limit='must be above 0 kg m^2: it alone is moved within the play',
+            error=ParameterError,
+        )
         kind = KINDS[self.drive]
-        if kind.is_plain and (self.stiffness or self.damping):
-            raise ParameterError(
-                'stiffness, damping of a motor',
-                value=[self.stiffness, self.damping],
-                limit=f'are ignored by drive: {self.drive}',
-                remedy='drive: impedance or drive: position, if it is one',
-            )
-        if kind.has_own_gains and not self.stiffness:
-            raise ParameterError(
-                'stiffness of a motor',
-                value=self.stiffness,
-                limit=f'must be above 0 N m/rad of drive: {self.drive}: it alone makes the torque',
-            )
+        require(
+            not kind.is_plain or (not self.stiffness and not self.damping),
+            'stiffness, damping of a motor',
+            value=[self.stiffness, self.damping],
+            limit=f'are ignored by drive: {self.drive}',
+            remedy='drive: impedance or drive: position, if it is one',
+            error=ParameterError,
+        )
+        require(
+            not kind.has_own_gains or self.stiffness,
+            'stiffness of a motor',
+            value=self.stiffness,
+            limit=f'must be above 0 N m/rad of drive: {self.drive}: it alone makes the torque',
+            error=ParameterError,
+        )
 
     @property
     def torque_per_ampere(self) -> float:

@@ -25,7 +25,7 @@ effort to what was commanded within a period.
 
 import numpy as np
 
-from walking_control.exceptions import IncompatibleController, RobotFileError
+from walking_control.exceptions import IncompatibleController, require, RobotFileError
 from walking_control.models.drive_kinds import FIELDS, KINDS
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
@@ -117,14 +117,15 @@ class Drives:
                 ('stiffness', stiffness, min(bears[0], damping * rates[i])),
                 ('damping', damping, bears[1]),
             ):
-                if value > most:
-                    raise RobotFileError(
-                        f'robot.actuators.{joint}.{name}',
-                        value=value,
-                        limit=f'at most {most:.3g}: the drive samples at {rates[i]:g} Hz and the '
-                        f'joint has {inertia[i]:.3g} kg m^2 at least',
-                        remedy='lower it, raise drive_rate or, of stiffness, damping',
-                    )
+                require(
+                    value <= most,
+                    f'robot.actuators.{joint}.{name}',
+                    value=value,
+                    limit=f'at most {most:.3g}: the drive samples at {rates[i]:g} Hz and the '
+                    f'joint has {inertia[i]:.3g} kg m^2 at least',
+                    remedy='lower it, raise drive_rate or, of stiffness, damping',
+                    error=RobotFileError,
+                )
             self.stiffness[i], self.damping[i] = stiffness, damping
             self.largest[:, i] = bears
 

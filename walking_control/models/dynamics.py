@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, UrdfError
+from walking_control.exceptions import InvalidInput, refusing, require, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.pose import joint_positions, unit_quaternion
 from walking_control.models.robot import Robot, Start
@@ -59,16 +59,20 @@ def bare_robot(urdf: str, name: str = 'robot') -> Robot:
 
 def _build_model(urdf: str, base: Base, name: str) -> pin.Model:
     for element in parse(urdf, name).findall('joint'):
-        if element.get('type') not in (*MOVING, 'fixed'):
-            raise UrdfError(
-                f'joint {element.get("name")} of {name}',
-                value=element.get('type'),
-                limit='must be fixed, ' + ', '.join(MOVING),
-            )
-    try:
+        require(
+            element.get('type') in (*MOVING, 'fixed'),
+            f'joint {element.get("name")} of {name}',
+            value=element.get('type'),
+            limit='must be fixed, ' + ', '.join(MOVING),
+            error=UrdfError,
+        )
+    with refusing(
+        (ValueError, RuntimeError),
+        f'URDF of {name}',
+        limit='Pinocchio refuses it: {error}',
+        error=UrdfError,
+    ):
         return pin.buildModelFromXML(without_shapes(urdf), base.root_joint())
-    except (ValueError, RuntimeError) as error:
-        raise UrdfError(f'URDF of {name}', limit=f'Pinocchio refuses it: {error}') from error
 
 
 class Dynamics:
@@ -118,13 +122,14 @@ class Dynamics:
             place = self.model.joints[self.model.getJointId(joint)]
             if place.nq == 2:
                 wound.append((len(order_q), place.idx_q))
-                if robot.coordinates:
-                    raise UrdfError(
-                        f'joint {joint}',
-                        value='continuous',
-                        limit='is not supported in minimal coordinates',
-                        remedy='make it revolute with limits',
-                    )
+                require(
+                    not robot.coordinates,
+                    f'joint {joint}',
+                    value='continuous',
+                    limit='is not supported in minimal coordinates',
+                    remedy='make it revolute with limits',
+                    error=UrdfError,
+                )
             order_q.append(place.idx_q)
             order.append(place.idx_v)
         self._order_q, self.pinocchio_order = np.array(order_q), np.array(order)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, ParameterError
+from walking_control.exceptions import IncompatiblePlant, ParameterError, require
 
 if TYPE_CHECKING:
     from walking_control.models.robot_file import World
@@ -63,13 +63,14 @@ def require_level(world: World, what: str) -> None:
         world: The `World`.
         what: What needs a level floor, for the message.
     """
-    if world.floor_places:
-        raise IncompatiblePlant(
-            f'world.floor_places under {what}',
-            limit='it needs a level floor',
-            remedy='simulate takes uneven ones in plants mujoco, dart and '
-            'compliant, and in rigid with planar robots',
-        )
+    require(
+        not world.floor_places,
+        f'world.floor_places under {what}',
+        limit='it needs a level floor',
+        remedy='simulate takes uneven ones in plants mujoco, dart and '
+        'compliant, and in rigid with planar robots',
+        error=IncompatiblePlant,
+    )
 
 
 def check_floor(values: World) -> None:
@@ -79,38 +80,42 @@ def check_floor(values: World) -> None:
         ParameterError: They do not rise, do not match, are too steep or away from the start.
     """
     places, heights = values.floor_places, values.floor_heights
-    if len(places) != len(heights) or len(places) == 1:
-        raise ParameterError(
-            'parameter world.floor_heights',
-            value=list(heights),
-            limit=f'must have as many entries as floor_places ({len(places)}), two at least',
-        )
+    require(
+        len(places) == len(heights) and len(places) != 1,
+        'parameter world.floor_heights',
+        value=list(heights),
+        limit=f'must have as many entries as floor_places ({len(places)}), two at least',
+        error=ParameterError,
+    )
     for a, b in zip(places, places[1:]):
-        if b <= a:
-            raise ParameterError(
-                'parameter world.floor_places',
-                value=[a, b],
-                limit='must rise strictly: an upright floor has no normal',
-            )
+        require(
+            b > a,
+            'parameter world.floor_places',
+            value=[a, b],
+            limit='must rise strictly: an upright floor has no normal',
+            error=ParameterError,
+        )
     profile = read_profile(values)
     if profile is None:
         return
     steepest = int(np.argmax(np.abs(profile.slopes)))
-    if abs(profile.slopes[steepest]) > math.tan(STEEPEST):
-        raise ParameterError(
-            'parameter world.floor_heights',
-            value=list(heights[steepest : steepest + 2]),
-            limit=f'leans by {math.atan(profile.slopes[steepest]):.3g} rad from '
-            f'{places[steepest]:g} m on, at most {STEEPEST:g} rad',
-        )
+    require(
+        abs(profile.slopes[steepest]) <= math.tan(STEEPEST),
+        'parameter world.floor_heights',
+        value=list(heights[steepest : steepest + 2]),
+        limit=f'leans by {math.atan(profile.slopes[steepest]):.3g} rad from '
+        f'{places[steepest]:g} m on, at most {STEEPEST:g} rad',
+        error=ParameterError,
+    )
     start = float(profile.height(0.0))
-    if abs(start) > AT_START:
-        raise ParameterError(
-            f'floor {"below" if start < 0.0 else "above"} the start',
-            value=round(start, 6),
-            limit='the robot starts at height 0 m',
-            remedy='give world.floor_heights that are 0 at place 0',
-        )
+    require(
+        abs(start) <= AT_START,
+        f'floor {"below" if start < 0.0 else "above"} the start',
+        value=round(start, 6),
+        limit='the robot starts at height 0 m',
+        remedy='give world.floor_heights that are 0 at place 0',
+        error=ParameterError,
+    )
 
 
 def sample_floor(
@@ -130,12 +135,12 @@ def sample_floor(
     Raises:
         InvalidInput: A stretch without length or without the start.
     """
-    if not (math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1):
-        raise InvalidInput(
-            'stretch of a sampled floor',
-            value=[start, end, pieces],
-            limit='must hold the start, place 0 m, and have pieces',
-        )
+    require(
+        math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1,
+        'stretch of a sampled floor',
+        value=[start, end, pieces],
+        limit='must hold the start, place 0 m, and have pieces',
+    )
     even = np.linspace(start, end, pieces + 1)
     places = sorted([0.0, *even[np.abs(even) > 1e-6 * (end - start)].tolist()])
     level = height(0.0)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require_known, RobotFileError
+from walking_control.exceptions import InvalidInput, require, require_known, RobotFileError
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.signals import (
     Bounds,
@@ -28,7 +28,7 @@ from walking_control.models.signals import (
     STATE,
     topic_word,
 )
-from walking_control.models.yaml_text import mapping, require
+from walking_control.models.yaml_text import mapping, require_part
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
@@ -208,19 +208,20 @@ def read_signals(
         state = kind.message == STATE
         names = tuple([of] if isinstance(of, str) else of) or (tuple(motors) if state else ())
         for each in names:
-            require(each, joints if state else links, 'joint' if state else 'link', place)
+            require_part(each, joints if state else links, 'joint' if state else 'link', place)
         if not names or not state and len(names) > 1 or len(set(names)) < len(names):
             words = 'joints, each once' if state else 'one link'
             raise RobotFileError(f'{place}.of', value=list(names), limit=f'must name {words}')
         row = rows[name] = OwnSignal(name, names, kind, values)
         topics = [(other.kind.topic or other.name, other.kind.field) for other in rows.values()]
-        if topic_word(name) in map(topic_word, taken) or len(set(topics)) < len(topics):
-            raise RobotFileError(
-                place,
-                value=kind.topic or name,
-                limit='is there twice: another signal has this name, or topic and field',
-                remedy='give it a name or a topic of its own',
-            )
+        require(
+            topic_word(name) not in map(topic_word, taken) and len(set(topics)) >= len(topics),
+            place,
+            value=kind.topic or name,
+            limit='is there twice: another signal has this name, or topic and field',
+            remedy='give it a name or a topic of its own',
+            error=RobotFileError,
+        )
         taken = {*taken, row.name}
     return rows
 
@@ -228,27 +229,36 @@ def read_signals(
 def _kind(place: str, told: Mapping[str, Any], values: SignalParameters) -> Kind:
     """Return the `Kind` of a row with what the row says otherwise."""
     known = signal_kinds()
-    if values.kind and values.kind not in known:
-        raise RobotFileError(
-            f'{place}.kind',
-            value=values.kind,
-            limit='unknown',
-            remedy='known: ' + ', '.join(known) + '; or leave it out and write all of it',
-        )
+    require(
+        not values.kind or values.kind in known,
+        f'{place}.kind',
+        value=values.kind,
+        limit='unknown',
+        remedy='known: ' + ', '.join(known) + '; or leave it out and write all of it',
+        error=RobotFileError,
+    )
     given = {key: getattr(values, key) for key in Kind._fields if key in told}
     kind = known.get(values.kind, Kind('', '', ''))._replace(**given)
     for key in ('unit', 'message', 'field'):
-        if not getattr(kind, key):
-            raise RobotFileError(f'{place}.{key}', limit='missing in a signal without a kind')
+        require(
+            getattr(kind, key),
+            f'{place}.{key}',
+            limit='missing in a signal without a kind',
+            error=RobotFileError,
+        )
     require_known(kind.unit, UNITS, f'{place}.unit', RobotFileError, kind.unit)
-    if not kind.lower < kind.upper:
-        raise RobotFileError(
-            f'{place}.lower, upper',
-            value=[kind.lower, kind.upper],
-            limit='must be two bounds, lower below upper: without them nothing can judge it',
-        )
-    if 'at_rest' in told and not kind.lower <= values.at_rest <= kind.upper:
-        raise RobotFileError(
-            f'{place}.at_rest', value=values.at_rest, limit='must lie within lower and upper'
-        )
+    require(
+        kind.lower < kind.upper,
+        f'{place}.lower, upper',
+        value=[kind.lower, kind.upper],
+        limit='must be two bounds, lower below upper: without them nothing can judge it',
+        error=RobotFileError,
+    )
+    require(
+        'at_rest' not in told or kind.lower <= values.at_rest <= kind.upper,
+        f'{place}.at_rest',
+        value=values.at_rest,
+        limit='must lie within lower and upper',
+        error=RobotFileError,
+    )
     return kind

@@ -13,7 +13,7 @@ from dataclasses import dataclass, Field, field, fields
 import math
 from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
 
-from walking_control.exceptions import Findings, ParameterError, require_known
+from walking_control.exceptions import Findings, ParameterError, require, require_known
 from walking_control.models.yaml_text import exponent_remedy
 
 if TYPE_CHECKING:
@@ -142,8 +142,13 @@ class Parameter:
             return tuple(self._as_float(number, what) for number in value)
         if self.type is float:
             return self._as_float(value, what)
-        if type(value) is not self.type:
-            raise ParameterError(what, value=value, limit=f'must be a {_TYPE_NAMES[self.type]}')
+        require(
+            type(value) is self.type,
+            what,
+            value=value,
+            limit=f'must be a {_TYPE_NAMES[self.type]}',
+            error=ParameterError,
+        )
         return value
 
     @staticmethod
@@ -152,8 +157,9 @@ class Parameter:
             raise ParameterError(
                 what, value=value, limit='must be a number', remedy=exponent_remedy(value)
             )
-        if not math.isfinite(value):
-            raise ParameterError(what, value=value, limit='must be finite')
+        require(
+            math.isfinite(value), what, value=value, limit='must be finite', error=ParameterError
+        )
         return float(value)
 
     def _check_range(self, value: Any, what: str) -> None:
@@ -162,10 +168,14 @@ class Parameter:
             or (self.minimum is not None and value < self.minimum)
             or (self.maximum is not None and value > self.maximum)
         )
-        if outside:
-            raise ParameterError(
-                what, value=value, limit=self.range_text, remedy=f'the default is {self.default!r}'
-            )
+        require(
+            not outside,
+            what,
+            value=value,
+            limit=self.range_text,
+            remedy=f'the default is {self.default!r}',
+            error=ParameterError,
+        )
 
 
 # no field_specifiers: to a type checker `parameter` is a default, which stands first in it

@@ -10,7 +10,7 @@ import sys
 from types import ModuleType
 from typing import Any, NamedTuple, ParamSpec, Protocol
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.models.parameters import Parameters
 
 Given = ParamSpec('Given')
@@ -52,8 +52,7 @@ def choose(kind: Choosable[Given], *order: Given.args, **parameters: Given.kwarg
     Raises:
         InvalidInput: A parameter without a name.
     """
-    if order:
-        raise InvalidInput('choose', value=order, limit='takes parameters by name alone')
+    require(not order, 'choose', value=order, limit='takes parameters by name alone')
     return Chosen(kind, parameters)
 
 
@@ -105,13 +104,13 @@ class Registry(Mapping[str, Any]):
             module, _, attribute = self.places[name].partition(':')
             return getattr(import_module(module), attribute)
         places = [*self.foreign[name], *self.places.get(name, '').split()]
-        if len(places) > 1:
-            raise InvalidInput(
-                self.kind,
-                value=name,
-                limit='is there twice: ' + ' and '.join(sorted(places)),
-                remedy='uninstall one of them, or choose by module:Class',
-            )
+        require(
+            len(places) <= 1,
+            self.kind,
+            value=name,
+            limit='is there twice: ' + ' and '.join(sorted(places)),
+            remedy='uninstall one of them, or choose by module:Class',
+        )
         return self._take(self._import(places[0], f'entry point {name} of {self._group}'), name)
 
     def __iter__(self) -> Iterator[str]:
@@ -204,12 +203,12 @@ class Registry(Mapping[str, Any]):
         """Return a class from outside, once it is known to be usable."""
         module, _, attribute = self._base.partition(':')
         base = getattr(import_module(module), attribute)
-        if base not in getattr(kind, '__mro__', ()):
-            raise InvalidInput(
-                self.kind,
-                value=_reference(kind),
-                limit=f'is no subclass of walking_control.{attribute}',
-            )
+        require(
+            base in getattr(kind, '__mro__', ()),
+            self.kind,
+            value=_reference(kind),
+            limit=f'is no subclass of walking_control.{attribute}',
+        )
         reference = _reference(kind)
         if reference in self.places.values():
             return kind
@@ -233,12 +232,12 @@ class Registry(Mapping[str, Any]):
                 'its entry point, if any, must be one name',
             )
         other = self.places.get(own) or self._references.setdefault(own, reference)
-        if other != reference:
-            raise InvalidInput(
-                what,
-                limit=f'there is another of this name: {other}',
-                remedy='give it a name of its own',
-            )
+        require(
+            other == reference,
+            what,
+            limit=f'there is another of this name: {other}',
+            remedy='give it a name of its own',
+        )
         self._classes[reference] = kind
         return kind
 

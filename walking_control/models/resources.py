@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models.urdf import parse
 
 _PACKAGE = 'walking_control'
@@ -31,13 +31,12 @@ def share_directory() -> Path:
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / 'package.xml').is_file():
         return checkout
-    found = _from_distribution() or _from_ament_index()
-    if found is None:
-        raise InvalidInput(
-            'the files of walking_control',
-            limit='not found beside the package',
-            remedy='install it with pip or colcon (pip install -e leaves them out)',
-        )
+    found = given(
+        _from_distribution() or _from_ament_index(),
+        'the files of walking_control',
+        limit='not found beside the package',
+        remedy='install it with pip or colcon (pip install -e leaves them out)',
+    )
     return found
 
 
@@ -137,13 +136,13 @@ def robot_path(name_or_path: str | Path) -> Path:
     Raises:
         InvalidInput: There is no such robot, or it is a URDF.
     """
-    if Path(name_or_path).suffix in DESCRIPTIONS:
-        raise InvalidInput(
-            'robot file',
-            value=str(name_or_path),
-            limit='is the description of a robot, which says nothing of feet, motors and start',
-            remedy=f'make a robot file of it: walking_control adopt {name_or_path} --out DIR',
-        )
+    require(
+        Path(name_or_path).suffix not in DESCRIPTIONS,
+        'robot file',
+        value=str(name_or_path),
+        limit='is the description of a robot, which says nothing of feet, motors and start',
+        remedy=f'make a robot file of it: walking_control adopt {name_or_path} --out DIR',
+    )
     path = _given_or_shipped(name_or_path, 'robots', 'robot', 'robot file', 'a robot file')
     return path.resolve() if path == Path(name_or_path) else path
 

@@ -14,7 +14,13 @@ from typing import Any
 
 import yaml
 
-from walking_control.exceptions import Findings, ParameterError, require_known, RobotFileError
+from walking_control.exceptions import (
+    Findings,
+    ParameterError,
+    require,
+    require_known,
+    RobotFileError,
+)
 from walking_control.models.floor import check_floor
 from walking_control.models.parameters import parameter, Parameters, Section
 from walking_control.models.registry import Registry
@@ -161,16 +167,16 @@ def read_robot_file(
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
-    if path.suffix in DESCRIPTIONS:
-        raise RobotFileError(
-            f'robot file {path}',
-            limit='is a description of a robot, not a robot file',
-            remedy=f'make one of it: walking_control adopt {path}',
-        )
+    require(
+        path.suffix not in DESCRIPTIONS,
+        f'robot file {path}',
+        limit='is a description of a robot, not a robot file',
+        remedy=f'make one of it: walking_control adopt {path}',
+        error=RobotFileError,
+    )
     tree = read_parameters(path)
     for key in ('robot', 'start', 'controller', 'plant'):
-        if key not in tree:
-            raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
+        require(key in tree, f'robot file {path}', limit=f'has no {key}', error=RobotFileError)
     tree.setdefault('standby', '')
     for section in tree.values():
         if isinstance(section, dict) and isinstance(section.get(GAIT), str):
@@ -181,8 +187,13 @@ def read_robot_file(
         kinds: list[type[Parameters]] = [World, *own.values(), *outside.values()]
         _override(tree, name, value, _known_names(tree, path, kinds, outside))
     for name in ('controller', 'plant', 'standby'):
-        if not isinstance(tree[name], str):
-            raise RobotFileError(name, value=tree[name], limit='must be a name')
+        require(
+            isinstance(tree[name], str),
+            name,
+            value=tree[name],
+            limit='must be a name',
+            error=RobotFileError,
+        )
     sections = {
         name: dict(mapping({} if values is None else values, f'section {name}'))
         for name, values in tree.items()
@@ -229,12 +240,13 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         RobotFileError: Not YAML, or no ``ros__parameters``.
     """
     document = read_yaml(path, f'robot file {path}', RobotFileError)
-    if not isinstance(document, Mapping):
-        raise RobotFileError(
-            f'robot file {path}',
-            limit='is not a ROS 2 parameter file',
-            remedy="its first line must be '/**:'",
-        )
+    require(
+        isinstance(document, Mapping),
+        f'robot file {path}',
+        limit='is not a ROS 2 parameter file',
+        remedy="its first line must be '/**:'",
+        error=RobotFileError,
+    )
     for node in document.values():
         if isinstance(node, Mapping) and isinstance(node.get('ros__parameters'), Mapping):
             return dict(node['ros__parameters'])

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from walking_control.exceptions import Findings, require_known, RobotFileError
+from walking_control.exceptions import Findings, require, require_known, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
@@ -20,7 +20,7 @@ from walking_control.models.robot import INERTIAL, JointLock, MOTORS, Robot, SEN
 from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
-from walking_control.models.yaml_text import finite, mapping, require, require_once
+from walking_control.models.yaml_text import finite, mapping, require_once, require_part
 
 Section = Mapping[str, Any]  # of a robot file
 Kind = TypeVar('Kind', bound=Parameters)
@@ -208,8 +208,9 @@ def _check_robot_keys(section: Section, path: Path) -> None:
         optional += _COORDINATE_KEYS
     for key, kind in _ROBOT_KEYS.items():
         if key not in section:
-            if key not in optional:
-                raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
+            require(
+                key in optional, f'robot.{key}', limit=f'missing in {path}', error=RobotFileError
+            )
         elif not isinstance(section[key], kind):
             raise RobotFileError(
                 f'robot.{key}', value=section[key], limit=f'must be {_KIND_WORDS[kind]}'
@@ -228,26 +229,28 @@ def check_name(name: str, what: str) -> None:
         name: Of the robot.
         what: Where it stands, for the message.
     """
-    if not _NAME.fullmatch(name):
-        raise RobotFileError(
-            what,
-            value=name,
-            limit='must be at most 64 letters, digits, _, - and ., a letter or digit first',
-            remedy='files are named after the robot',
-        )
+    require(
+        _NAME.fullmatch(name),
+        what,
+        value=name,
+        limit='must be at most 64 letters, digits, _, - and ., a letter or digit first',
+        remedy='files are named after the robot',
+        error=RobotFileError,
+    )
 
 
 def _base(section: Section) -> Base:
     """Return the `Base` of a robot; ``planar`` is the older way to say it."""
-    if ('base' in section) == ('planar' in section):
-        raise RobotFileError(
-            'robot.base',
-            value=section.get('base'),
-            limit='must be given once',
-            remedy='base: '
-            + ', '.join(base.value for base in Base)
-            + '; planar: true means base: planar',
-        )
+    require(
+        ('base' in section) != ('planar' in section),
+        'robot.base',
+        value=section.get('base'),
+        limit='must be given once',
+        remedy='base: '
+        + ', '.join(base.value for base in Base)
+        + '; planar: true means base: planar',
+        error=RobotFileError,
+    )
     if 'planar' in section:
         resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
         return Base.PLANAR if section['planar'] else resting
@@ -259,14 +262,15 @@ def _base(section: Section) -> Base:
 def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: Path) -> None:
     require_once(joints, 'robot.joints')
     for joint in joints:
-        require(joint, limits, 'joint', path)
+        require_part(joint, limits, 'joint', path)
     for joint in limits:
-        if joint not in joints:
-            raise RobotFileError(
-                f'joint {joint}',
-                limit='moves in the URDF but is not in robot.joints',
-                remedy='list it or make it fixed',
-            )
+        require(
+            joint in joints,
+            f'joint {joint}',
+            limit='moves in the URDF but is not in robot.joints',
+            remedy='list it or make it fixed',
+            error=RobotFileError,
+        )
 
 
 def _check_mimics(urdf: str) -> None:
@@ -281,20 +285,26 @@ def _check_mimics(urdf: str) -> None:
 
 def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None:
     for link in (section['base_link'], imu_link, *section['feet'], *section['more_imus']):
-        require(link, link_names(urdf), 'link', path)
+        require_part(link, link_names(urdf), 'link', path)
     require_once([imu_link, *section['more_imus']], 'robot.more_imus')
     root = root_link(parse(urdf))
-    if section['base_link'] != root:
-        raise RobotFileError(
-            'robot.base_link',
-            value=section['base_link'],
-            limit=f'must be the root link of the URDF, {root}',
-        )
+    require(
+        section['base_link'] == root,
+        'robot.base_link',
+        value=section['base_link'],
+        limit=f'must be the root link of the URDF, {root}',
+        error=RobotFileError,
+    )
 
 
 def _check_feet(feet: list[str]) -> None:
-    if len(feet) < 2:
-        raise RobotFileError('robot.feet', value=feet, limit='a walker needs two feet')
+    require(
+        len(feet) >= 2,
+        'robot.feet',
+        value=feet,
+        limit='a walker needs two feet',
+        error=RobotFileError,
+    )
     require_once(feet, 'robot.feet')
 
 
@@ -303,14 +313,14 @@ def _check_topics(section: Section, key: str) -> None:
     word, count = (
         Counter(map(topic_word, section[key])).most_common(1)[0] if section[key] else ('', 0)
     )
-    if count > 1 and len(set(section[key])) == len(section[key]):
-        raise RobotFileError(
-            f'robot.{key}',
-            value=section[key],
-            limit='names differ only in '
-            f'characters that ROS topics do not have: {count} become {word}',
-            remedy='rename one',
-        )
+    require(
+        count <= 1 or len(set(section[key])) != len(section[key]),
+        f'robot.{key}',
+        value=section[key],
+        limit=f'names differ only in characters that ROS topics do not have: {count} become {word}',
+        remedy='rename one',
+        error=RobotFileError,
+    )
 
 
 def _check_mirror(
@@ -333,20 +343,22 @@ def _check_mirror(
         partner, sign = mirror[joint]
         wanted = np.zeros(len(M))
         wanted[offset + joints.index(partner)] = sign
-        if not np.allclose(M[offset + i], wanted, atol=1e-9):
-            raise RobotFileError(
-                'robot.supports',
-                value=_in_words(M[offset + i], names),
-                limit=f'takes the place of {joint} on {second}, where robot.mirror says '
-                f'{_in_words(wanted, names)}',
-                remedy=f'correct the signs and joints of {first}, {second} or the mirror',
-            )
-    if not np.allclose(M @ M, np.eye(len(M)), atol=1e-9):
-        raise RobotFileError(
+        require(
+            np.allclose(M[offset + i], wanted, atol=1e-9),
             'robot.supports',
-            limit='relabelling twice must give every coordinate back',
-            remedy='correct the pitch of one of the feet',
+            value=_in_words(M[offset + i], names),
+            limit=f'takes the place of {joint} on {second}, where robot.mirror says '
+            f'{_in_words(wanted, names)}',
+            remedy=f'correct the signs and joints of {first}, {second} or the mirror',
+            error=RobotFileError,
         )
+    require(
+        np.allclose(M @ M, np.eye(len(M)), atol=1e-9),
+        'robot.supports',
+        limit='relabelling twice must give every coordinate back',
+        remedy='correct the pitch of one of the feet',
+        error=RobotFileError,
+    )
 
 
 def _in_words(row: np.ndarray, names: Sequence[str]) -> str:
@@ -364,22 +376,30 @@ def _in_words(row: np.ndarray, names: Sequence[str]) -> str:
 def _mirror(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, tuple[str, float]]:
     mirror = {}
     for joint in joints:
-        if joint not in section:
-            raise RobotFileError(f'robot.mirror.{joint}', limit=f'missing in {path}')
+        require(
+            joint in section,
+            f'robot.mirror.{joint}',
+            limit=f'missing in {path}',
+            error=RobotFileError,
+        )
         entry = mapping(section[joint], f'robot.mirror.{joint}')
-        require(entry.get('partner'), joints, 'joint', path)
-        if entry.get('sign') not in (-1.0, 1.0) or entry['sign'] is True:
-            raise RobotFileError(
-                f'robot.mirror.{joint}.sign', value=entry.get('sign'), limit='must be 1.0 or -1.0'
-            )
+        require_part(entry.get('partner'), joints, 'joint', path)
+        require(
+            entry.get('sign') in (-1.0, 1.0) and entry['sign'] is not True,
+            f'robot.mirror.{joint}.sign',
+            value=entry.get('sign'),
+            limit='must be 1.0 or -1.0',
+            error=RobotFileError,
+        )
         mirror[joint] = (entry['partner'], float(entry['sign']))
     for joint, (partner, sign) in mirror.items():
-        if mirror[partner] != (joint, sign):
-            raise RobotFileError(
-                f'robot.mirror.{joint}',
-                value=(partner, sign),
-                limit='mirroring twice must give the joint back',
-            )
+        require(
+            mirror[partner] == (joint, sign),
+            f'robot.mirror.{joint}',
+            value=(partner, sign),
+            limit='mirroring twice must give the joint back',
+            error=RobotFileError,
+        )
     return mirror
 
 
@@ -391,24 +411,26 @@ def _supports(
     supports = {}
     for foot in section['feet']:
         rows = section['supports'].get(foot)
-        if not isinstance(rows, Mapping) or set(rows) != set(coordinates):
-            raise RobotFileError(
-                f'robot.supports.{foot}',
-                value=rows,
-                limit='must give every coordinate: ' + ', '.join(coordinates),
-            )
+        require(
+            isinstance(rows, Mapping) and set(rows) == set(coordinates),
+            f'robot.supports.{foot}',
+            value=rows,
+            limit='must give every coordinate: ' + ', '.join(coordinates),
+            error=RobotFileError,
+        )
         matrix = np.zeros((len(coordinates), len(columns)))
         for i, coordinate in enumerate(coordinates):
             what = f'robot.supports.{foot}.{coordinate}'
             for name, factor in mapping(rows[coordinate], what).items():
-                require(name, columns, 'joint', path)
+                require_part(name, columns, 'joint', path)
                 matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}', -LARGEST, LARGEST)
-        if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
-            raise RobotFileError(
-                f'robot.supports.{foot}',
-                limit='coordinates do not determine '
-                + ' and '.join((*base.angles, 'joints one to one')),
-            )
+        require(
+            matrix.shape[0] == matrix.shape[1] and abs(np.linalg.det(matrix)) >= 1e-9,
+            f'robot.supports.{foot}',
+            limit='coordinates do not determine '
+            + ' and '.join((*base.angles, 'joints one to one')),
+            error=RobotFileError,
+        )
         supports[foot] = matrix
     return supports
 
@@ -419,7 +441,7 @@ def _by_joint(
     """Return joint -> what a part of the section says of it, a class of `Parameters` each."""
     rows = section.get(key, {})
     for joint in rows:
-        require(joint, joints, 'joint', path)
+        require_part(joint, joints, 'joint', path)
     return {joint: kind.read(row, place=f'robot.{key}.{joint}') for joint, row in rows.items()}
 
 
@@ -443,7 +465,7 @@ def _friction(
         if joint in urdf
     }
     for joint, row in section.get('friction', {}).items():
-        require(joint, joints, 'joint', path)
+        require_part(joint, joints, 'joint', path)
         told[joint] = {**told.get(joint, {}), **mapping(row, f'robot.friction.{joint}')}
     found = _by_joint({'friction': told}, 'friction', JointFriction, joints, path)
     return {joint: row for joint, row in found.items() if row.viscous or row.coulomb}
@@ -452,12 +474,13 @@ def _friction(
 def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, float]:
     servos = _by_joint(section, 'servos', ServoParameters, joints, path)
     for joint in servos:
-        if joint in section['actuators']:
-            raise RobotFileError(
-                f'robot.servos.{joint}',
-                limit='has a motor already',
-                remedy='a joint is driven by torque or by speed',
-            )
+        require(
+            joint not in section['actuators'],
+            f'robot.servos.{joint}',
+            limit='has a motor already',
+            remedy='a joint is driven by torque or by speed',
+            error=RobotFileError,
+        )
     return {joint: servo.limit for joint, servo in servos.items()}
 
 
@@ -472,7 +495,7 @@ def _locks(
 ) -> tuple[JointLock, ...]:
     locks = []
     for joint, values in section.items():
-        require(joint, joints, 'joint', path)
+        require_part(joint, joints, 'joint', path)
         mapping(values, f'robot.locks.{joint}')
         foot = values.get('foot')
         require_known(foot, feet, f'robot.locks.{joint}.foot', RobotFileError, foot)
@@ -493,13 +516,14 @@ def _signals(
 def _foot_forces(section: Section, base: Base) -> str:
     told = str(section.get('foot_forces', SENSORS))
     require_known(told, (SENSORS, MOTORS, INERTIAL), 'robot.foot_forces', RobotFileError, told)
-    if told != SENSORS and (base is not Base.FREE or not section['actuators']):
-        raise RobotFileError(
-            'robot.foot_forces',
-            value=told,
-            limit='needs motors in the legs and a base that moves freely in space',
-            remedy=f'foot_forces: {SENSORS}, and sensors in the feet',
-        )
+    require(
+        told == SENSORS or (base is Base.FREE and section['actuators']),
+        'robot.foot_forces',
+        value=told,
+        limit='needs motors in the legs and a base that moves freely in space',
+        remedy=f'foot_forces: {SENSORS}, and sensors in the feet',
+        error=RobotFileError,
+    )
     return told
 
 
@@ -515,20 +539,26 @@ def read_start(section: Section, robot: Robot) -> Start:
     """
     if not robot.coordinates:
         return _rest(section, robot)
-    if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
-        raise RobotFileError('section start', value=section, limit='must hold support, q and v')
+    require(
+        isinstance(section, Mapping) and set(section) == {'support', 'q', 'v'},
+        'section start',
+        value=section,
+        limit='must hold support, q and v',
+        error=RobotFileError,
+    )
     support = section['support']
     require_known(support, robot.feet, 'start.support', RobotFileError, support)
     vectors = {}
     for name in ('q', 'v'):
         values = section[name]
-        if not isinstance(values, list) or len(values) != len(robot.coordinates):
-            raise RobotFileError(
-                f'start.{name}',
-                value=values,
-                limit=f'must hold {len(robot.coordinates)} finite numbers: '
-                + ', '.join(robot.coordinates),
-            )
+        require(
+            isinstance(values, list) and len(values) == len(robot.coordinates),
+            f'start.{name}',
+            value=values,
+            limit=f'must hold {len(robot.coordinates)} finite numbers: '
+            + ', '.join(robot.coordinates),
+            error=RobotFileError,
+        )
         vectors[name] = np.array(
             [
                 finite(value, f'start.{name}, {coordinate}', -_FASTEST, _FASTEST)
@@ -545,41 +575,40 @@ def _check_start(start: Start, robot: Robot) -> None:
     angles = robot.joint_lifts[start.support] @ start.q
     for joint, angle in zip(robot.joints, angles, strict=True):
         limit = robot.limits[joint]
-        if not limit.lower - _AT_LIMIT <= angle <= limit.upper + _AT_LIMIT:
-            raise RobotFileError(
-                'start.q',
-                value=[float(value) for value in start.q],
-                limit=f'puts joint {joint} at {angle:.4g} rad, beyond its limits of '
-                f'{limit.lower:g} to {limit.upper:g} rad (the URDF)',
-            )
+        require(
+            limit.lower - _AT_LIMIT <= angle <= limit.upper + _AT_LIMIT,
+            'start.q',
+            value=[float(value) for value in start.q],
+            limit=f'puts joint {joint} at {angle:.4g} rad, beyond its limits of '
+            f'{limit.lower:g} to {limit.upper:g} rad (the URDF)',
+            error=RobotFileError,
+        )
 
 
 def _rest(section: Section, robot: Robot) -> Start:
     """Return the `Start` of a robot at rest: a posture by joint name, 0 where not named."""
-    if (
-        not isinstance(section, Mapping)
-        or set(section) != {'posture'}
-        or not isinstance(section['posture'], Mapping)
-    ):
-        raise RobotFileError(
-            'section start',
-            value=section,
-            limit='of a robot without coordinates must hold posture: {joint: rad}',
-        )
+    require(
+        isinstance(section, Mapping)
+        and set(section) == {'posture'}
+        and isinstance(section['posture'], Mapping),
+        'section start',
+        value=section,
+        limit='of a robot without coordinates must hold posture: {joint: rad}',
+        error=RobotFileError,
+    )
     posture = np.zeros(len(robot.joints))
     for joint, value in section['posture'].items():
-        require(joint, robot.joints, 'joint', 'start.posture')
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not robot.limits[joint].lower <= value <= robot.limits[joint].upper
-        ):
-            raise RobotFileError(
-                f'start.posture.{joint}',
-                value=value,
-                limit=f'must be a number from {robot.limits[joint].lower:g} '
-                f'to {robot.limits[joint].upper:g} (the URDF)',
-            )
+        require_part(joint, robot.joints, 'joint', 'start.posture')
+        require(
+            not isinstance(value, bool)
+            and isinstance(value, (int, float))
+            and robot.limits[joint].lower <= value <= robot.limits[joint].upper,
+            f'start.posture.{joint}',
+            value=value,
+            limit=f'must be a number from {robot.limits[joint].lower:g} '
+            f'to {robot.limits[joint].upper:g} (the URDF)',
+            error=RobotFileError,
+        )
         posture[robot.joint_index(joint)] = value
     _check_springs(robot, posture)
     return Start(robot.feet[0], np.zeros(0), np.zeros(0), posture)

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.exceptions import MissingDependency, require
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import DRIVING_LOSS, friction_table, gear_table
 from walking_control.models.robot import Robot
@@ -95,8 +95,11 @@ class _Tree(Keyed):
             )
             for i in range(2, model.njoints)
         }
-        if any(joint_axis(model, i)[1] for i in joints):
-            raise InvalidInput(f'gait of {robot.name} in space', limit='needs joints that turn')
+        require(
+            all(not joint_axis(model, i)[1] for i in joints),
+            f'gait of {robot.name} in space',
+            limit='needs joints that turn',
+        )
         # edges outwards from the stance foot: joint, body reached, body left, way of the joint
         self.edges: list[tuple[int, int, int, bool]] = []
         reached, rest = [self.feet[0][0]], dict(joints)
@@ -139,10 +142,13 @@ def space_equations(robot: Robot) -> SpaceEquations:
         MissingDependency: CasADi is not installed.
         InvalidInput: It has not two mirrored legs of six joints.
     """
-    if ca is None:
-        raise MissingDependency(
-            'casadi', limit='is needed for gait search', remedy='pip install casadi'
-        )
+    require(
+        ca is not None,
+        'casadi',
+        limit='is needed for gait search',
+        remedy='pip install casadi',
+        error=MissingDependency,
+    )
     return _build(_Tree(robot))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
+from walking_control.exceptions import MissingDependency, require, UrdfError
 from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.models.friction import COULOMB, friction_table, VISCOUS
 from walking_control.models.robot import Robot
@@ -139,16 +139,19 @@ def step_equations(robot: Robot) -> StepEquations:
         UrdfError: A joint neither turns nor slides about one axis.
         InvalidInput: The base turns freely.
     """
-    if robot.is_free:
-        raise InvalidInput(
-            f'robot {robot.name}',
-            value='base: free',
-            limit='the equations of a step know planar and translating bases',
-        )
-    if ca is None:
-        raise MissingDependency(
-            'casadi', limit='is needed for gait search', remedy='pip install casadi'
-        )
+    require(
+        not robot.is_free,
+        f'robot {robot.name}',
+        value='base: free',
+        limit='the equations of a step know planar and translating bases',
+    )
+    require(
+        ca is not None,
+        'casadi',
+        limit='is needed for gait search',
+        remedy='pip install casadi',
+        error=MissingDependency,
+    )
     return _build(_Skeleton(robot))
 
 
@@ -216,8 +219,12 @@ def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
     data = joint.createData()
     joint.calc(data, pin.neutral(model))
     motion = np.asarray(data.S).reshape(6, -1)
-    if motion.shape[1] != 1:
-        raise UrdfError(f'joint {model.names[i]}', limit='must turn or slide about one axis')
+    require(
+        motion.shape[1] == 1,
+        f'joint {model.names[i]}',
+        limit='must turn or slide about one axis',
+        error=UrdfError,
+    )
     slides = bool(np.linalg.norm(motion[:3]) > 0.5)
     return motion[:3, 0] if slides else motion[3:, 0], slides
 

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import Findings, require_known, UrdfError
+from walking_control.exceptions import Findings, refusing, require, require_known, UrdfError
 from walking_control.models.urdf_structure import check_numbers, check_structure, LARGEST, MOVING
 
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
@@ -68,17 +68,19 @@ def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> 
         UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.
     """
     path = Path(path)
-    if not path.is_file():
-        raise UrdfError(f'URDF {path}', limit='no such file')
+    require(path.is_file(), f'URDF {path}', limit='no such file', error=UrdfError)
     if path.suffix == '.xacro':
         text = _expand(path, xacro_args or {})
     elif xacro_args:
         raise UrdfError(f'URDF {path}', limit='xacro arguments need a .xacro file')
     else:
-        try:
+        with refusing(
+            (OSError, UnicodeDecodeError),
+            f'URDF {path}',
+            limit='cannot be read: {error}',
+            error=UrdfError,
+        ):
             text = path.read_text(encoding='utf-8')
-        except (OSError, UnicodeDecodeError) as error:
-            raise UrdfError(f'URDF {path}', limit=f'cannot be read: {error}') from error
     check_urdf(text, path)
     return text
 
@@ -118,10 +120,13 @@ def declared_arguments(path: Path | str) -> list[str]:
     Raises:
         UrdfError: The file cannot be read.
     """
-    try:
+    with refusing(
+        (ElementTree.ParseError, OSError),
+        f'xacro file {path}',
+        limit='cannot be read: {error}',
+        error=UrdfError,
+    ):
         root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, OSError) as error:
-        raise UrdfError(f'xacro file {path}', limit=f'cannot be read: {error}') from error
     return [element.get('name', '') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
 
 
@@ -160,8 +165,13 @@ def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
         UrdfError: It is not XML or not a ``<robot>``.
     """
     root = parse_xml(text, f'URDF {path}')
-    if root.tag != 'robot':
-        raise UrdfError(f'URDF {path}', value=root.tag, limit='the root element must be <robot>')
+    require(
+        root.tag == 'robot',
+        f'URDF {path}',
+        value=root.tag,
+        limit='the root element must be <robot>',
+        error=UrdfError,
+    )
     return root
 
 
@@ -216,8 +226,7 @@ def _check_readable(text: str, path: Path | str) -> None:
     if remarks:
         said = f'urdfdom makes {len(remarks)} remarks, the first: {remarks[0]}'
         error = error and f'{error}; {said}'
-    if error:
-        raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}')
+    require(not error, f'URDF {path}', limit=f'is not read by Pinocchio: {error}', error=UrdfError)
     if remarks:
         _say_once(said)
 
@@ -254,8 +263,13 @@ def caught_remarks() -> Iterator[IO[bytes]]:
 def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     """Return the mass of a link, checked, kg."""
     mass = _number(inertial.find('mass'), 'value', f'mass of link {link}', ' (kg)')
-    if mass > LARGEST:
-        raise UrdfError(f'mass of link {link}', value=mass, limit=f'must be at most {LARGEST:g} kg')
+    require(
+        mass <= LARGEST,
+        f'mass of link {link}',
+        value=mass,
+        limit=f'must be at most {LARGEST:g} kg',
+        error=UrdfError,
+    )
     element = inertial.find('inertia')
     entries = [
         _number(element, name, f'inertia of link {link}')
@@ -264,12 +278,13 @@ def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     xx, xy, xz, yy, yz, zz = entries
     moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     slack = 1e-9 * max(1e-6, abs(moments).max())  # kg m^2; exporters round
-    if moments[0] < -slack or moments[2] > moments[0] + moments[1] + slack:
-        raise UrdfError(
-            f'inertia of link {link}',
-            value=[float(m) for m in moments],
-            limit='principal moments must be positive, none above the sum of the others',
-        )
+    require(
+        moments[0] >= -slack and moments[2] <= moments[0] + moments[1] + slack,
+        f'inertia of link {link}',
+        value=[float(m) for m in moments],
+        limit='principal moments must be positive, none above the sum of the others',
+        error=UrdfError,
+    )
     return mass
 
 
@@ -278,14 +293,16 @@ def _number(
 ) -> float:
     """Return a finite number; positive: unit, in brackets, of what must not be negative."""
     text = None if element is None else element.get(attribute)
-    try:
+    with refusing(ValueError, what, value=text, limit='must be a number', error=UrdfError):
         value = float('' if text is None else text)
-    except ValueError:
-        raise UrdfError(what, value=text, limit='must be a number') from None
-    if not math.isfinite(value):
-        raise UrdfError(what, value=value, limit='must be finite')
-    if positive is not None and value < 0.0:
-        raise UrdfError(what, value=value, limit=f'must not be negative{positive}')
+    require(math.isfinite(value), what, value=value, limit='must be finite', error=UrdfError)
+    require(
+        positive is None or value >= 0.0,
+        what,
+        value=value,
+        limit=f'must not be negative{positive}',
+        error=UrdfError,
+    )
     return value
 
 

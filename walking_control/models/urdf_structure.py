@@ -8,7 +8,7 @@ from collections import Counter
 import math
 from xml.etree.ElementTree import Element
 
-from walking_control.exceptions import Findings, UrdfError
+from walking_control.exceptions import Findings, require, UrdfError
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 LIMITED = ('revolute', 'prismatic')
@@ -87,77 +87,99 @@ def _check_number(part: Element, element: Element, name: str, counts: tuple[int,
             f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}',
         )
     # a joint that does not move needs no direction: exporters write 0 0 0
-    if element.tag == 'axis' and part.get('type') in MOVING and math.hypot(*values) < 1e-6:
-        raise UrdfError(what, value=text, limit='has no direction')
+    require(
+        element.tag != 'axis' or part.get('type') not in MOVING or math.hypot(*values) >= 1e-6,
+        what,
+        value=text,
+        limit='has no direction',
+        error=UrdfError,
+    )
 
 
 def _check_names(kind: str, names: list[str | None]) -> None:
-    if not names and kind == 'link':
-        raise UrdfError('URDF', limit='has no link')
+    require(names or kind != 'link', 'URDF', limit='has no link', error=UrdfError)
     for name, count in Counter(names).items():
-        if not name:
-            raise UrdfError(f'a {kind} of the URDF', limit='has no name')
-        if count > 1:
-            raise UrdfError(
-                f'{kind} {name}',
-                value=count,
-                limit='times in the URDF',
-                remedy='give each its own name',
-            )
+        require(name, f'a {kind} of the URDF', limit='has no name', error=UrdfError)
+        require(
+            count <= 1,
+            f'{kind} {name}',
+            value=count,
+            limit='times in the URDF',
+            remedy='give each its own name',
+            error=UrdfError,
+        )
 
 
 def _check_joint(joint: Element, links: list[str | None]) -> None:
     name, kind = joint.get('name'), joint.get('type')
-    if kind not in KINDS:
-        raise UrdfError(f'type of joint {name}', value=kind, limit='must be ' + ', '.join(KINDS))
+    require(
+        kind in KINDS,
+        f'type of joint {name}',
+        value=kind,
+        limit='must be ' + ', '.join(KINDS),
+        error=UrdfError,
+    )
     for end in ('parent', 'child'):
         link = _link_at(end, joint)
-        if link not in links:
-            raise UrdfError(
-                f'{end} of joint {name}', value=link, limit='must be a link of the URDF'
-            )
-    limit = joint.find('limit')
-    if kind in LIMITED and limit is None:
-        raise UrdfError(
-            f'joint {name}',
-            limit=f'is {kind} and has no <limit>',
-            remedy='add <limit lower= upper= effort= velocity=>, or make it continuous'
-            if kind == 'revolute'
-            else 'add <limit>',
+        require(
+            link in links,
+            f'{end} of joint {name}',
+            value=link,
+            limit='must be a link of the URDF',
+            error=UrdfError,
         )
+    limit = joint.find('limit')
+    require(
+        kind not in LIMITED or limit is not None,
+        f'joint {name}',
+        limit=f'is {kind} and has no <limit>',
+        remedy='add <limit lower= upper= effort= velocity=>, or make it continuous'
+        if kind == 'revolute'
+        else 'add <limit>',
+        error=UrdfError,
+    )
     if kind in MOVING and limit is not None:
         for attribute in ('effort', 'velocity'):
-            if limit.get(attribute) is None:
-                raise UrdfError(
-                    f'limit of joint {name}',
-                    limit=f'has no {attribute}',
-                    remedy=f'add {attribute}="..." to its <limit>',
-                )
+            require(
+                limit.get(attribute) is not None,
+                f'limit of joint {name}',
+                limit=f'has no {attribute}',
+                remedy=f'add {attribute}="..." to its <limit>',
+                error=UrdfError,
+            )
 
 
 def _check_tree(links: list[str], joints: list[Element]) -> None:
     """Refuse what is not one tree: a link with two parents, several roots, a ring."""
     children = Counter(_link_at('child', joint) for joint in joints)
     for link, count in children.items():
-        if count > 1:
-            raise UrdfError(
-                f'link {link}', value=count, limit='joints have it as their child: a URDF is a tree'
-            )
-    roots = [link for link in links if link not in children]
-    if len(roots) > 1:
-        raise UrdfError(
-            'links without a parent',
-            value=', '.join(roots),
-            limit='a robot has one root',
-            remedy='join the others to it',
+        require(
+            count <= 1,
+            f'link {link}',
+            value=count,
+            limit='joints have it as their child: a URDF is a tree',
+            error=UrdfError,
         )
+    roots = [link for link in links if link not in children]
+    require(
+        len(roots) <= 1,
+        'links without a parent',
+        value=', '.join(roots),
+        limit='a robot has one root',
+        remedy='join the others to it',
+        error=UrdfError,
+    )
     parents = {_link_at('child', joint): _link_at('parent', joint) for joint in joints}
     for start in links:
         above: str | None = start
         seen = set()
         while above in parents:
-            if above in seen:
-                raise UrdfError(f'link {above}', limit='is its own descendant: a URDF is a tree')
+            require(
+                above not in seen,
+                f'link {above}',
+                limit='is its own descendant: a URDF is a tree',
+                error=UrdfError,
+            )
             seen.add(above)
             above = parents[above]
 

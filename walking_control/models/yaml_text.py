@@ -16,7 +16,13 @@ from typing import Any
 
 import yaml
 
-from walking_control.exceptions import InvalidInput, require_known, RobotFileError
+from walking_control.exceptions import (
+    InvalidInput,
+    refusing,
+    require,
+    require_known,
+    RobotFileError,
+)
 
 MOST = 200_000  # values, those behind aliases counted wherever they stand
 LONGEST = 4_000_000  # characters: a second of reading
@@ -99,10 +105,13 @@ def read_yaml(path: Path | str, what: str, kind: type[InvalidInput] = InvalidInp
     Raises:
         InvalidInput: It cannot be read.
     """
-    try:
+    with refusing(
+        (OSError, UnicodeDecodeError, yaml.YAMLError),
+        what,
+        limit='cannot be read: {error}',
+        error=kind,
+    ):
         return load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise kind(what, limit=f'cannot be read: {error}') from error
 
 
 def _count(node: object, counted: dict[int, int | None]) -> int:
@@ -179,7 +188,7 @@ def exponent_remedy(value: object) -> str | None:
     )
 
 
-def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
+def require_part(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
     """Refuse a name that the URDF does not have, with what was perhaps meant.
 
     Args:
@@ -206,5 +215,10 @@ def require_once(names: Iterable[str], what: str) -> None:
         RobotFileError: One does.
     """
     for name in names:
-        if list(names).count(name) > 1:
-            raise RobotFileError(what, value=list(names), limit=f'names {name} twice')
+        require(
+            list(names).count(name) <= 1,
+            what,
+            value=list(names),
+            limit=f'names {name} twice',
+            error=RobotFileError,
+        )

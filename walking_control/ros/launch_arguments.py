@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,12 @@ def read_arguments(
     }
     for name in ('params_file', 'policy'):
         path = values.get(name)
-        if path and not Path(path).is_file():
-            raise InvalidInput(f'launch argument {name}', value=path, limit='no such file')
+        require(
+            not path or Path(path).is_file(),
+            f'launch argument {name}',
+            value=path,
+            limit='no such file',
+        )
     if values.get('policy'):
         values['policy'] = str(Path(values['policy']).resolve())
         values['controller'] = values['controller'] or 'policy'
@@ -338,10 +342,10 @@ def _read(argument: LaunchArgument, text: str) -> Any:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value >= 0.0):
-        raise InvalidInput(
-            f'launch argument {argument.name}',
-            value=text,
-            limit='must be a finite number, not negative',
-        )
+    require(
+        math.isfinite(value) and value >= 0.0,
+        f'launch argument {argument.name}',
+        value=text,
+        limit='must be a finite number, not negative',
+    )
     return value

@@ -15,10 +15,8 @@ from walking_control.controllers.curve_tracking.controller import build_pieces, 
 from walking_control.controllers.curve_tracking.observation import observe
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
-from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import Terms
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.support.compiled import make_terms
+from walking_control.exceptions import IncompatibleController, require
+from walking_control.models import Dynamics, make_terms, Terms
 from walking_control.runs import quantities
 from walking_control.runs.metrics import DEPTHS, summarize
 from walking_control.runs.result import plain
@@ -78,8 +76,12 @@ def observe_energies(
         GaitError: The robot has no gait, or another one.
     """
     robot, world = run.robot, run.world
-    if not robot.is_planar:
-        raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
+    require(
+        robot.is_planar,
+        f'energies of {robot.name}',
+        limit='need a planar robot',
+        error=IncompatibleController,
+    )
     if values is None:
         values = CurveTrackingParameters.read(
             run.settings if run.controller == 'curve_tracking' else {}

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.signals import BaseState
-from walking_control.models.urdf import parse
+from walking_control.models import BaseState, Dynamics, parse, Robot
 from walking_control.runs.result import Result
 from walking_control.runs.run import Run
 

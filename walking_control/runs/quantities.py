@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.models.actuators import GearedMotor
-from walking_control.models.floor import FloorProfile, read_profile
-from walking_control.models.robot import Robot
+from walking_control.models import FloorProfile, GearedMotor, read_profile, Robot
 from walking_control.runs.result import plain
 from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL

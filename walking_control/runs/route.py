@@ -6,10 +6,9 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
-from walking_control.exceptions import InvalidInput, ParameterError
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.exceptions import ParameterError, require
+from walking_control.models import finite, mapping, parameter, Parameters, read_yaml
 from walking_control.models.resources import route_path
-from walking_control.models.yaml_text import finite, mapping, read_yaml
 
 PUSH_TIME = 0.1  # s a push lasts
 
@@ -33,19 +32,21 @@ class SegmentParameters(Parameters, section='segments'):
 
     def check(self) -> None:
         """Refuse a push that outlasts its segment, and a stop with a velocity."""
-        if self.push and self.push_at + PUSH_TIME > self.duration:
-            raise ParameterError(
-                'parameter segments.push_at',
-                value=self.push_at,
-                limit=f'the push, which lasts {PUSH_TIME:g} s, must be over '
-                f'before the segment ({self.duration:g} s)',
-            )
-        if self.stop and (self.ahead or self.left or self.turn):
-            raise ParameterError(
-                'parameter segments.stop',
-                value=self.stop,
-                limit='a segment that stops has no velocity',
-            )
+        require(
+            not self.push or self.push_at + PUSH_TIME <= self.duration,
+            'parameter segments.push_at',
+            value=self.push_at,
+            limit=f'the push, which lasts {PUSH_TIME:g} s, must be over '
+            f'before the segment ({self.duration:g} s)',
+            error=ParameterError,
+        )
+        require(
+            not self.stop or (not self.ahead and not self.left and not self.turn),
+            'parameter segments.stop',
+            value=self.stop,
+            limit='a segment that stops has no velocity',
+            error=ParameterError,
+        )
 
 
 class Segment(NamedTuple):
@@ -109,19 +110,22 @@ def read_route(name_or_path: str | Path) -> Route:
     """
     what = f'route {name_or_path}'
     content = read_yaml(route_path(name_or_path), what)
-    if (
-        not isinstance(content, Mapping)
-        or not isinstance(content.get('segments'), list)
-        or not content['segments']
-        or set(content) - {'segments', 'noise', 'posture', 'controller'}
-    ):
-        raise InvalidInput(
-            what, limit='must hold segments, a list, and perhaps noise, controller and posture'
-        )
+    require(
+        isinstance(content, Mapping)
+        and isinstance(content.get('segments'), list)
+        and content['segments']
+        and set(content) <= {'segments', 'noise', 'posture', 'controller'},
+        what,
+        limit='must hold segments, a list, and perhaps noise, controller and posture',
+    )
     noise, controller = content.get('noise'), content.get('controller')
     for key, value in (('noise', noise), ('controller', controller)):
-        if not isinstance(value, (str, type(None))):
-            raise InvalidInput(f'{key} of {what}', value=value, limit='must be a name')
+        require(
+            isinstance(value, (str, type(None))),
+            f'{key} of {what}',
+            value=value,
+            limit='must be a name',
+        )
     posture = mapping(content.get('posture', {}), f'posture of {what}')
     values = [SegmentParameters.read(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))

@@ -10,9 +10,7 @@ import numpy as np
 
 import walking_control  # whose front door knows what comes after a run
 from walking_control.exceptions import import_optional
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import World
-from walking_control.models.signals import BaseState, Command, WalkerState
+from walking_control.models import BaseState, Command, Robot, WalkerState, World
 from walking_control.runs.route import Route
 from walking_control.safety.faults import FALL, Fault
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.scale import scale_of
+from walking_control.models import Dynamics, scale_of
 from walking_control.runs import quantities
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.result import plain, Result

@@ -13,7 +13,7 @@ import zlib
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, refusing, require
 from walking_control.runs.quantities import motors
 
 if TYPE_CHECKING:
@@ -143,12 +143,12 @@ def pick_columns(
 
     def pick(*headers: str) -> np.ndarray:
         for header in headers:
-            if header not in columns:
-                raise InvalidInput(
-                    f'run {path}',
-                    limit=f'has no column {header}, so it is no run of {robot.name}',
-                    remedy='choose another --robot',
-                )
+            require(
+                header in columns,
+                f'run {path}',
+                limit=f'has no column {header}, so it is no run of {robot.name}',
+                remedy='choose another --robot',
+            )
         rows: np.ndarray = (
             np.array([columns[header] for header in headers]).reshape(len(headers), -1).T
         )
@@ -192,30 +192,31 @@ def read_columns(path: Path) -> dict[str, np.ndarray]:
         InvalidInput: It cannot be read, or a line does not hold a number for every column.
     """
     remedy = 'give the folder of simulate --out, or its run.csv' if path.name == TABLE else None
-    try:
+    with refusing(
+        (OSError, EOFError, UnicodeDecodeError, zlib.error),
+        f'run {path}',
+        limit='cannot be read: {error}',
+        remedy=remedy,
+    ):
         with (gzip.open if path.suffix == '.gz' else open)(path, 'rt', encoding='utf-8') as file:
             lines = file.read().splitlines()
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise InvalidInput(
-            f'run {path}', limit=f'cannot be read: {error}', remedy=remedy
-        ) from error
     mark = max(',;\t', key=lines[0].count) if lines else ','
     header, *rows = csv.reader(lines or [''], delimiter=mark)
     for number, row in enumerate(rows, 2):
-        if len(row) != len(header):
-            raise InvalidInput(
-                f'run {path}, line {number}',
-                value=f'{len(row)} columns',
-                limit=f'must be {len(header)} separated by {mark!r}, as in its first line',
-                remedy='is it cut there, or separated in another way?',
-            )
-    if not rows or len(header) < 2:
-        raise InvalidInput(
-            f'run {path}',
-            value=f'{len(rows)} rows of {len(header)} columns',
-            limit='must hold columns separated by commas, semicolons or tabs',
-            remedy=remedy,
+        require(
+            len(row) == len(header),
+            f'run {path}, line {number}',
+            value=f'{len(row)} columns',
+            limit=f'must be {len(header)} separated by {mark!r}, as in its first line',
+            remedy='is it cut there, or separated in another way?',
         )
+    require(
+        rows and len(header) >= 2,
+        f'run {path}',
+        value=f'{len(rows)} rows of {len(header)} columns',
+        limit='must hold columns separated by commas, semicolons or tabs',
+        remedy=remedy,
+    )
     try:
         numbers = np.array(rows, dtype=float)
     except ValueError as error:
@@ -233,8 +234,6 @@ def read_summary(path: Path) -> dict[str, Any]:
     place = (path if path.is_dir() else path.parent) / SUMMARY
     if not place.is_file():
         return {}
-    try:
+    with refusing((OSError, ValueError), f'summary {place}', limit='cannot be read: {error}'):
         found = json.loads(place.read_text(encoding='utf-8'))
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f'summary {place}', limit=f'cannot be read: {error}') from error
     return found if isinstance(found, dict) else {}

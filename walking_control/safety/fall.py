@@ -3,9 +3,7 @@
 
 import math
 
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.signals import WalkerState
+from walking_control.models import Dynamics, Robot, WalkerState
 from walking_control.safety.parameters import SafetyParameters
 
 

@@ -3,9 +3,7 @@
 
 import numpy as np
 
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Measurement
-from walking_control.models.thermal import heating
+from walking_control.models import heating, Measurement, Robot
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
 COOLED = 1.0  # s between two samples that count at most as cooling

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.scale import scale_of
-from walking_control.models.signals import IMU
+from walking_control.models import Dynamics, IMU, scale_of
 from walking_control.safety.parameters import SafetyParameters
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the supervisor."""
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.safety.faults import BEST, EMERGENCY_STOP, KINDS, LAW_LOST, STOPS
 
@@ -205,13 +205,14 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
             ParameterError: Which parameter, and what would do.
         """
         for code, kind in KINDS.items():
-            if self.chosen(code) in STOPS and not dispensable.issuperset(kind.lost):
-                raise ParameterError(
-                    f'parameter safety.on_{code}',
-                    value=self.chosen(code),
-                    limit=f'{law} cannot stop without {", ".join(kind.lost)} on this robot',
-                    remedy='choose best',
-                )
+            require(
+                self.chosen(code) not in STOPS or dispensable.issuperset(kind.lost),
+                f'parameter safety.on_{code}',
+                value=self.chosen(code),
+                limit=f'{law} cannot stop without {", ".join(kind.lost)} on this robot',
+                remedy='choose best',
+                error=ParameterError,
+            )
             able = standby if code in LAW_LOST else stands or standby
             if self.chosen(code) in STOPS and not able:
                 name = 'emergency_stop_category' if code == EMERGENCY_STOP else f'on_{code}'

@@ -13,8 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.scale import scale_of
-from walking_control.models.signals import CONTACT, IMU, JOINTS, places_of, sensors_of
+from walking_control.models import CONTACT, IMU, JOINTS, places_of, scale_of, sensors_of
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot

@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Command, Measurement, WalkerState
+from walking_control.models import Command, Measurement, Robot, WalkerState
 from walking_control.safety.arrivals import SLOWEST_CLOCK
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import COMMAND, Fault, IMU, KINDS, STANDS

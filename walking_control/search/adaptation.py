@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import require, require_known
 from walking_control.models import load_urdf, Robot, RobotFile, step_parameters
 from walking_control.models.step_equations import spring_places
 from walking_control.search.parameters import SearchParameters
@@ -92,12 +92,12 @@ def find_adaptation(
 
 
 def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
-    if not robot.springs:
-        raise InvalidInput(
-            f'--optimise {kind}',
-            limit=f'{robot.name} has no springs',
-            remedy='list the joint in robot.springs, stiffness 0 if need be',
-        )
+    require(
+        robot.springs,
+        f'--optimise {kind}',
+        limit=f'{robot.name} has no springs',
+        remedy='list the joint in robot.springs, stiffness 0 if need be',
+    )
     place = 0 if kind == 'spring' else 1
     field, guess, most = (('stiffness', 1.0, STIFFEST), ('damping', 0.05, MOST_DAMPING))[place]
     entries: list[Entry] = []
@@ -118,29 +118,29 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
 
 def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) -> list[Entry]:
     names = values.mass_arguments.split()
-    if not names:
-        raise InvalidInput(
-            'search.mass_arguments',
-            value='',
-            limit='names no xacro argument',
-            remedy='name the masses that may change',
-        )
+    require(
+        names,
+        'search.mass_arguments',
+        value='',
+        limit='names no xacro argument',
+        remedy='name the masses that may change',
+    )
     given = robot_file.tree['robot'].get('xacro_args', {})
     entries: list[Entry] = []
     for name in names:
-        if name not in given:
-            raise InvalidInput(
-                f'mass argument {name}',
-                limit='has no value in robot.xacro_args',
-                remedy='write its present value there',
-            )
+        require(
+            name in given,
+            f'mass argument {name}',
+            limit='has no value in robot.xacro_args',
+            remedy='write its present value there',
+        )
         base = float(given[name])
-        if base < values.min_mass:
-            raise InvalidInput(
-                f'mass argument {name}',
-                value=base,
-                limit=f'is below search.min_mass, {values.min_mass:g} kg',
-            )
+        require(
+            base >= values.min_mass,
+            f'mass argument {name}',
+            value=base,
+            limit=f'is below search.min_mass, {values.min_mass:g} kg',
+        )
         column = mass_column(robot_file, name, theta)
         entries.append(
             ((f'robot.xacro_args.{name}',), base, base, values.min_mass, HEAVIEST, column)
@@ -170,8 +170,9 @@ def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarr
         return fresh
 
     column: np.ndarray = numbers(base + 1.0) - theta
-    if np.abs(numbers(base + 2.5) - theta - 2.5 * column).max() > 1e-9 or not column.any():
-        raise InvalidInput(
-            f'mass argument {name}', limit='masses, first moments and inertias must be linear in it'
-        )
+    require(
+        np.abs(numbers(base + 2.5) - theta - 2.5 * column).max() <= 1e-9 and column.any(),
+        f'mass argument {name}',
+        limit='masses, first moments and inertias must be linear in it',
+    )
     return column

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from walking_control.exceptions import NotAchieved, WalkingControlError
+from walking_control.exceptions import given, NotAchieved, require, WalkingControlError
 from walking_control.search.return_map import sorted_eigenvalues, Stride, StrideFunction
 
 FIRST, LARGEST, SMALLEST = 0.01, 0.05, 1e-6  # distances from cycle to cycle
@@ -83,9 +83,9 @@ class Continuation:
         """Return the strides from z; NotAchieved: the robot falls."""
         stride, strides = self.stride_at(float(z[-1])), [Stride(z[:-1], 0.0, 0.0)]
         for _ in range(self.times):
-            there = stride(strides[-1].x)
-            if there is None:
-                raise NotAchieved('stride', limit='the robot falls')
+            there = given(
+                stride(strides[-1].x), 'stride', limit='the robot falls', error=NotAchieved
+            )
             strides.append(there)
         return strides[1:]
 
@@ -140,8 +140,12 @@ class Continuation:
             z += (np.clip(z[-1], 0.0, 1.0) - z[-1]) / here.tangent[-1] * here.tangent
             z[-1] = round(z[-1])
         there = self.orbit(self.solve(z, here.slope, row), here.tangent)
-        if there.tangent @ here.tangent < TURN or np.linalg.norm(there.z - here.z) > 2.0 * size:
-            raise NotAchieved('cycle', limit='the next one is too far')
+        require(
+            there.tangent @ here.tangent >= TURN and np.linalg.norm(there.z - here.z) <= 2.0 * size,
+            'cycle',
+            limit='the next one is too far',
+            error=NotAchieved,
+        )
         return there
 
     def follow(self, here: Orbit) -> tuple[list[Orbit], str]:

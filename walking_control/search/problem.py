@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.models import (
     require_equal_legs,
     Robot,
@@ -230,36 +230,35 @@ def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
         InvalidInput: Level floor without a speed; fewer nodes than the degree needs; bad weights.
     """
     world, n = robot_file.values(World), len(robot_file.robot.coordinates)
-    if world.slope <= 0.0 and values.speed == 0.0:
-        raise InvalidInput(
-            'search.speed',
-            value=0.0,
-            limit='off a downhill slope the cheapest motion is to stand',
-            remedy='give --speed',
-        )
-    if 2 * values.nodes < values.degree + 2:
-        raise InvalidInput(
-            'search.nodes',
-            value=values.nodes,
-            limit=f'too few for polynomials of degree {values.degree}',
-            remedy=f'use at least {values.degree}',
-        )
-    if len(values.effort_cost) not in (0, n):
-        raise InvalidInput(
-            'search.effort_cost',
-            value=list(values.effort_cost),
-            limit=f'must hold {n} numbers, one a coordinate, or none',
-        )
+    require(
+        world.slope > 0.0 or values.speed != 0.0,
+        'search.speed',
+        value=0.0,
+        limit='off a downhill slope the cheapest motion is to stand',
+        remedy='give --speed',
+    )
+    require(
+        2 * values.nodes >= values.degree + 2,
+        'search.nodes',
+        value=values.nodes,
+        limit=f'too few for polynomials of degree {values.degree}',
+        remedy=f'use at least {values.degree}',
+    )
+    require(
+        len(values.effort_cost) in (0, n),
+        'search.effort_cost',
+        value=list(values.effort_cost),
+        limit=f'must hold {n} numbers, one a coordinate, or none',
+    )
     require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}', NEARLY)
     equations = step_equations(robot_file.robot)
-    if values.min_step_length >= 2.0 * leg_length(
-        equations, step_parameters(robot_file.robot, 9.81, 0.0)
-    ):
-        raise InvalidInput(
-            'search.min_step_length',
-            value=values.min_step_length,
-            limit='is longer than the legs reach',
-        )
+    require(
+        values.min_step_length
+        < 2.0 * leg_length(equations, step_parameters(robot_file.robot, 9.81, 0.0)),
+        'search.min_step_length',
+        value=values.min_step_length,
+        limit='is longer than the legs reach',
+    )
 
 
 def leg_length(equations: StepEquations, theta: np.ndarray) -> float:
@@ -319,12 +318,12 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
     for lock in robot.locks:
         row = lift[robot.joint_index(lock.joint)]
         places = np.flatnonzero(np.abs(row) > 1e-9)
-        if len(places) != 1 or lock.angle != 0.0:
-            raise InvalidInput(
-                f'lock of joint {lock.joint}',
-                value=lock.angle,
-                limit='must hold a coordinate of its own at zero for gait search',
-            )
+        require(
+            len(places) == 1 and lock.angle == 0.0,
+            f'lock of joint {lock.joint}',
+            value=lock.angle,
+            limit='must hold a coordinate of its own at zero for gait search',
+        )
         every.append(int(places[0]))
         if lock.foot == robot.feet[0]:
             stance.append(int(places[0]))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import NotAchieved, require
 from walking_control.models.dormand_prince import A
 
 
@@ -197,13 +197,14 @@ def find_cycles(
         if cycle is not None and cycle.length > 1e-6:
             cycles.append(cycle)
     show(1.0)
-    if not cycles:
-        raise NotAchieved(
-            'limit cycle',
-            limit=f'none found from {len(strides)} starts, of which {len(alive)} '
-            f'made a step and {min(newton_starts, len(alive))} were refined',
-            remedy='try another slope, controller or seed',
-        )
+    require(
+        cycles,
+        'limit cycle',
+        limit=f'none found from {len(strides)} starts, of which {len(alive)} '
+        f'made a step and {min(newton_starts, len(alive))} were refined',
+        remedy='try another slope, controller or seed',
+        error=NotAchieved,
+    )
     return sorted(cycles, key=lambda cycle: (not cycle.stable, cycle.period))
 
 
@@ -244,12 +245,12 @@ def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
     Raises:
         NotAchieved: Newton's method does not get there.
     """
-    if not 0.0 < slope < 0.5:
-        raise InvalidInput(
-            'slope of the simplest walking model',
-            value=slope,
-            limit='must be between 0 and 0.5 rad',
-        )
+    require(
+        0.0 < slope < 0.5,
+        'slope of the simplest walking model',
+        value=slope,
+        limit='must be between 0 and 0.5 rad',
+    )
     small = slope ** (2.0 / 3.0)
     angle, share, period = (first + change * small for first, change in (LONG if long else SHORT))
     angle *= slope ** (1.0 / 3.0)
@@ -263,13 +264,14 @@ def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
         x = x + change
         if np.abs(change).max() < 1e-15:
             break
-    if not np.abs(after - x).max() < 1e-12 or x[0] <= 0.0:
-        raise NotAchieved(
-            'gait of the simplest walking model',
-            value=slope,
-            limit='Newton finds none on this slope',
-            remedy='try 0.001 to 0.05 rad',
-        )
+    require(
+        np.abs(after - x).max() < 1e-12 and x[0] > 0.0,
+        'gait of the simplest walking model',
+        value=slope,
+        limit='Newton finds none on this slope',
+        remedy='try 0.001 to 0.05 rad',
+        error=NotAchieved,
+    )
     after, time, jacobian = _linearise(x, time, slope)
     return SimplestCycle(
         float(x[0]),

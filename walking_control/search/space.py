@@ -19,12 +19,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
 from walking_control.gaits.step_judgement import COARSE, judge_step
-from walking_control.models import floor_gravity, Robot, RobotFile, Scale, step_parameters, World
+from walking_control.models import (
+    floor_gravity,
+    heating,
+    Robot,
+    RobotFile,
+    Scale,
+    step_parameters,
+    World,
+)
 from walking_control.models.scale import hip_height
-from walking_control.models.thermal import heating
 from walking_control.search.adaptation import Adaptation, find_adaptation
 from walking_control.search.optimisation import Attempt, attempt_of
 from walking_control.search.parameters import SearchParameters
@@ -161,15 +168,19 @@ class SpaceSearch:
         Raises:
             InvalidInput: The speed is not above 0, or the slope is steeper than `STEEPEST`.
         """
-        if not 0.0 < speed < np.inf:
-            raise InvalidInput('speed of a gait in space', value=speed, limit='must be above 0 m/s')
-        if not abs(slope) <= STEEPEST:
-            raise InvalidInput(
-                'slope of a gait in space',
-                value=slope,
-                limit=f'must be within {STEEPEST:g} rad',
-                remedy='give degrees to --slope-deg and --slopes-deg',
-            )
+        require(
+            0.0 < speed < np.inf,
+            'speed of a gait in space',
+            value=speed,
+            limit='must be above 0 m/s',
+        )
+        require(
+            abs(slope) <= STEEPEST,
+            'slope of a gait in space',
+            value=slope,
+            limit=f'must be within {STEEPEST:g} rad',
+            remedy='give degrees to --slope-deg and --slopes-deg',
+        )
         robot, price = self.robot, np.ones(self.equations.n)
         told = dict(zip(robot.actuators, heating(robot).continuous(AIR).tolist()))
         borne = strength * np.array(
@@ -315,15 +326,15 @@ class SpaceSearch:
             else:
                 high[knee] = min(high[knee], -values.least_bend)
         for joint, least, most in zip(self.robot.joints, low, high, strict=True):
-            if least >= most:
-                raise InvalidInput(
-                    f'joint {joint}',
-                    value=f'from {self.robot.limits[joint].lower:g} to '
-                    f'{self.robot.limits[joint].upper:g} rad',
-                    limit=f'leaves a gait no room: it keeps {STOP:g} rad from each stop, and bends '
-                    f'knees by {values.least_bend:g} rad at least',
-                    remedy='wider limits in the description, or a smaller space_search.least_bend',
-                )
+            require(
+                least < most,
+                f'joint {joint}',
+                value=f'from {self.robot.limits[joint].lower:g} to '
+                f'{self.robot.limits[joint].upper:g} rad',
+                limit=f'leaves a gait no room: it keeps {STOP:g} rad from each stop, and bends '
+                f'knees by {values.least_bend:g} rad at least',
+                remedy='wider limits in the description, or a smaller space_search.least_bend',
+            )
         times = (
             (values.gait_time,) * 2
             if values.gait_time > 0.0
@@ -417,10 +428,10 @@ def sole_size(robot_file: RobotFile) -> tuple[float, float]:
     """
     section = robot_file.sections.get('stepping', {})
     length, width = (float(section.get(name, 0.0)) for name in ('sole_length', 'sole_width'))
-    if min(length, width) <= 0.0:
-        raise InvalidInput(
-            'stepping.sole_length, stepping.sole_width',
-            value=(length, width),
-            limit='must be the size of the soles for a gait in space',
-        )
+    require(
+        min(length, width) > 0.0,
+        'stepping.sole_length, stepping.sole_width',
+        value=(length, width),
+        limit='must be the size of the soles for a gait in space',
+    )
     return length, width

@@ -5,8 +5,7 @@ import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import lobatto
-from walking_control.models import SpaceEquations
-from walking_control.models.step_equations import REFLECTION
+from walking_control.models import REFLECTION, SpaceEquations
 from walking_control.search.blocks import Block, Column, make_block, Rows, selection, Shape
 
 TASK = (

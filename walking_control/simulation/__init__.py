@@ -1,2 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants that play the robot, and the loop that walks one."""
+
+from walking_control.door import open_door
+
+# module -> the names in it that many need
+_PUBLIC, __all__, __getattr__ = open_door(
+    __name__,
+    {
+        'disturbance': 'Disturbance How plan_disturbances Touchdowns',
+        'engine': 'Engine Feature Forces Truth',
+        'guide': 'Guide planned_pushes',
+        'injection': 'Injection SENSOR_FAULTS',
+        'mujoco': 'import_mujoco',
+        'parameters': 'CompliantParameters FLOORS RigidParameters',
+        'plant': 'Plant',
+        'registry': 'choose_parts make_fast_plant make_plant',
+        'rigid.compiled': 'make_walker Walker',
+        'rigid.engine': 'FloorChange',
+        'sensors': 'has_errors SensorParameters',
+        'simulate': 'run_plant',
+        'stepped': 'SteppedEngine',
+        'terrain': 'Change profile_of',
+    },
+)

@@ -19,7 +19,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.simulation.engine import Engine, Forces
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ def parse_disturbance(text: str) -> Disturbance:
         how = how._replace(phase=float(f'0{part}'))
     elif unit is not None:
         at = _number(other)
-        if not at >= 0.0:
-            raise InvalidInput(
-                f'time or place of the disturbance {text}',
-                value=other,
-                limit='must be a number from 0',
-            )
+        require(
+            at >= 0.0,
+            f'time or place of the disturbance {text}',
+            value=other,
+            limit='must be a number from 0',
+        )
         how = how._replace(time=at) if unit == 's' else how._replace(place=at)
     for detail in details:
         how = _with_detail(how, detail, text)
@@ -363,45 +363,45 @@ def make_push(engine: Engine, impulse: float, step: int, how: How) -> Push:
     Raises:
         InvalidInput: It comes at a place or too early, on no link, or is too short.
     """
-    if how.place is not None:
-        raise InvalidInput(
-            'place of a push',
-            value=how.place,
-            limit='pushes come at a touchdown or a time',
-            remedy='for example push=0.5@12.25 or push=0.5@4.5s',
-        )
-    if how.phase > 0.0 and step < FIRST_WITH_PHASE:
-        raise InvalidInput(
-            'touchdown of the push',
-            value=step + how.phase,
-            limit=f'a part of a step is told by the two before: must be from {FIRST_WITH_PHASE}',
-        )
+    require(
+        how.place is None,
+        'place of a push',
+        value=how.place,
+        limit='pushes come at a touchdown or a time',
+        remedy='for example push=0.5@12.25 or push=0.5@4.5s',
+    )
+    require(
+        how.phase <= 0.0 or step >= FIRST_WITH_PHASE,
+        'touchdown of the push',
+        value=step + how.phase,
+        limit=f'a part of a step is told by the two before: must be from {FIRST_WITH_PHASE}',
+    )
     base, timestep = engine.robot.base_link, engine.resolution
     link = how.link or base
     index = engine.link_index(link)
-    if index < 0 and link != base:
-        raise InvalidInput(
-            'link of the push',
-            value=link,
-            limit=f'is none of {engine.robot.name}',
-            remedy='leave it out to push the base, or take a link of the URDF',
-        )
+    require(
+        index >= 0 or link == base,
+        'link of the push',
+        value=link,
+        limit=f'is none of {engine.robot.name}',
+        remedy='leave it out to push the base, or take a link of the URDF',
+    )
     duration = engine.push_duration if how.duration is None else how.duration
     if timestep > 0.0:
         steps = round(duration / timestep)
-        if duration > 0.0 and steps < 1:
-            raise InvalidInput(
-                'duration of the push',
-                value=duration,
-                limit=f'is shorter than the timestep of the plant ({timestep:g} s)',
-                remedy='give duration=0: at once',
-            )
-        duration = steps * timestep
-    if duration == 0.0 and link != base:
-        raise InvalidInput(
-            'link of the push',
-            value=link,
-            limit='a push at once is of the base',
-            remedy='give a duration above 0',
+        require(
+            duration <= 0.0 or steps >= 1,
+            'duration of the push',
+            value=duration,
+            limit=f'is shorter than the timestep of the plant ({timestep:g} s)',
+            remedy='give duration=0: at once',
         )
+        duration = steps * timestep
+    require(
+        duration != 0.0 or link == base,
+        'link of the push',
+        value=link,
+        limit='a push at once is of the base',
+        remedy='give a duration above 0',
+    )
     return Push(impulse, how.direction, duration, index, step, how.phase, how.time or 0.0)

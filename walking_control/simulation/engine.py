@@ -20,6 +20,7 @@ import numpy as np
 
 from walking_control.models import (
     BaseState,
+    choose_or_make,
     Dynamics,
     GearedMotor,
     Measurement,
@@ -28,7 +29,6 @@ from walking_control.models import (
     Start,
     World,
 )
-from walking_control.models.registry import choose_or_make
 
 
 class Feature(Enum):

@@ -13,10 +13,16 @@ base does not turn (see `models.step_equations`).
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.gaits.gait import Gait
-from walking_control.models import Dynamics, project_velocity, Robot, RobotFile, World
-from walking_control.models.contact import constraint_forces
+from walking_control.models import (
+    constraint_forces,
+    Dynamics,
+    project_velocity,
+    Robot,
+    RobotFile,
+    World,
+)
 from walking_control.models.friction import FADE, passive_torques
 
 LATE = 0.5  # share of the gait's period before which a foot near the floor does not touch down
@@ -35,13 +41,14 @@ class _Pinned:
         self.spread = np.vstack((np.zeros((base, len(lift))), lift))
         self.gather = np.hstack((np.zeros((len(lift), base)), robot.supports[self.stance]))
         self._base = slice(base)
-        if robot.has_gear_losses:
-            raise IncompatiblePlant(
-                f'pinned step of {robot.name}',
-                value='efficiency below 1',
-                limit='drives coordinates, not motors',
-                remedy='set the efficiency of its gears to 1',
-            )
+        require(
+            not robot.has_gear_losses,
+            f'pinned step of {robot.name}',
+            value='efficiency below 1',
+            limit='drives coordinates, not motors',
+            remedy='set the efficiency of its gears to 1',
+            error=IncompatiblePlant,
+        )
 
     def torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces on the minimal coordinates a motion takes.

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, require_known
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, require, require_known
 from walking_control.models import (
     Command,
     drive_kinds,
+    Drives,
     IMU,
+    lagging,
     Measurement,
     Robot,
     Sensor,
     sensors_of,
     Start,
 )
-from walking_control.models.actuators import lagging
-from walking_control.models.drives import Drives
 from walking_control.models.floor import STEEPEST
 from walking_control.simulation.disturbance import (
     along_floor,
@@ -314,17 +314,21 @@ class Plant:
         disturbance = Disturbance(kind, size, step, how)
         require_known(kind, KINDS, 'disturbance', value=kind)
         largest, unit = LARGEST.get(kind, (math.inf, ''))
-        if not math.isfinite(size) or abs(size) > largest:
-            raise InvalidInput(
-                f'size of {kind}',
-                value=size,
-                limit='must be finite'
-                if largest == math.inf
-                else f'must be from {-largest:g} to {largest:g} {unit}',
-            )
+        require(
+            math.isfinite(size) and abs(size) <= largest,
+            f'size of {kind}',
+            value=size,
+            limit='must be finite'
+            if largest == math.inf
+            else f'must be from {-largest:g} to {largest:g} {unit}',
+        )
         last = self.engine.last_step
-        if how.time is None and how.place is None and not 1 <= step <= last:
-            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
+        require(
+            how.time is not None or how.place is not None or 1 <= step <= last,
+            'step of the disturbance',
+            value=step,
+            limit=f'must be 1 to {last}',
+        )
         if kind in PUSHES:
             self._plan_push(disturbance)
         else:
@@ -347,36 +351,38 @@ class Plant:
         kind, size, step, how = planned
         drop = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}[kind]
         tilt = size if kind == 'slope_change' else 0.0
-        if self.world.floor_places:
-            raise InvalidInput(
-                'disturbance',
-                value=kind,
-                limit='the floor is given by heights already',
-                remedy='put it into world.floor_heights',
-            )
-        if how not in (PLAIN, PLAIN._replace(place=how.place)):
-            raise InvalidInput(
-                'disturbance',
-                value=str(planned),
-                limit='floors change at a touchdown or at a place, and nothing else is asked',
-                remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m',
-            )
+        require(
+            not self.world.floor_places,
+            'disturbance',
+            value=kind,
+            limit='the floor is given by heights already',
+            remedy='put it into world.floor_heights',
+        )
+        require(
+            how in (PLAIN, PLAIN._replace(place=how.place)),
+            'disturbance',
+            value=str(planned),
+            limit='floors change at a touchdown or at a place, and nothing else is asked',
+            remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m',
+        )
         tilted = sum(other.size for other in self.disturbances if other.kind == 'slope_change')
-        if abs(tilted + tilt) > STEEPEST:
-            raise InvalidInput(
-                'slope_change', value=size, limit=f'floors lean by at most {STEEPEST:g} rad'
-            )
-        if any(
-            (other.how.place is None) != (how.place is None)
-            for other in self.disturbances
-            if other.kind not in PUSHES
-        ):
-            raise InvalidInput(
-                'disturbance',
-                value=kind,
-                limit='changes of the floor at touchdowns and at places do not mix',
-                remedy='give all with @...m',
-            )
+        require(
+            abs(tilted + tilt) <= STEEPEST,
+            'slope_change',
+            value=size,
+            limit=f'floors lean by at most {STEEPEST:g} rad',
+        )
+        require(
+            all(
+                (other.how.place is None) == (how.place is None)
+                for other in self.disturbances
+                if other.kind not in PUSHES
+            ),
+            'disturbance',
+            value=kind,
+            limit='changes of the floor at touchdowns and at places do not mix',
+            remedy='give all with @...m',
+        )
         self._require(
             {
                 (True, True): Feature.TILTS,
@@ -395,12 +401,13 @@ class Plant:
 
     def _require_backlash(self) -> None:
         """Refuse an engine whose joints have no play."""
-        if not self.engine.has_backlash:
-            raise IncompatiblePlant(
-                f'backlash of {self.robot.name} on plant {self.name}',
-                limit='its joints have no play',
-                remedy='take plant mujoco, or leave backlash away',
-            )
+        require(
+            self.engine.has_backlash,
+            f'backlash of {self.robot.name} on plant {self.name}',
+            limit='its joints have no play',
+            remedy='take plant mujoco, or leave backlash away',
+            error=IncompatiblePlant,
+        )
 
     def _require(self, feature: Feature, asked: object) -> None:
         """Refuse what the engine lacks, with its reason."""

@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.exceptions import InvalidInput, ParameterError, require
 from walking_control.models import IMU, JOINTS, LOCKS, parameter, Parameters, read_yaml, sensors_of
 from walking_control.models.resources import noise_path
 
@@ -121,13 +121,14 @@ class SensorParameters(Parameters, section='sensors'):
         """Refuse a jitter that exceeds its delay."""
         for kind in ('measurement', 'command'):
             delay, jitter = (getattr(self, f'{kind}_{part}') for part in ('delay', 'jitter'))
-            if jitter > delay:
-                raise ParameterError(
-                    f'parameter sensors.{kind}_jitter',
-                    value=jitter,
-                    limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
-                    'nothing arrives before it is sent',
-                )
+            require(
+                jitter <= delay,
+                f'parameter sensors.{kind}_jitter',
+                value=jitter,
+                limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
+                'nothing arrives before it is sent',
+                error=ParameterError,
+            )
 
 
 EARLY = 1e-9  # s: stamps are rounded; a hair early counts
@@ -168,12 +169,13 @@ class Sensors:
 
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
         feet = len(robot.foot_sensors)
-        if values.stuck_foot > feet:
-            raise ParameterError(
-                'parameter sensors.stuck_foot',
-                value=values.stuck_foot,
-                limit=f'{robot.name} has {feet} feet with a sensor',
-            )
+        require(
+            values.stuck_foot <= feet,
+            'parameter sensors.stuck_foot',
+            value=values.stuck_foot,
+            limit=f'{robot.name} has {feet} feet with a sensor',
+            error=ParameterError,
+        )
         scaled = {
             name: values.scale * getattr(values, name)
             for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')
@@ -331,8 +333,11 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     path = noise_path(name_or_path)
     what = f'noise preset {name_or_path}'
     values = read_yaml(path, what)
-    if not isinstance(values, Mapping):
-        raise InvalidInput(what, limit='must be a list of parameters of sensors, name: value')
+    require(
+        isinstance(values, Mapping),
+        what,
+        limit='must be a list of parameters of sensors, name: value',
+    )
     if OWN in values:
         raise InvalidInput(
             f'{OWN} in {what}',

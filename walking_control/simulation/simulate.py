@@ -7,17 +7,27 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
-from walking_control.models import Choice, Command, Measurement, Reference, RobotFile, Start
-from walking_control.models.signals import whole_nanoseconds
+from walking_control.models import (
+    Choice,
+    Command,
+    Measurement,
+    Reference,
+    RobotFile,
+    Start,
+    whole_nanoseconds,
+)
 from walking_control.operation import Patience
-from walking_control.runs.route import Route
-from walking_control.runs.run import Recorder, Run
-from walking_control.safety.faults import FALL, Fault
-from walking_control.safety.steering import Steering
-from walking_control.simulation.disturbance import Disturbance, plan_disturbances
-from walking_control.simulation.guide import Guide, planned_pushes
-from walking_control.simulation.plant import Plant
-from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.runs import Recorder, Route, Run
+from walking_control.safety import FALL, Fault, Steering
+from walking_control.simulation import (
+    choose_parts,
+    Disturbance,
+    Guide,
+    make_plant,
+    plan_disturbances,
+    planned_pushes,
+    Plant,
+)
 
 # what a law may raise in a state it has no answer to; other errors are mistakes in the program
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)

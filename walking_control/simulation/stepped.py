@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.models import Dynamics, read_profile, Robot, Start, World
 from walking_control.simulation.engine import Engine, Feature
 from walking_control.simulation.terrain import Change, LATEST, lay_floor, lay_profile, Levels, Piece
@@ -30,12 +30,13 @@ class SteppedEngine(Engine):
     last_step = LATEST - 2
 
     def __init__(self, robot: Robot, world: World, values: Any) -> None:
-        if robot.servos or robot.virtual_efforts:
-            raise IncompatiblePlant(
-                f'plant {self.name} on {robot.name}',
-                value=', '.join((*robot.servos, *robot.virtual_efforts)),
-                limit='offered by plant rigid alone',
-            )
+        require(
+            not robot.servos and not robot.virtual_efforts,
+            f'plant {self.name} on {robot.name}',
+            value=', '.join((*robot.servos, *robot.virtual_efforts)),
+            limit='offered by plant rigid alone',
+            error=IncompatiblePlant,
+        )
         super().__init__(robot, world, values)
         self.resolution = values.timestep
         in_space = 1 in robot.base.axes

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import Command, Measurement, Robot
 from walking_control.simulation.sensors import SensorParameters, Sensors
 
@@ -133,11 +133,12 @@ def check_delays(values: SensorParameters, timeout: float) -> None:
     kinds.append(('contact_delay', values.contact_delay))
     kinds.append(('measurement_delay', sum(longest for _, longest in kinds[:2])))
     for name, longest in kinds:
-        if longest > timeout:
-            raise ParameterError(
-                f'parameter sensors.{name}',
-                value=getattr(values, name),
-                limit=f'{longest:g} s with jitter and all on the way is longer than '
-                f'safety.state_timeout ({timeout:g} s) allows',
-                remedy='lower it, or raise safety.state_timeout',
-            )
+        require(
+            longest <= timeout,
+            f'parameter sensors.{name}',
+            value=getattr(values, name),
+            limit=f'{longest:g} s with jitter and all on the way is longer than '
+            f'safety.state_timeout ({timeout:g} s) allows',
+            remedy='lower it, or raise safety.state_timeout',
+            error=ParameterError,
+        )

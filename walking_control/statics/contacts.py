@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 
 # The limits; where several are short, the one further down is named first.
 MAX_FORCE, LEAST_FORCE, TORQUE, TORSION, FRICTION, CENTRE_OF_PRESSURE, UNILATERAL = LIMITS = (
@@ -130,46 +130,48 @@ class Contact:
             'twist',
         ):
             value = getattr(self, name)
-            if value is not None and not value >= 0.0:
-                raise InvalidInput(
-                    f'{name} of contact {self.frame}', value=value, limit='must not be negative'
+            require(
+                value is None or value >= 0.0,
+                f'{name} of contact {self.frame}',
+                value=value,
+                limit='must not be negative',
+            )
+        require(
+            (self.length > 0.0) == (self.width > 0.0),
+            f'sole of contact {self.frame}',
+            value=(self.length, self.width),
+            limit='length and width must both be positive, or both 0 (a point)',
+        )
+        require(
+            self.min_force <= self.max_force,
+            f'min_force of contact {self.frame}',
+            value=self.min_force,
+            limit=f'must not be above its max_force ({self.max_force:g} N)',
+        )
+        require(
+            all(
+                math.isfinite(v)
+                for v in (
+                    *self.offset,
+                    self.length,
+                    self.width,
+                    self.friction,
+                    self.min_force,
+                    self.adhesion,
+                    self.shear,
+                    self.twist,
                 )
-        if (self.length > 0.0) != (self.width > 0.0):
-            raise InvalidInput(
-                f'sole of contact {self.frame}',
-                value=(self.length, self.width),
-                limit='length and width must both be positive, or both 0 (a point)',
-            )
-        if not self.min_force <= self.max_force:
-            raise InvalidInput(
-                f'min_force of contact {self.frame}',
-                value=self.min_force,
-                limit=f'must not be above its max_force ({self.max_force:g} N)',
-            )
-        if not all(
-            math.isfinite(v)
-            for v in (
-                *self.offset,
-                self.length,
-                self.width,
-                self.friction,
-                self.min_force,
-                self.adhesion,
-                self.shear,
-                self.twist,
-            )
-        ):
-            raise InvalidInput(
-                f'contact {self.frame}',
-                limit='sizes, friction, forces and offset '
-                'must be finite; only max_force may be without bound',
-            )
-        if self.rotation is not None and not abs(math.hypot(*self.rotation) - 1.0) <= 1e-3:
-            raise InvalidInput(
-                f'rotation of contact {self.frame}',
-                value=self.rotation,
-                limit='must be a unit quaternion (xyzw)',
-            )
+            ),
+            f'contact {self.frame}',
+            limit='sizes, friction, forces and offset '
+            'must be finite; only max_force may be without bound',
+        )
+        require(
+            self.rotation is None or abs(math.hypot(*self.rotation) - 1.0) <= 1e-3,
+            f'rotation of contact {self.frame}',
+            value=self.rotation,
+            limit='must be a unit quaternion (xyzw)',
+        )
 
     @property
     def is_point(self) -> bool:

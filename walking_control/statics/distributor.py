@@ -23,6 +23,7 @@ from walking_control.exceptions import (
     InvalidInput,
     MeasurementError,
     ParameterError,
+    require,
     require_known,
     UrdfError,
 )
@@ -364,15 +365,19 @@ def _by_name(contacts: Mapping[str, Contact] | Sequence[Contact]) -> dict[str, C
         else {getattr(contact, 'frame', repr(contact)): contact for contact in contacts}
     )
     for name, contact in named.items():
-        if not isinstance(contact, Contact):
-            raise InvalidInput(f'contact {name}', value=contact, limit='must be a Contact')
-    if len(named) < len(contacts):
-        raise InvalidInput(
-            'contacts',
-            value=[contact.frame for contact in named.values()],
-            limit='several share a frame',
-            remedy='give a mapping of names to contacts',
+        require(
+            isinstance(contact, Contact),
+            f'contact {name}',
+            value=contact,
+            limit='must be a Contact',
         )
+    require(
+        len(named) >= len(contacts),
+        'contacts',
+        value=[contact.frame for contact in named.values()],
+        limit='several share a frame',
+        remedy='give a mapping of names to contacts',
+    )
     return named
 
 
@@ -417,10 +422,7 @@ def _by_joint(
             f'{what} of joint {joint}',
             limit=f'is not a moving joint of {dynamics.robot.name}',
         )
-        if not value >= 0.0:
-            raise InvalidInput(
-                f'{what} of joint {joint}', value=value, limit='must not be negative'
-            )
+        require(value >= 0.0, f'{what} of joint {joint}', value=value, limit='must not be negative')
         array[dynamics.joints.index(joint)] = value
     return array
 

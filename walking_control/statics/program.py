@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.models import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import (
@@ -66,8 +66,7 @@ class StaticProgram:
         self.tolerance = LIMIT_TOLERANCE * dynamics.weight
         self.equality_tolerance = EQUALITY_TOLERANCE * max(1.0, dynamics.weight)
         self.is_few_points = len(contacts) < 3 and all(c.is_point for c in contacts.values())
-        if not contacts:
-            raise InvalidInput('support', value=list(contacts), limit='needs a contact')
+        require(contacts, 'support', value=list(contacts), limit='needs a contact')
         self._loaded = loaded_joints(dynamics, frames)
         self._columns = ROOT + self._loaded
         self._limited = np.flatnonzero(np.isfinite(effort_limits[self._loaded]))

@@ -13,21 +13,25 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw, Controller
+from walking_control.controllers import (
+    ArrayLaw,
+    Controller,
+    CurveTrackingParameters,
+    find_hip,
+    KneeLocks,
+    make_compensation,
+    make_limits,
+)
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.control_period import check_period
-from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import (
     Field,
     join_curves,
     make_field,
     reach_on,
 )
-from walking_control.controllers.hip_switching import find_hip
-from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.limits.efforts import make_compensation, make_limits
-from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.exceptions import IncompatibleController, ParameterError, require
 from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
 from walking_control.models import (
@@ -58,11 +62,12 @@ def require_walker(robot: Robot, controller: str) -> None:
         robot: The `Robot`.
         controller: Name of the law, for the message.
     """
-    if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
-        raise IncompatibleController(
-            f'controller {controller} on {robot.name}',
-            limit='needs a planar walker on two feet with a motor',
-        )
+    require(
+        robot.is_planar and len(robot.feet) == 2 and robot.efforts,
+        f'controller {controller} on {robot.name}',
+        limit='needs a planar walker on two feet with a motor',
+        error=IncompatibleController,
+    )
 
 
 def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
@@ -83,12 +88,13 @@ def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
         weights: Of the coordinates, 1; empty: all ones.
         n: Number of coordinates.
     """
-    if weights and len(weights) != n:
-        raise ParameterError(
-            'parameter curve_tracking.metric',
-            value=list(weights),
-            limit=f'must hold {n} weights, one per coordinate, or none',
-        )
+    require(
+        not weights or len(weights) == n,
+        'parameter curve_tracking.metric',
+        value=list(weights),
+        limit=f'must hold {n} weights, one per coordinate, or none',
+        error=ParameterError,
+    )
     return np.diag(weights) if weights else np.eye(n)
 
 
@@ -112,12 +118,13 @@ def build_tracker(
         IncompatibleController: Springs or dampers, which the energy of the law does not know.
         ParameterError: A gain too fast for the rate, see `control_period`.
     """
-    if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
-        raise IncompatibleController(
-            f'controller curve_tracking on {robot.name}',
-            value=sorted(robot.springs),
-            limit='does not know the energy of joint springs yet',
-        )
+    require(
+        all(not spring.stiffness and not spring.damping for spring in robot.springs.values()),
+        f'controller curve_tracking on {robot.name}',
+        value=sorted(robot.springs),
+        limit='does not know the energy of joint springs yet',
+        error=IncompatibleController,
+    )
     part = gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
@@ -280,12 +287,13 @@ def build_pieces(
                 for row in np.flatnonzero(rows[:, 1 + robot.joint_index(lock.joint)])
                 if np.count_nonzero(rows[row]) == 1
             ]
-            if len(alone) != 1:
-                raise IncompatibleController(
-                    f'controller curve_tracking on {robot.name}',
-                    value=lock.joint,
-                    limit='a locked joint must be a minimal coordinate',
-                )
+            require(
+                len(alone) == 1,
+                f'controller curve_tracking on {robot.name}',
+                value=lock.joint,
+                limit='a locked joint must be a minimal coordinate',
+                error=IncompatibleController,
+            )
             held[i, k] = alone[0]
     return pieces, masks, held
 

@@ -2,7 +2,7 @@
 """The parameters of curve tracking."""
 
 from walking_control.controllers.parameters import FootParameters, KneeParameters, LossParameters
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import parameter
 
 SMALLEST = 1e-9
@@ -151,10 +151,11 @@ class CurveTrackingParameters(
 
     def check(self) -> None:
         """Refuse a tank that is fuller than it can be."""
-        if self.tank_initial > self.tank_capacity:
-            raise ParameterError(
-                'parameter curve_tracking.tank_initial',
-                value=self.tank_initial,
-                limit=f'must be at most tank_capacity, {self.tank_capacity:g} J',
-                remedy='lower it or raise tank_capacity',
-            )
+        require(
+            self.tank_initial <= self.tank_capacity,
+            'parameter curve_tracking.tank_initial',
+            value=self.tank_initial,
+            limit=f'must be at most tank_capacity, {self.tank_capacity:g} J',
+            remedy='lower it or raise tank_capacity',
+            error=ParameterError,
+        )

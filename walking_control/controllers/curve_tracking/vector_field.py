@@ -23,7 +23,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.gaits.curve import closest_point, Curve, evaluate, make_curve, nearest_knot
 from walking_control.models import array_function, form
 
@@ -93,15 +93,14 @@ def make_field(
     end = min(end, time[-1])
     if kind == 'closest':
         return Field(CLOSEST, curve, attraction, np.zeros(15), 0.0, 1.0, ahead, end)
-    if kind != 'surface':
-        raise InvalidInput('field', value=kind, limit='must be closest or surface')
-    if curve.metric.shape[0] != 2:
-        raise InvalidInput(
-            'field surface',
-            value=curve.metric.shape[0],
-            limit='is defined for two coordinates',
-            remedy='choose field closest',
-        )
+    require(kind == 'surface', 'field', value=kind, limit='must be closest or surface')
+    require(
+        curve.metric.shape[0] == 2,
+        'field surface',
+        value=curve.metric.shape[0],
+        limit='is defined for two coordinates',
+        remedy='choose field closest',
+    )
     coefficients, angles = fit_surface(curve, attraction, offset)
     middle, half = 0.5 * (angles.max() + angles.min()), 0.5 * np.ptp(angles)
     return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi, ahead, end)

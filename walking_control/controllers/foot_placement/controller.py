@@ -19,7 +19,7 @@ from walking_control.controllers.foot_placement.parameters import (
     PushOffParameters,
     WalkParameters,
 )
-from walking_control.exceptions import IncompatibleController, InvalidInput
+from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import (
     Base,
     Command,
@@ -82,13 +82,13 @@ class FootPlacement(Controller):
             floor_gravity(gravity, 0.0),
             length,
         )
-        if count < 2:
-            raise InvalidInput(
-                f'steps of {self.name}',
-                value=values.longest_step,
-                limit='no cycle with this pitch, roll and longest_step',
-                remedy='take a larger roll or a shorter longest_step',
-            )
+        require(
+            count >= 2,
+            f'steps of {self.name}',
+            value=values.longest_step,
+            limit='no cycle with this pitch, roll and longest_step',
+            remedy='take a larger roll or a shorter longest_step',
+        )
         return NominalSteps(*(column[:count].copy() for column in steps))
 
     def _make_data(self, values: WalkParameters) -> law.PlacementData:
@@ -287,10 +287,11 @@ def require_placeable(robot: Robot, controller: str) -> None:
             np.count_nonzero(row) == 1 and robot.joints[int(np.argmax(np.abs(row)))] in robot.servos
             for row in rows
         )
-    if not fits:
-        raise IncompatibleController(
-            f'controller {controller} on {robot.name}',
-            limit='needs a base that does not turn and '
-            'two straight legs whose pitch and roll are servos',
-            remedy='choose another controller',
-        )
+    require(
+        fits,
+        f'controller {controller} on {robot.name}',
+        limit='needs a base that does not turn and '
+        'two straight legs whose pitch and roll are servos',
+        remedy='choose another controller',
+        error=IncompatibleController,
+    )

@@ -2,7 +2,7 @@
 """The parameters of foot placement and push-off."""
 
 from walking_control.controllers.parameters import LawParameters
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import parameter
 
 
@@ -81,16 +81,20 @@ class WalkParameters(LawParameters):
     def check(self) -> None:
         """Refuse schedules that do not fit together."""
         for name in ('speed_schedule', 'heading_schedule', 'lateral_schedule'):
-            if len(getattr(self, name)) not in (1, len(self.schedule)):
-                raise ParameterError(
-                    f'parameter {name}',
-                    value=list(getattr(self, name)),
-                    limit=f'must have 1 entry or {len(self.schedule)}, as many as schedule',
-                )
-        if any(b < a for a, b in zip(self.schedule, self.schedule[1:])):
-            raise ParameterError(
-                'parameter schedule', value=list(self.schedule), limit='must not fall'
+            require(
+                len(getattr(self, name)) in (1, len(self.schedule)),
+                f'parameter {name}',
+                value=list(getattr(self, name)),
+                limit=f'must have 1 entry or {len(self.schedule)}, as many as schedule',
+                error=ParameterError,
             )
+        require(
+            all(b >= a for a, b in zip(self.schedule, self.schedule[1:])),
+            'parameter schedule',
+            value=list(self.schedule),
+            limit='must not fall',
+            error=ParameterError,
+        )
 
 
 class FootPlacementParameters(WalkParameters, section='foot_placement'):
@@ -143,13 +147,14 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
 
     def check(self) -> None:
         """Refuse ranges and schedules that do not fit."""
-        if not self.least_roll <= self.roll <= self.largest_roll:
-            raise ParameterError(
-                'parameter foot_placement.roll',
-                value=self.roll,
-                limit=f'must be from least_roll ({self.least_roll:g}) to '
-                f'largest_roll ({self.largest_roll:g})',
-            )
+        require(
+            self.least_roll <= self.roll <= self.largest_roll,
+            'parameter foot_placement.roll',
+            value=self.roll,
+            limit=f'must be from least_roll ({self.least_roll:g}) to '
+            f'largest_roll ({self.largest_roll:g})',
+            error=ParameterError,
+        )
         super().check()
 
 

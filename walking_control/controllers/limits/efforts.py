@@ -39,12 +39,12 @@ from walking_control.models import (
     friction_torque,
     gear_table,
     inner,
+    Mechanics,
     solve_spd,
     SupportDynamics,
     VISCOUS,
 )
 from walking_control.models.friction import ARMATURE, entering_torque
-from walking_control.models.support.dynamics import Mechanics
 
 OFF, SCALE, PROJECT = 0, 1, 2
 

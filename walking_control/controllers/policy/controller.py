@@ -21,11 +21,9 @@ from walking_control.controllers.policy.description import (
 )
 from walking_control.controllers.policy.network import load_network
 from walking_control.controllers.policy.parameters import PolicyParameters
-from walking_control.exceptions import IncompatibleController, InvalidInput
+from walking_control.exceptions import IncompatibleController, InvalidInput, require
+from walking_control.models import Command, Reference, Robot, RobotFile, WalkerState, World
 from walking_control.models.drive_kinds import KINDS
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
 
 STILL = 0.01  # m/s and rad/s: a command below it is one to stand
 
@@ -109,10 +107,12 @@ class Policy(Controller):
     values: PolicyParameters
 
     def __init__(self, robot_file: RobotFile, values: PolicyParameters) -> None:
-        if not values.file:
-            raise InvalidInput(
-                'parameter policy.file', limit='is empty', remedy='--policy FILE names the network'
-            )
+        require(
+            values.file,
+            'parameter policy.file',
+            limit='is empty',
+            remedy='--policy FILE names the network',
+        )
         file = Path(values.file)
         self._network = load_network(file)
         robot, world = robot_file.robot, robot_file.values(World)
@@ -142,13 +142,13 @@ class Policy(Controller):
 
     def _check_network(self, file: Path) -> None:
         told, network = self.description, self._network
-        if told.rate > self.values.rate:
-            raise InvalidInput(
-                'policy: rate',
-                value=told.rate,
-                limit=f'must not be above policy.rate, {self.values.rate:g} Hz',
-                remedy='--set policy.rate=... raises it; most networks are asked at 50 Hz',
-            )
+        require(
+            told.rate <= self.values.rate,
+            'policy: rate',
+            value=told.rate,
+            limit=f'must not be above policy.rate, {self.values.rate:g} Hz',
+            remedy='--set policy.rate=... raises it; most networks are asked at 50 Hz',
+        )
         terms = ', '.join(f'{term.name} {told.count(term)}' for term in told.terms)
         self._compare(f'observation of {file}: {terms}', told.size, network.size() or told.size)
         try:
@@ -161,47 +161,49 @@ class Policy(Controller):
                 remedy="compare with the policy's own deployment",
             ) from error
         self._compare(f'joints of {file}', len(told.joints.names), outputs)
-        if duration > 1.0 / told.rate:
-            raise InvalidInput(
-                f'policy {file}',
-                value=f'{1e3 * duration:.1f} ms an answer',
-                limit=f'asked every {1e3 / told.rate:.1f} ms',
-                remedy='a faster machine, or a smaller network',
-            )
+        require(
+            duration <= 1.0 / told.rate,
+            f'policy {file}',
+            value=f'{1e3 * duration:.1f} ms an answer',
+            limit=f'asked every {1e3 / told.rate:.1f} ms',
+            remedy='a faster machine, or a smaller network',
+        )
 
     @staticmethod
     def _compare(what: str, ours: int, its: int) -> None:
         """Refuse a count that is not the network's."""
-        if ours != its:
-            raise InvalidInput(
-                what,
-                value=ours,
-                limit=f'the network has {its}',
-                remedy="compare with the policy's own deployment",
-            )
+        require(
+            ours == its,
+            what,
+            value=ours,
+            limit=f'the network has {its}',
+            remedy="compare with the policy's own deployment",
+        )
 
     def _efforts(self, robot: Robot, joints: JointGains) -> np.ndarray:
         """Return the index of each joint's effort."""
         motors = [*robot.actuators]
         for name in joints.names:
-            if name not in motors:
-                raise IncompatibleController(
-                    f'policy: joint {name}',
-                    limit=f'{robot.name} has no such motor',
-                    remedy=f'motors: {", ".join(motors)}',
-                )
+            require(
+                name in motors,
+                f'policy: joint {name}',
+                limit=f'{robot.name} has no such motor',
+                remedy=f'motors: {", ".join(motors)}',
+                error=IncompatibleController,
+            )
         return np.array([motors.index(name) for name in joints.names], dtype=int)
 
     def _check_motors(self, robot: Robot) -> None:
         moved = {*self.description.joints.names, *self.description.held.names}
         left = [name for name in robot.actuators if name not in moved]
-        if left:
-            raise IncompatibleController(
-                f'controller policy on {robot.name}',
-                value=', '.join(left),
-                limit='the policy has no action for these motors',
-                remedy="list them under 'held' in its file, with stiffness and damping",
-            )
+        require(
+            not left,
+            f'controller policy on {robot.name}',
+            value=', '.join(left),
+            limit='the policy has no action for these motors',
+            remedy="list them under 'held' in its file, with stiffness and damping",
+            error=IncompatibleController,
+        )
 
     def _start(self) -> None:
         self._network.reset()

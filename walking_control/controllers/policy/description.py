@@ -15,9 +15,8 @@ import numpy as np
 import yaml
 
 from walking_control.controllers.policy.formats import is_deployment, of_deployment, of_metadata
-from walking_control.exceptions import require_known, RobotFileError
-from walking_control.models.resources import policy_path
-from walking_control.models.yaml_text import finite, mapping, read_yaml
+from walking_control.exceptions import require, require_known, RobotFileError
+from walking_control.models import finite, mapping, policy_path, read_yaml
 
 # term -> how many numbers it has; None: one for each joint
 TERMS: dict[str, int | None] = {
@@ -221,16 +220,18 @@ def read_description(
 def _describe(told: Mapping[str, Any]) -> PolicyDescription:
     _known(told, _KEYS, 'the policy file')
     for key in ('rate', 'joints', 'observation'):
-        if key not in told:
-            raise RobotFileError(f'policy: {key}', limit='is missing')
+        require(key in told, f'policy: {key}', limit='is missing', error=RobotFileError)
     joints = _read_joints(told['joints'], told.get('action_scale', 1.0), 'joints')
     terms = tuple(_read_term(entry, len(joints.names)) for entry in _entries(told['observation']))
     limits = _numbers(told.get('limits', [1.0, 0.5, 1.0]), 3, 'policy: limits')
     standstill = told.get('standstill')
-    if standstill not in (None, *STANDSTILLS):
-        raise RobotFileError(
-            'policy: standstill', value=standstill, limit=f'must be one of {STANDSTILLS}'
-        )
+    require(
+        standstill in (None, *STANDSTILLS),
+        'policy: standstill',
+        value=standstill,
+        limit=f'must be one of {STANDSTILLS}',
+        error=RobotFileError,
+    )
     return PolicyDescription(
         finite(told['rate'], 'policy: rate', 1.0, 1000.0),
         joints,

@@ -12,7 +12,7 @@ import json
 import math
 from typing import Any
 
-from walking_control.exceptions import InvalidInput, RobotFileError
+from walking_control.exceptions import refusing, require, RobotFileError
 from walking_control.models.yaml_text import finite, mapping
 
 # the names that exporters write
@@ -47,7 +47,11 @@ def of_metadata(metadata: Mapping[str, str]) -> dict[str, Any]:
         return [each.strip() for each in text.split(',') if each.strip()]
 
     told: dict[str, Any] = {}
-    try:
+    with refusing(
+        (ValueError, TypeError, IndexError),
+        'metadata of the policy',
+        limit='cannot be read: {error}',
+    ):
         names = read('joint_names') or read('dof_names')
         if not names:
             return told
@@ -63,8 +67,6 @@ def of_metadata(metadata: Mapping[str, str]) -> dict[str, Any]:
         }
         if metadata.get('observation_names'):
             told['observation'] = [_ALIASES.get(name, name) for name in read('observation_names')]
-    except (ValueError, TypeError, IndexError) as error:
-        raise InvalidInput('metadata of the policy', limit=f'cannot be read: {error}') from error
     return told
 
 
@@ -88,23 +90,25 @@ def of_deployment(told: Mapping[str, Any], motors: Sequence[str]) -> dict[str, A
     """
     places = _list(told, 'joint_ids_map')
     for place in places:
-        if not isinstance(place, int) or not 0 <= place < len(motors):
-            raise RobotFileError(
-                'deploy.yaml: joint_ids_map',
-                value=place,
-                limit=f'the robot has the motors 0 to {len(motors) - 1}',
-                remedy='name the joints in a YAML of our own',
-            )
+        require(
+            isinstance(place, int) and 0 <= place < len(motors),
+            'deploy.yaml: joint_ids_map',
+            value=place,
+            limit=f'the robot has the motors 0 to {len(motors) - 1}',
+            remedy='name the joints in a YAML of our own',
+            error=RobotFileError,
+        )
     action = mapping(_part(told, 'actions', 'JointPositionAction'), 'deploy.yaml: actions')
     defaults, scales, offsets = (
         _numbers(rows, key, len(places))
         for rows, key in ((told, 'default_joint_pos'), (action, 'scale'), (action, 'offset'))
     )
-    if action.get('clip') or any(abs(a - b) > _SAME for a, b in zip(defaults, offsets)):
-        raise RobotFileError(
-            'deploy.yaml: actions',
-            limit='has a clip, or an offset other than default_joint_pos, which nobody reads here',
-        )
+    require(
+        not action.get('clip') and all(abs(a - b) <= _SAME for a, b in zip(defaults, offsets)),
+        'deploy.yaml: actions',
+        limit='has a clip, or an offset other than default_joint_pos, which nobody reads here',
+        error=RobotFileError,
+    )
     gains = [_numbers(told, key, 1 + max(places)) for key in ('stiffness', 'damping')]
     step = finite(told.get('step_dt'), 'deploy.yaml: step_dt', 1e-3, 1.0)
     terms: list[dict[str, Any]] = []
@@ -148,12 +152,13 @@ def _term(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     }
     if row.get('clip'):
         low, high = _numbers(row, 'clip', 2)
-        if low != -high or isinstance(scale, list):
-            raise RobotFileError(
-                f'deploy.yaml: {name}.clip',
-                value=[low, high],
-                limit='must be the same on both sides, with one scale',
-            )
+        require(
+            low == -high and not isinstance(scale, list),
+            f'deploy.yaml: {name}.clip',
+            value=[low, high],
+            limit='must be the same on both sides, with one scale',
+            error=RobotFileError,
+        )
         term['clip'] = high * abs(finite(scale, f'deploy.yaml: {name}.scale'))
     return term
 
@@ -161,8 +166,12 @@ def _term(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
 def _part(told: Mapping[str, Any], *keys: str) -> Any:
     """Return what stands under keys within keys."""
     for key in keys:
-        if not isinstance(told, Mapping) or key not in told:
-            raise RobotFileError(f'deploy.yaml: {".".join(keys)}', limit='is missing')
+        require(
+            isinstance(told, Mapping) and key in told,
+            f'deploy.yaml: {".".join(keys)}',
+            limit='is missing',
+            error=RobotFileError,
+        )
         told = told[key]
     return told
 
@@ -177,8 +186,11 @@ def _list(told: Mapping[str, Any], key: str) -> list[Any]:
 def _numbers(told: Mapping[str, Any], key: str, count: int) -> list[float]:
     """Return the first numbers of a list that has at least as many."""
     values = _list(told, key)
-    if len(values) < count:
-        raise RobotFileError(
-            f'deploy.yaml: {key}', value=len(values), limit=f'must be {count} numbers'
-        )
+    require(
+        len(values) >= count,
+        f'deploy.yaml: {key}',
+        value=len(values),
+        limit=f'must be {count} numbers',
+        error=RobotFileError,
+    )
     return [finite(value, f'deploy.yaml: {key}') for value in values[:count]]

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, InvalidInput
+from walking_control.exceptions import import_optional, InvalidInput, require
 
 _TRIES = 5  # of which the fastest tells how long an answer takes
 
@@ -82,12 +82,12 @@ class OnnxNetwork(Network):
                 remedy='export the policy to ONNX',
             ) from error
         inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
-        if len(inputs) != len(outputs) or any(each.type != 'tensor(float)' for each in inputs):
-            raise InvalidInput(
-                f'policy file {path}',
-                value=f'{len(inputs)} inputs, {len(outputs)} outputs',
-                limit='must be float tensors, an output of the same meaning for each input',
-            )
+        require(
+            len(inputs) == len(outputs) and all(each.type == 'tensor(float)' for each in inputs),
+            f'policy file {path}',
+            value=f'{len(inputs)} inputs, {len(outputs)} outputs',
+            limit='must be float tensors, an output of the same meaning for each input',
+        )
         self.metadata = dict(self._session.get_modelmeta().custom_metadata_map)
         self._names = [each.name for each in inputs]
         self._shapes = [[n if isinstance(n, int) else 1 for n in each.shape] for each in inputs]

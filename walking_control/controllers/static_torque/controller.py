@@ -9,14 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from walking_control.controllers.controller import Controller, require_motors
+from walking_control.controllers import Controller, require_motors, StaticTorqueParameters
 from walking_control.controllers.static_torque.balance import Balance
 from walking_control.controllers.static_torque.flat_soles import FlatSoles
 from walking_control.controllers.static_torque.gains import DelayBounds
-from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
-from walking_control.exceptions import IncompatibleController
+from walking_control.exceptions import given, IncompatibleController
 from walking_control.models import (
     Command,
     Dynamics,
@@ -325,11 +324,11 @@ class PostureControl(Controller):
 
 
 def _rest_posture(robot_file: RobotFile) -> np.ndarray:
-    posture = robot_file.start.posture
-    if posture is None:
-        raise IncompatibleController(
-            f'controller static_torque on {robot_file.robot.name}',
-            limit='needs a robot that starts at rest, from a posture',
-            remedy='choose another controller',
-        )
+    posture = given(
+        robot_file.start.posture,
+        f'controller static_torque on {robot_file.robot.name}',
+        limit='needs a robot that starts at rest, from a posture',
+        remedy='choose another controller',
+        error=IncompatibleController,
+    )
     return posture

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import InvalidInput, require, require_known
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.description import BASE, fix_joints, place_base, read_description
 from walking_control.lab.adoption.drives import Drive, read_drives
@@ -45,11 +45,10 @@ from walking_control.lab.adoption.standing import (
     support_maps,
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
-from walking_control.models import moving_joints, parse, UrdfJoint
+from walking_control.models import moving_joints, parse, root_link, UrdfJoint
 from walking_control.models.robot import MOTORS, SENSORS
 from walking_control.models.robot_section import check_name
 from walking_control.models.scale import hip_joints
-from walking_control.models.urdf_structure import root_link
 
 AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there
 LOWEST = 0.2  # of the leg: hips that are lower do not stand
@@ -189,13 +188,13 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
                 '--fix, --posture',
             )
         )
-    if base == 'planar' and (mirror is None or len(mirror.joints) < tree.model.njoints - 2):
-        raise InvalidInput(
-            'base',
-            value='planar',
-            limit='a planar robot needs two feet, and every joint its mirror image',
-            remedy='--base free, --feet A,B or --mirror A=B',
-        )
+    require(
+        base != 'planar' or (mirror is not None and len(mirror.joints) >= tree.model.njoints - 2),
+        'base',
+        value='planar',
+        limit='a planar robot needs two feet, and every joint its mirror image',
+        remedy='--base free, --feet A,B or --mirror A=B',
+    )
     suspicions = find_suspicions(tree, mirror, leg, base == 'planar')
     filled = fill_hollow(description, tree) if base == 'free' else []
     if filled:
@@ -204,13 +203,13 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     efforts, more = _efforts(tree, leg, told)
     guesses += more
     repaired = [guess.what for guess in guesses if guess.confidence == REPAIRED]
-    if told.strict and repaired:
-        raise InvalidInput(
-            'option --strict',
-            value='; '.join(repaired)[:300],
-            limit='would have to be repaired',
-            remedy='mend the description, or leave --strict out',
-        )
+    require(
+        not told.strict or not repaired,
+        'option --strict',
+        value='; '.join(repaired)[:300],
+        limit='would have to be repaired',
+        remedy='mend the description, or leave --strict out',
+    )
     return _complete(description, tree, soles, mirror, base, efforts, guesses, suspicions, told)
 
 
@@ -232,13 +231,13 @@ def _find_legs(tree: BodyTree, feet: Sequence[str]) -> tuple[np.ndarray, float]:
     ]
     leg = min(lengths)
     leg = leg if leg > 1e-6 else float(np.ptp([place.translation for place in tree.places[1:]]))
-    if leg < 1e-6:
-        raise InvalidInput(
-            'feet',
-            value=', '.join(feet),
-            limit='are not below the joints they hang on, at zero angles: legs without a length',
-            remedy='check the origins of their joints, or --feet A,B',
-        )
+    require(
+        leg >= 1e-6,
+        'feet',
+        value=', '.join(feet),
+        limit='are not below the joints they hang on, at zero angles: legs without a length',
+        remedy='check the origins of their joints, or --feet A,B',
+    )
     return hips.mean(axis=0), leg
 
 
@@ -332,12 +331,12 @@ def _complete(
     for joint in told.posture:
         require_known(joint, order, f'--posture {joint}', limit='is no moving joint')
         limit = tree.limits[joint]
-        if not limit.lower <= told.posture[joint] <= limit.upper:
-            raise InvalidInput(
-                f'--posture {joint}',
-                value=told.posture[joint],
-                limit=f'must be from {limit.lower:g} to {limit.upper:g} (the description)',
-            )
+        require(
+            limit.lower <= told.posture[joint] <= limit.upper,
+            f'--posture {joint}',
+            value=told.posture[joint],
+            limit=f'must be from {limit.lower:g} to {limit.upper:g} (the description)',
+        )
     if base == 'planar':
         assert mirror is not None
         standing, pitch, start = _planar_start(tree, soles, mirror, links, robot, told)
@@ -347,14 +346,14 @@ def _complete(
             standing.height,
             *(-float(tree.places[sole.body].act(sole.place.translation)[2]) for sole in soles),
         )
-        if low < LOWEST * standing.longest:
-            raise InvalidInput(
-                f'link {root_link(parse(tree.urdf))}',
-                value=f'{low:.3g} m',
-                limit=f'above a sole of legs of {standing.longest:.3g} m, at zero angles or at the '
-                'start: it does not stand',
-                remedy='turn the root of the description, whose z must point up, or tell --feet',
-            )
+        require(
+            low >= LOWEST * standing.longest,
+            f'link {root_link(parse(tree.urdf))}',
+            value=f'{low:.3g} m',
+            limit=f'above a sole of legs of {standing.longest:.3g} m, at zero angles or at the '
+            'start: it does not stand',
+            remedy='turn the root of the description, whose z must point up, or tell --feet',
+        )
         start = {
             'posture': {
                 joint: _inside(value, tree.limits[joint])

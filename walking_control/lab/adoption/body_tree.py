@@ -9,11 +9,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import Findings, UrdfError
+from walking_control.exceptions import Findings, require, UrdfError
 from walking_control.lab.adoption.guess import Description
-from walking_control.models import bare_robot, moving_joints, parse, UrdfJoint
+from walking_control.models import bare_robot, moving_joints, parse, placement_of, UrdfJoint
 from walking_control.models.urdf import without_shapes
-from walking_control.models.urdf_parts import placement_of
 
 ROOT = 1  # index of the base among Pinocchio's joints
 LEAST = 1e-12  # kg m^2 or kg: what moves with a joint has more
@@ -57,12 +56,13 @@ class BodyTree:
         self.name = description.name
         bare_robot(self.urdf, self.name)  # says what joint is unknown
         self.model = pin.buildModelFromXML(without_shapes(self.urdf), pin.JointModelFreeFlyer())
-        if self.model.njoints < 3:
-            raise UrdfError(
-                f'robot description {description.path}',
-                limit='has no joint that moves',
-                remedy='free some of its joints',
-            )
+        require(
+            self.model.njoints >= 3,
+            f'robot description {description.path}',
+            limit='has no joint that moves',
+            remedy='free some of its joints',
+            error=UrdfError,
+        )
         self.data = self.model.createData()
         self._require_masses()
         self.limits: dict[str, UrdfJoint] = {

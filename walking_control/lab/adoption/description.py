@@ -9,23 +9,26 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, require_known, UrdfError
+from walking_control.exceptions import refusing, require, require_known, UrdfError
 from walking_control.lab.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD
 from walking_control.lab.adoption.mjcf import urdf_of_mjcf
 from walking_control.lab.adoption.rbdl import urdf_of_lua
 from walking_control.lab.adoption.repair import repair
 from walking_control.lab.adoption.sdf import urdf_of_sdf
 from walking_control.models import (
+    add_joint,
     find_meshes,
     load_urdf,
+    mimic_joints,
     moving_joints,
+    origin_of,
     parse,
     place_meshes,
+    placement_of,
     require_room,
+    root_link,
 )
 from walking_control.models.urdf import check_urdf, parse_xml
-from walking_control.models.urdf_parts import add_joint, origin_of, placement_of
-from walking_control.models.urdf_structure import mimic_joints, root_link
 
 BASE = 'hips'  # link that an adopted robot gets where its own base lies elsewhere or turned
 _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
@@ -38,28 +41,28 @@ def read_description(path: Path | str) -> Description:
         InvalidInput: It is none of these, or describes no robot.
     """
     path = Path(path)
-    if not path.is_file():
-        raise UrdfError(f'robot description {path}', limit='no such file')
+    require(path.is_file(), f'robot description {path}', limit='no such file', error=UrdfError)
     if path.suffix == '.xacro':
         return _finish(load_urdf(path), path, 'URDF', [], {})
     if path.suffix == '.lua':
         return _finish(urdf_of_lua(path), path, 'Lua', [], {})
-    try:
+    with refusing(
+        OSError, f'robot description {path}', limit='cannot be read: {error}', error=UrdfError
+    ):
         root = parse_xml(path.read_bytes(), f'robot description {path}')
-    except OSError as error:
-        raise UrdfError(f'robot description {path}', limit=f'cannot be read: {error}') from error
     if root.tag == 'mujoco':
         urdf, guesses, armatures = urdf_of_mjcf(path)
         return _finish(urdf, path, 'MJCF', guesses, armatures)
     if root.tag == 'sdf':
         urdf, guesses = urdf_of_sdf(root, path)
         return _finish(urdf, path, 'SDF', guesses, {})
-    if root.tag != 'robot':
-        raise UrdfError(
-            f'robot description {path}',
-            value=root.tag,
-            limit='the root element must be <robot> (URDF), <mujoco> (MJCF) or <sdf>',
-        )
+    require(
+        root.tag == 'robot',
+        f'robot description {path}',
+        value=root.tag,
+        limit='the root element must be <robot> (URDF), <mujoco> (MJCF) or <sdf>',
+        error=UrdfError,
+    )
     return _finish(ElementTree.tostring(root, encoding='unicode'), path, 'URDF', [], {})
 
 
@@ -142,8 +145,7 @@ def fix_joints(
             )
     for what, values in (('--effort', efforts), ('--armature', armatures or {})):
         for name, value in values.items():
-            if not value >= 0.0:
-                raise InvalidInput(f'{what} {name}', value=value, limit='must not be negative')
+            require(value >= 0.0, f'{what} {name}', value=value, limit='must not be negative')
     description.armatures.update(armatures or {})
     mimics = mimic_joints(root)
     for element in root.findall('joint'):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import refusing, require
 from walking_control.models import GearedMotor, JointFriction
 from walking_control.models.resources import drives_path
 
@@ -72,28 +72,27 @@ def read_drives(name_or_path: str, joints: Iterable[str]) -> dict[str, Drive]:
         InvalidInput: There is no such file, it is none of drives, or it fits none of the joints.
     """
     path, joints = drives_path(name_or_path), list(joints)
-    try:
+    with refusing(
+        (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, AttributeError),
+        f'drives {path}',
+        limit='cannot be read: {error}',
+        remedy='see config/drives/open_duck_mini.yaml',
+    ):
         tree = yaml.safe_load(path.read_text(encoding='utf-8'))
         known = {name: _read(name, entry) for name, entry in tree['drives'].items()}
         patterns = [(pattern, known[name]) for pattern, name in tree['joints'].items()]
-    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(
-            f'drives {path}',
-            limit=f'cannot be read: {error}',
-            remedy='see config/drives/open_duck_mini.yaml',
-        ) from error
     found = {
         joint: next(drive for pattern, drive in patterns if fnmatchcase(joint, pattern))
         for joint in joints
         if any(fnmatchcase(joint, pattern) for pattern, _ in patterns)
     }
-    if not found:
-        raise InvalidInput(
-            'option --drives',
-            value=name_or_path,
-            limit='fits no joint of this robot: ' + ', '.join(joints[:4]),
-            remedy='its patterns are ' + ', '.join(pattern for pattern, _ in patterns),
-        )
+    require(
+        found,
+        'option --drives',
+        value=name_or_path,
+        limit='fits no joint of this robot: ' + ', '.join(joints[:4]),
+        remedy='its patterns are ' + ', '.join(pattern for pattern, _ in patterns),
+    )
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import InvalidInput, require, require_known
 from walking_control.lab.adoption.body_tree import BodyTree, ROOT
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of
@@ -59,16 +59,15 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     if told.feet:
         for link in told.feet:
             require_known(link, bodies, f'--feet {link}', limit='is no link of the description')
-        if len({bodies[link] for link in told.feet}) < 2:
-            raise InvalidInput(
-                '--feet',
-                value=','.join(told.feet),
-                limit='must name links of two parts that move against each other',
-            )
+        require(
+            len({bodies[link] for link in told.feet}) >= 2,
+            '--feet',
+            value=','.join(told.feet),
+            limit='must name links of two parts that move against each other',
+        )
         return list(told.feet), Guess('feet', ', '.join(told.feet), TOLD, 'as told', '--feet')
     ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
-    if not ends:
-        raise InvalidInput('feet', limit='nothing ends below the base', remedy='--feet A,B')
+    require(ends, 'feet', limit='nothing ends below the base', remedy='--feet A,B')
     lowest = bodies[min(ends, key=lambda name: ends[name])]
     height = max(
         1e-9,
@@ -84,21 +83,21 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
         assert other is not None
         feet[bodies[other]] = other  # a leg that is far longer has a slip, of which more later
     shaped = all(_has_shape(tree, link) for link in feet.values())
-    if len(feet) < 2 or len(feet) % 2:
-        raise InvalidInput(
-            'feet',
-            value=', '.join(feet.values()),
-            limit='are the parts that end lowest at zero angles, and a walker has two',
-            remedy='--feet A,B',
-        )
+    require(
+        len(feet) >= 2 and len(feet) % 2 == 0,
+        'feet',
+        value=', '.join(feet.values()),
+        limit='are the parts that end lowest at zero angles, and a walker has two',
+        remedy='--feet A,B',
+    )
     wheels = [link for body, link in feet.items() if _is_wheel(tree, body)]
-    if wheels:
-        raise InvalidInput(
-            'feet',
-            value=', '.join(wheels),
-            limit='are wheels: they turn about their middle, without end or for many turns',
-            remedy='--fix the joints that turn them, or --feet A,B',
-        )
+    require(
+        not wheels,
+        'feet',
+        value=', '.join(wheels),
+        limit='are wheels: they turn about their middle, without end or for many turns',
+        remedy='--fix the joints that turn them, or --feet A,B',
+    )
     names = sorted(feet.values())
     return names, Guess(
         'feet',

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import refusing, require, UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
 from walking_control.lab.adoption.repair import compile_mended
 from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
@@ -40,15 +40,12 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
     """
     mj = import_mujoco('adopting MJCF', 'walking_control[sim]')
     mended: list[Guess] = []
-    try:
+    with refusing(ValueError, f'MJCF {path}', limit='MuJoCo refuses it: {error}', error=UrdfError):
         try:
             model = mj.MjModel.from_xml_path(str(path))
         except ValueError as error:
             model, mended = compile_mended(mj.MjModel.from_xml_string, path, str(error))
-    except ValueError as error:
-        raise UrdfError(f'MJCF {path}', limit=f'MuJoCo refuses it: {error}') from error
-    if model.nbody < 2:
-        raise UrdfError(f'MJCF {path}', limit='has no body')
+    require(model.nbody >= 2, f'MJCF {path}', limit='has no body', error=UrdfError)
     writer = _Writer(mj, model)
     guesses = [
         Guess('format', f'MJCF with {model.nbody - 1} bodies', HIGH, 'compiled by MuJoCo'),
@@ -144,12 +141,13 @@ class _Writer:
                 or f'{name}_joint_{order}'
             )
             kind = kinds(model.jnt_type[joint])
-            if kind not in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE):
-                raise UrdfError(
-                    f'joint {what} of the MJCF',
-                    value='ball or free',
-                    limit='only hinges and slides inside a robot',
-                )
+            require(
+                kind in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE),
+                f'joint {what} of the MJCF',
+                value='ball or free',
+                limit='only hinges and slides inside a robot',
+                error=UrdfError,
+            )
             last = order == len(ids) - 1
             # MuJoCo turns the body about an anchor: a link there, then the body beside it
             child = f'{what}_link' if not last or np.any(model.jnt_pos[joint]) else name

@@ -14,9 +14,8 @@ from walking_control.lab.adoption.drives import Drive
 from walking_control.lab.adoption.feet import Sole
 from walking_control.lab.adoption.guess import Description, Guess, MEDIUM, REPAIRED
 from walking_control.lab.adoption.repair import ENTRIES, tensor_of
-from walking_control.models import moving_joints, parse, Scale
+from walking_control.models import add_joint, moving_joints, numbers_text, parse, Scale
 from walking_control.models.scale import RULES
-from walking_control.models.urdf_parts import add_joint, numbers_text
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.search.space_parameters import SpaceSearchParameters
 

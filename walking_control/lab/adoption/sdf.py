@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import given, require, UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
 from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
 
@@ -31,17 +31,16 @@ def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
     Raises:
         UrdfError: It holds no model, or what is not read here.
     """
-    found = document.find('.//model')
-    if found is None:
-        raise UrdfError(f'SDF {path}', limit='has no <model>')
+    found = given(document.find('.//model'), f'SDF {path}', limit='has no <model>', error=UrdfError)
     for pose in found.iter('pose'):
-        if pose.get('relative_to') or pose.get('frame'):
-            raise UrdfError(
-                f'SDF {path}',
-                value=pose.get('relative_to') or pose.get('frame'),
-                limit='poses relative to other frames are not read',
-                remedy='convert it with Gazebo: gz sdf -p',
-            )
+        require(
+            not pose.get('relative_to') and not pose.get('frame'),
+            f'SDF {path}',
+            value=pose.get('relative_to') or pose.get('frame'),
+            limit='poses relative to other frames are not read',
+            remedy='convert it with Gazebo: gz sdf -p',
+            error=UrdfError,
+        )
     return _Model(found, path).convert()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import NotAchieved, require
 from walking_control.lab.experiments.cycles import make_section, PointSection, Section
 from walking_control.models import RobotFile
 from walking_control.search.continuation import Continuation, FAILURES, Orbit
@@ -41,8 +41,7 @@ def find_atlas(
         strides: Of a cycle, at most. NotAchieved: no cycle is found.
     """
     low, high = ends
-    if not low < high:
-        raise InvalidInput(f'range of {parameter}', value=ends, limit='must rise')
+    require(low < high, f'range of {parameter}', value=ends, limit='must rise')
     robot_at(low)
     robot_file = robot_at(high)
     name, law = robot_file.robot.name, controller or robot_file.controller
@@ -73,12 +72,13 @@ def find_atlas(
                     branches += _follow_both(single, z, strides)
         if progress is not None:
             progress((i + 1) / len(PLACES))
-    if not branches:
-        raise NotAchieved(
-            f'limit cycle of {name}',
-            limit=f'none found at {parameter} of {low:g}, {0.5 * (low + high):g} and {high:g}',
-            remedy='try another range, controller or seed, or --on-gait',
-        )
+    require(
+        branches,
+        f'limit cycle of {name}',
+        limit=f'none found at {parameter} of {low:g}, {0.5 * (low + high):g} and {high:g}',
+        remedy='try another range, controller or seed, or --on-gait',
+        error=NotAchieved,
+    )
 
     def describe(orbit: Orbit) -> dict[str, Any]:
         q, v = section.state(orbit.z[:-1] * scale)

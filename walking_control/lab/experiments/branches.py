@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any, cast, Generic, TypeVar
 
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, require
 
 Label = TypeVar('Label')
 
@@ -25,11 +25,12 @@ class Branches(Generic[Label]):
     """Up to `processes` children at work, as a context that ends them; some systems cannot fork."""
 
     def __init__(self, processes: int) -> None:
-        if 'fork' not in mp.get_all_start_methods():
-            raise IncompatiblePlant(
-                'trials from one state of a walk',
-                limit='need an operating system with fork, as Linux',
-            )
+        require(
+            'fork' in mp.get_all_start_methods(),
+            'trials from one state of a walk',
+            limit='need an operating system with fork, as Linux',
+            error=IncompatiblePlant,
+        )
         self._context = mp.get_context('fork')
         self._processes = processes
         self._running: dict[Connection, tuple[Label, mp.process.BaseProcess]] = {}

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.controllers import PostureControl, StaticTorqueParameters
 from walking_control.controllers.registry import CONTROLLERS, judge_controllers
-from walking_control.controllers.static_torque.controller import PostureControl
-from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.lab.experiments import obstacles
@@ -21,15 +20,14 @@ from walking_control.models import (
     Dynamics,
     find_meshes,
     in_words,
+    link_names,
     load_urdf,
     require_room,
     Robot,
     RobotFile,
     World,
 )
-from walking_control.models.urdf import link_names
-from walking_control.runs.kinematics import sole_corners
-from walking_control.runs.result import Result
+from walking_control.runs import Result, sole_corners
 from walking_control.simulation.registry import make_plant
 from walking_control.statics.contacts import Contact, FRICTION, TORQUE, TORSION
 from walking_control.statics.distributor import StaticSolution, StaticTorque

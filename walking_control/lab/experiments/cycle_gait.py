@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import NotAchieved, writing_to
+from walking_control.exceptions import NotAchieved, require, writing_to
 from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
@@ -80,8 +80,12 @@ class StepRecord:
             if status not in (rm.DONE, rm.STEPPED):
                 break
             self._find_events(min(self._tick, end - self._ticks[-1][0]), status)
-        if status != rm.STEPPED:
-            raise CycleError('cycle', limit=f'makes no step within {longest:.3g} s')
+        require(
+            status == rm.STEPPED,
+            'cycle',
+            limit=f'makes no step within {longest:.3g} s',
+            error=CycleError,
+        )
         self.period = end
 
     def state(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,8 +144,12 @@ def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tu
         CycleError: The stance foot is in the air, the other one on the floor, or a joint is held
             that is no coordinate.
     """
-    if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
-        raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
+    require(
+        mode[rm.SUPPORT] == 0 and mode[rm.STANCE] == 1 and mode[rm.SWING] == 0,
+        'cycle',
+        limit='has a phase with both feet or none on the floor',
+        error=CycleError,
+    )
     stops = mode[rm.FIRST_STOP : rm.FIRST_STOP + model.n_joints]
     locks = mode[rm.FIRST_STOP + model.n_joints : rm.FIRST_STOP + model.n_joints + model.n_locks]
     joints = {i for i, stop in enumerate(stops) if stop} | {
@@ -150,12 +158,13 @@ def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tu
     held = []
     for joint in joints:
         row = model.lift[0, 1 + joint]
-        if np.count_nonzero(row) != 1:
-            raise CycleError(
-                'cycle',
-                value=robot.joints[joint],
-                limit='is held while not one of the minimal coordinates',
-            )
+        require(
+            np.count_nonzero(row) == 1,
+            'cycle',
+            value=robot.joints[joint],
+            limit='is held while not one of the minimal coordinates',
+            error=CycleError,
+        )
         held.append(int(np.argmax(np.abs(row))))
     return tuple(sorted(held))
 

@@ -17,7 +17,7 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.foot_placement.law import FOOT_Y, HEADING, PlacementData
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.lab.experiments.impact import (
     free_coordinates,
     lock_angles,
@@ -27,11 +27,9 @@ from walking_control.models import Base, Choice, require_equal_legs, RobotFile, 
 from walking_control.models.pendulum import stand
 from walking_control.runs.run import Run
 from walking_control.search.return_map import Cycle, find_cycles, Stride
+from walking_control.simulation import make_plant, make_walker, run_plant, Walker
 from walking_control.simulation.massless.walk import observe_point, PointWalker
-from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.compiled import make_walker, Walker
-from walking_control.simulation.simulate import run_plant
 
 FLOOR_ROUNDS = 8  # of Newton's method that puts a foot on the floor
 LEG = 2  # coordinates of the stance leg
@@ -47,12 +45,13 @@ class PointSection:
 
     def __init__(self, walker: PointWalker, robot_file: RobotFile, longest: float) -> None:
         robot = walker.robot
-        if robot_file.start.support != robot.feet[0]:
-            raise IncompatiblePlant(
-                f'gait cycle of {robot.name}',
-                value=robot_file.start.support,
-                limit=f'must start on {robot.feet[0]}',
-            )
+        require(
+            robot_file.start.support == robot.feet[0],
+            f'gait cycle of {robot.name}',
+            value=robot_file.start.support,
+            limit=f'must start on {robot.feet[0]}',
+            error=IncompatiblePlant,
+        )
         self.walker, self.longest = walker, longest
         self.reported = list(range(LEG))
         knowledge = walker.knowledge
@@ -132,16 +131,20 @@ class Section:
         self.walker = walker
         self._base_q = lock_angles(robot)
         self.free, self.reported = free_coordinates(robot), reported_coordinates(robot)
-        if not walker.leg_length > 0.0:
-            raise IncompatiblePlant(
-                f'leg length of {robot.name}', value=walker.leg_length, limit='must be above 0 m'
-            )
-        if len(self.free) < 2 or len(self.free) > 2 and start is None:
-            raise IncompatiblePlant(
-                f'gait cycle of {robot.name}',
-                value=[robot.coordinates[i] for i in self.free],
-                limit='needs two coordinates free of locks at touchdown',
-            )
+        require(
+            walker.leg_length > 0.0,
+            f'leg length of {robot.name}',
+            value=walker.leg_length,
+            limit='must be above 0 m',
+            error=IncompatiblePlant,
+        )
+        require(
+            len(self.free) >= 2 and (len(self.free) <= 2 or start is not None),
+            f'gait cycle of {robot.name}',
+            value=[robot.coordinates[i] for i in self.free],
+            limit='needs two coordinates free of locks at touchdown',
+            error=IncompatiblePlant,
+        )
         self._start = None
         if len(self.free) > 2 and start is not None:
             self._start, self._base_q = self.point(start.q, start.v), start.q

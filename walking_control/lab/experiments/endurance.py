@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, least_squares
 
-from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import friction_table, Robot
 from walking_control.models.actuators import MotorThermal
 from walking_control.models.thermal import Heating, HOTTEST
@@ -68,13 +68,14 @@ def check_air(air: float, start: float | None) -> None:
         ParameterError: It is below -60 or above 120.
     """
     for name, value in (('ambient', air), ('begin', air if start is None else start)):
-        if not COLDEST <= value <= WARMEST:
-            raise ParameterError(
-                name,
-                value=value,
-                limit=f'must be from {COLDEST:g} to {WARMEST:g} C',
-                remedy='temperatures are in degrees Celsius, not in kelvin or Fahrenheit',
-            )
+        require(
+            COLDEST <= value <= WARMEST,
+            name,
+            value=value,
+            limit=f'must be from {COLDEST:g} to {WARMEST:g} C',
+            remedy='temperatures are in degrees Celsius, not in kelvin or Fahrenheit',
+            error=ParameterError,
+        )
 
 
 def endure(
@@ -103,8 +104,7 @@ def endure(
     Raises:
         InvalidInput: There is no motor.
     """
-    if not model.joints:
-        raise InvalidInput('endurance', limit='is of motors, and this robot has none')
+    require(model.joints, 'endurance', limit='is of motors, and this robot has none')
     begin = np.full((len(model.joints), 2), air if start is None else start)
 
     def after(time: float) -> np.ndarray:
@@ -178,13 +178,13 @@ def fit_heating(
         InvalidInput: The temperatures say nothing: they do not change, or are no numbers.
     """
     change = float(np.ptp(measured))
-    if not np.isfinite([*time, *measured, *squared]).all() or change < 1.0:
-        raise InvalidInput(
-            f'temperature of joint {joint}',
-            value=change,
-            limit='must be finite and change by more than 1 K',
-            remedy='a sensor that is stuck says nothing; warm the motor, and let it cool',
-        )
+    require(
+        np.isfinite([*time, *measured, *squared]).all() and change >= 1.0,
+        f'temperature of joint {joint}',
+        value=change,
+        limit='must be finite and change by more than 1 K',
+        remedy='a sensor that is stuck says nothing; warm the motor, and let it cool',
+    )
     i = model.joints.index(joint)
     fields = ('inside', 'outside', 'winding', 'housing')
     fixed = {name: getattr(model, name)[[i]] for name in ('copper', 'limit')}

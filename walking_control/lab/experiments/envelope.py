@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved, require_known
+from walking_control.exceptions import Interrupted, NotAchieved, require, require_known
 from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import (
     describe_walks,
@@ -32,9 +32,16 @@ from walking_control.lab.experiments.margins import (
 )
 from walking_control.models import Choice, Dynamics, RobotFile, World
 from walking_control.runs.quantities import motors
-from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances, Touchdowns
-from walking_control.simulation.registry import choose_parts, make_plant
-from walking_control.simulation.sensors import has_errors, SensorParameters
+from walking_control.simulation import (
+    choose_parts,
+    Disturbance,
+    has_errors,
+    How,
+    make_plant,
+    plan_disturbances,
+    SensorParameters,
+    Touchdowns,
+)
 from walking_control.simulation.simulate import Walk
 
 SPEED = 0.5  # m/s: of robots that would stand otherwise
@@ -216,22 +223,24 @@ def find_envelope(
     it; holds the result of the trials made.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
-    if not robot_file.robot.is_free:
-        raise InvalidInput(
-            f'envelope of {robot_file.robot.name}',
-            limit='is of robots with base: free',
-            remedy='choose --disturbance or --margin',
-        )
+    require(
+        robot_file.robot.is_free,
+        f'envelope of {robot_file.robot.name}',
+        limit='is of robots with base: free',
+        remedy='choose --disturbance or --margin',
+    )
     usual = {name: each.in_space for name, each in DISTURBANCES.items() if each.in_space}
     require_known(kind, usual, 'disturbance', value=kind, limit='has no envelope')
     grid = grid or even_grid()
     largest = usual[kind][0] if largest is None else largest
     resolution = grid.coarseness * usual[kind][1] if resolution is None else resolution
     sizes = size_grid(largest, resolution, 10000)
-    if grid.settling <= MEASURED:
-        raise InvalidInput(
-            'settling', value=grid.settling, limit=f'must be at least {MEASURED + 1} touchdowns'
-        )
+    require(
+        grid.settling > MEASURED,
+        'settling',
+        value=grid.settling,
+        limit=f'must be at least {MEASURED + 1} touchdowns',
+    )
     trial = _Trial(robot_file, controller, plant, kind, grid)
     nominal = trial.settle()
     cells = [
@@ -308,12 +317,13 @@ def _try_cells(
     first = iter([Trial(undisturbed, 0.0, True)])
     _make_trials(lambda: next(first, None), attempt, branches)
     reason = undisturbed.reasons[0.0]
-    if reason is not None:
-        raise NotAchieved(
-            'the walk undisturbed',
-            limit=f'{reason}; must last {after:g} s more',
-            remedy='change speed, controller or --noise',
-        )
+    require(
+        reason is None,
+        'the walk undisturbed',
+        limit=f'{reason}; must last {after:g} s more',
+        remedy='change speed, controller or --noise',
+        error=NotAchieved,
+    )
     _make_trials(bisect, attempt, branches, show)
     _make_trials(min(cells, key=reach).give_untried, attempt, branches)
     if progress is not None:
@@ -374,13 +384,14 @@ class _Trial:
             return len(seen) >= count and _is_steady(seen)
 
         walk.go(self._ticks(SETTLING_TIME), until=settled)
-        if walk.fault is not None or len(seen) < count:
-            raise NotAchieved(
-                f'{self._file.robot.name} undisturbed',
-                value=f'{len(seen)} steps',
-                limit=str(walk.fault or f'{count} must be made within {SETTLING_TIME:g} s'),
-                remedy='give it a speed (--speed 0.5), or change controller or --noise',
-            )
+        require(
+            walk.fault is None and len(seen) >= count,
+            f'{self._file.robot.name} undisturbed',
+            value=f'{len(seen)} steps',
+            limit=str(walk.fault or f'{count} must be made within {SETTLING_TIME:g} s'),
+            remedy='give it a speed (--speed 0.5), or change controller or --noise',
+            error=NotAchieved,
+        )
         (begin, here, before), (end, there, after) = seen[-1 - MEASURED], seen[-1]
         self._time, self._base, self._settled = end, float(there[0]), len(seen)
         self._step_time = (end - begin) / MEASURED

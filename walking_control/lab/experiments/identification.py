@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.models import Dynamics, JointFriction, Robot, RobotFile, SupportDynamics, World
 from walking_control.runs.tables import Recording
 
@@ -81,15 +81,18 @@ def identify(
     from scipy.stats import t as student
 
     robot = robot_file.robot
-    if not robot.is_planar or not robot.coordinates:
-        raise InvalidInput(
-            f'robot {robot.name}',
-            limit='identification needs a planar walker with minimal coordinates',
-        )
-    if not 0.0 <= model_error < 1.0:
-        raise InvalidInput('model error', value=model_error, limit='must be from 0 to below 1')
-    if not 0.0 < confidence < 1.0:
-        raise InvalidInput('confidence', value=confidence, limit='must be between 0 and 1')
+    require(
+        robot.is_planar and robot.coordinates,
+        f'robot {robot.name}',
+        limit='identification needs a planar walker with minimal coordinates',
+    )
+    require(
+        0.0 <= model_error < 1.0,
+        'model error',
+        value=model_error,
+        limit='must be from 0 to below 1',
+    )
+    require(0.0 < confidence < 1.0, 'confidence', value=confidence, limit='must be between 0 and 1')
     names = _unknowns(robot)
     parts, late = (_ticks(robot_file, recording, settle) for settle in (SETTLE, 2.0 * SETTLE))
     fit, *others = [
@@ -314,16 +317,16 @@ def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> F
         InvalidInput: They do not tell the unknowns apart.
     """
     steps = sorted({window.step for window in windows})
-    if len(steps) < FEWEST:
-        raise InvalidInput(
-            'excitation of the run',
-            value=len(steps),
-            limit='must show at least '
-            f'{FEWEST} steps in which '
-            f'{" and ".join(robot.actuators) or "every joint"} moves faster than '
-            f'{SLOWEST:g} rad/s, away from its stops and clear of impacts',
-            remedy='record a longer walk, by steps',
-        )
+    require(
+        len(steps) >= FEWEST,
+        'excitation of the run',
+        value=len(steps),
+        limit='must show at least '
+        f'{FEWEST} steps in which '
+        f'{" and ".join(robot.actuators) or "every joint"} moves faster than '
+        f'{SLOWEST:g} rad/s, away from its stops and clear of impacts',
+        remedy='record a longer walk, by steps',
+    )
     seen = _seen(windows, names, robot)
     whiten = {held: np.eye(len(group[0].left)) for held, group in _groups(windows).items()}
     for _ in range(3):
@@ -394,13 +397,13 @@ def _seen(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> 
     enough = [len(set(steps[shown])) >= least for shown in large.T]
     seen: np.ndarray = np.array(enough) & (size.max(axis=0) > 0.0)
     for joint in robot.actuators:
-        if not seen[names.index((joint, 'drive'))]:
-            raise InvalidInput(
-                'excitation of the run',
-                value=joint,
-                limit='gets too little torque from its motor',
-                remedy='record a walk in which the motor works',
-            )
+        require(
+            seen[names.index((joint, 'drive'))],
+            'excitation of the run',
+            value=joint,
+            limit='gets too little torque from its motor',
+            remedy='record a walk in which the motor works',
+        )
     return seen
 
 

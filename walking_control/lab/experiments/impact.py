@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.models import (
     Dynamics,
     project_velocity,
@@ -74,15 +74,12 @@ class Touchdown:
         q = np.asarray(q, dtype=float)
         n = len(self.robot.coordinates)
         names = [self.robot.coordinates[i] for i in self.reported]
-        if (
-            q.shape not in ((len(self.reported),), (n,), (len(self.free),))
-            or not np.isfinite(q).all()
-        ):
-            raise InvalidInput(
-                'q',
-                value=q.tolist(),
-                limit=f'must be {len(names)} finite numbers: ' + ', '.join(names),
-            )
+        require(
+            q.shape in ((len(self.reported),), (n,), (len(self.free),)) and np.isfinite(q).all(),
+            'q',
+            value=q.tolist(),
+            limit=f'must be {len(names)} finite numbers: ' + ', '.join(names),
+        )
         full = lock_angles(self.robot)
         full[
             {len(self.free): self.free, len(self.reported): self.reported, n: list(range(n))}[
@@ -153,10 +150,12 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = No
     if v is None:
         v = directions[:, -1]
     v = np.asarray(v, dtype=float)
-    if v.shape != (len(touchdown.free),) or not np.isfinite(v).all():
-        raise InvalidInput(
-            'v', value=v.tolist(), limit=f'must be {len(touchdown.free)} finite numbers'
-        )
+    require(
+        v.shape == (len(touchdown.free),) and np.isfinite(v).all(),
+        'v',
+        value=v.tolist(),
+        limit=f'must be {len(touchdown.free)} finite numbers',
+    )
     before = np.concatenate(([0.0, 0.0], v))
     _, instantaneous = impact_of_second_foot(M, A_old, A_new, before)
     columns = [project_velocity(M, A_new, e)[2:] for e in np.eye(len(M))[2:]]

@@ -15,19 +15,23 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import (
     IncompatiblePlant,
     Interrupted,
-    InvalidInput,
     NotAchieved,
+    require,
     require_known,
 )
-from walking_control.models import Choice, JointFriction, RobotFile, with_section, World
-from walking_control.models.urdf import scale_masses
+from walking_control.models import (
+    Choice,
+    JointFriction,
+    RobotFile,
+    scale_masses,
+    with_section,
+    World,
+)
 from walking_control.runs.run import Run
 from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation import choose_parts, make_fast_plant, Plant, run_plant
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
-from walking_control.simulation.plant import Plant
-from walking_control.simulation.registry import choose_parts, make_fast_plant
 from walking_control.simulation.sensors import has_errors, read_preset, SensorParameters
-from walking_control.simulation.simulate import run_plant
 
 STALLED = 3.0  # longest step of a walk, of its own mean step and of the first one
 PRESET = 'lab'  # what is scaled where the robot has no noise of its own
@@ -178,17 +182,25 @@ def size_grid(largest: float, resolution: float, most: int) -> np.ndarray:
     Raises:
         InvalidInput: These make no grid.
     """
-    if not np.isfinite(largest) or largest == 0.0:
-        raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
-    if not np.isfinite(resolution) or resolution <= 0.0:
-        raise InvalidInput('resolution', value=resolution, limit='must be above 0')
+    require(
+        np.isfinite(largest) and largest != 0.0,
+        'max',
+        value=largest,
+        limit='must be a finite number other than 0',
+    )
+    require(
+        np.isfinite(resolution) and resolution > 0.0,
+        'resolution',
+        value=resolution,
+        limit='must be above 0',
+    )
     count = abs(largest) / resolution + 1e-9
-    if not 1.0 <= count < most + 1.0:
-        raise InvalidInput(
-            'resolution',
-            value=resolution,
-            limit=f'must give 1 to {most} sizes up to {abs(largest):g}',
-        )
+    require(
+        1.0 <= count < most + 1.0,
+        'resolution',
+        value=resolution,
+        limit=f'must give 1 to {most} sizes up to {abs(largest):g}',
+    )
     return np.copysign(np.round(resolution * np.arange(1, int(count) + 1), 12), largest)
 
 
@@ -257,12 +269,13 @@ def find_margin(
         'noise': trial.noise,
     }
     reason = trial.walk(0.0)
-    if reason is not None:
-        raise NotAchieved(
-            f'{robot_file.robot.name} with no {kind} error',
-            limit=reason,
-            remedy='change controller, start or --noise',
-        )
+    require(
+        reason is None,
+        f'{robot_file.robot.name} with no {kind} error',
+        limit=reason,
+        remedy='change controller, start or --noise',
+        error=NotAchieved,
+    )
     return try_sizes(
         trial.walk,
         sizes,
@@ -282,22 +295,26 @@ def _sizes(
     largest = margin.largest if largest is None else largest
     sizes = size_grid(largest, margin.resolution if resolution is None else resolution, 10000)
     least = -0.95 if kind == 'mass' else 0.0
-    if largest < least:
-        raise InvalidInput(
-            'max', value=largest, limit=f'must be at least {least:g} for a margin of {kind}'
-        )
-    if kind == 'grip' and largest >= 1.0:
-        raise InvalidInput(
-            'max', value=largest, limit='must be below 1: a floor without any friction'
-        )
+    require(
+        largest >= least,
+        'max',
+        value=largest,
+        limit=f'must be at least {least:g} for a margin of {kind}',
+    )
+    require(
+        kind != 'grip' or largest < 1.0,
+        'max',
+        value=largest,
+        limit='must be below 1: a floor without any friction',
+    )
     timeout = robot_file.values(SafetyParameters).state_timeout
-    if kind == 'delay' and largest > timeout:
-        raise InvalidInput(
-            'max',
-            value=largest,
-            limit=f'is longer than safety.state_timeout ({timeout:g} s) allows',
-            remedy='raise safety.state_timeout',
-        )
+    require(
+        kind != 'delay' or largest <= timeout,
+        'max',
+        value=largest,
+        limit=f'is longer than safety.state_timeout ({timeout:g} s) allows',
+        remedy='raise safety.state_timeout',
+    )
     return sizes
 
 
@@ -313,14 +330,14 @@ class _Trial:
         seeds: int,
         duration: float,
     ) -> None:
-        if kind == 'grip' and (plant or robot_file.plant) == 'rigid':
-            raise IncompatiblePlant(
-                'margin grip on plant rigid',
-                limit='feet do not slip there',
-                remedy='choose --plant mujoco',
-            )
-        if seeds < 1:
-            raise InvalidInput('seeds', value=seeds, limit='must be at least 1')
+        require(
+            kind != 'grip' or (plant or robot_file.plant) != 'rigid',
+            'margin grip on plant rigid',
+            limit='feet do not slip there',
+            remedy='choose --plant mujoco',
+            error=IncompatiblePlant,
+        )
+        require(seeds >= 1, 'seeds', value=seeds, limit='must be at least 1')
         self._kind, self._plant, self._duration = kind, plant, duration
         values = dict(robot_file.sections.get(SensorParameters.section, {}))
         if kind == 'noise' and not has_errors(SensorParameters.read(values)):

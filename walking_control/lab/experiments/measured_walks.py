@@ -10,13 +10,11 @@ import pinocchio as pin
 from scipy.ndimage import median_filter
 from scipy.signal import savgol_filter
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.lab.adoption.rbdl import read_lua, urdf_of_lua
-from walking_control.models import Dynamics, read_yaml, Robot
-from walking_control.models.urdf import check_urdf
+from walking_control.models import check_urdf, Dynamics, read_yaml, Robot
+from walking_control.runs import joint_unit, read_columns, sole_corners
 from walking_control.runs.indicators import Walk
-from walking_control.runs.kinematics import sole_corners
-from walking_control.runs.tables import joint_unit, read_columns
 
 Body = tuple[Any, tuple[int, ...], np.ndarray, np.ndarray]
 WRENCH = [f'{what}_{axis}' for what in ('force', 'torque') for axis in 'xyz']
@@ -60,13 +58,13 @@ def read_body(path: Path) -> tuple[Body, list[str]]:
     joints = [[*row[3:], *row[:3]] for row in top.get('joint', ()) if isinstance(row, list)]
     lost = [name for name in names if not model.existFrame(name)]
     moved = base[:1] == [f'{top["name"]}_tx'] and np.array_equal(joints, np.eye(6)[axes])
-    if lost or not moved or not gravity.any():
-        raise InvalidInput(
-            f'model {lua}, root {top["name"]}',
-            value=lost[0] if lost else f'{len(joints)} joints',
-            limit=f'contradicts {path}: base_link {", ".join(base)}; {", ".join(names)}',
-            remedy='give the model with which the walks were recorded',
-        )
+    require(
+        not lost and moved and gravity.any(),
+        f'model {lua}, root {top["name"]}',
+        value=lost[0] if lost else f'{len(joints)} joints',
+        limit=f'contradicts {path}: base_link {", ".join(base)}; {", ".join(names)}',
+        remedy='give the model with which the walks were recorded',
+    )
     left, right, trunk = (model.getFrameId(name) for name in names)
     return (model, (left, right, trunk), soles, points), base
 
@@ -127,12 +125,12 @@ def _table(
     if time is not None and not path.is_file():
         return time, np.full((len(time), len(columns)), np.nan)
     held = read_columns(path)
-    if lost := [name for name in ('time', *columns) if name not in held]:
-        raise InvalidInput(
-            f'walk {path}',
-            value=', '.join(lost[:3]),
-            limit=f'missing among its {len(held)} columns ({", ".join(list(held)[:4])} ...)',
-        )
+    require(
+        not (lost := [name for name in ('time', *columns) if name not in held]),
+        f'walk {path}',
+        value=', '.join(lost[:3]),
+        limit=f'missing among its {len(held)} columns ({", ".join(list(held)[:4])} ...)',
+    )
     values = np.column_stack([held[name] for name in ('time', *columns)])
     for row, column in np.argwhere(~np.isfinite(values)):
         raise InvalidInput(
@@ -146,13 +144,13 @@ def _table(
     apart = time is not None and (
         len(time) != len(stamps) or np.abs(time - stamps).max() > 0.5 * usual
     )
-    if usual <= 0.0 or len(odd) or apart:
-        raise InvalidInput(
-            f'walk {path}' + (f', line {odd[0] + 3}' if len(odd) else ''),
-            value=f'{len(stamps)} rows until {stamps[-1]:.2f} s',
-            limit='must be ten rows at least, each soon after the one before, as pos has them',
-            remedy='is the run cut?',
-        )
+    require(
+        usual > 0.0 and not len(odd) and not apart,
+        f'walk {path}' + (f', line {odd[0] + 3}' if len(odd) else ''),
+        value=f'{len(stamps)} rows until {stamps[-1]:.2f} s',
+        limit='must be ten rows at least, each soon after the one before, as pos has them',
+        remedy='is the run cut?',
+    )
     return stamps, values[:, 1:]
 
 
@@ -174,18 +172,16 @@ def _contact(path: Path, time: np.ndarray) -> np.ndarray:
         events = sorted(listed[0] + listed[1])
         times, lands = np.array(events).reshape(-1, 2).T
         late = [at for at, _ in events if not time[0] - 0.1 <= at <= time[-1] + 0.1]
-        if (
-            late
-            or not events
-            or (np.diff(lands) == 0.0).any()
-            or listed != list(map(sorted, listed))
-        ):
-            raise InvalidInput(
-                f'gait events {path}, {side}_heel_strike and {side}_toe_off',
-                value=f'{late[0]} s' if late else 'out of order',
-                limit=f'must take turns from {time[0]:.2f} to {time[-1]:.2f} s',
-                remedy='are they of another run, or is the run cut?',
-            )
+        require(
+            not late
+            and events
+            and not (np.diff(lands) == 0.0).any()
+            and listed == list(map(sorted, listed)),
+            f'gait events {path}, {side}_heel_strike and {side}_toe_off',
+            value=f'{late[0]} s' if late else 'out of order',
+            limit=f'must take turns from {time[0]:.2f} to {time[-1]:.2f} s',
+            remedy='are they of another run, or is the run cut?',
+        )
         stands = np.append(1.0 - lands[0], lands)
         begun = np.searchsorted(np.searchsorted(time, times), np.arange(len(time)), 'right')
         contact[:, foot] = stands[begun] > 0.5
@@ -202,17 +198,18 @@ def walk_of_run(pick: Callable[..., np.ndarray], robot: Robot) -> Walk:
     Raises:
         InvalidInput: It does not walk in space on two feet, or does nothing.
     """
-    if not robot.is_free or len(robot.feet) != 2:
-        raise InvalidInput(
-            f'robot {robot.name}', limit='indicators are of robots in space on two feet'
-        )
+    require(
+        robot.is_free and len(robot.feet) == 2,
+        f'robot {robot.name}',
+        limit='indicators are of robots in space on two feet',
+    )
     dynamics, time = Dynamics(robot), pick('time [s]')[:, 0]
-    if len(time) < 3 or (np.diff(time) <= 0.0).any():
-        raise InvalidInput(
-            f'run of {robot.name}',
-            value=f'{len(time)} rows',
-            limit='must be three rows at least, each after the one before',
-        )
+    require(
+        len(time) >= 3 and not (np.diff(time) <= 0.0).any(),
+        f'run of {robot.name}',
+        value=f'{len(time)} rows',
+        limit='must be three rows at least, each after the one before',
+    )
     place = pick(*(f'{axis} [m]' for axis in 'xyz'), *(f'quaternion_{axis} [1]' for axis in 'xyzw'))
     joints = [(joint, joint_unit(robot, joint)) for joint in robot.joints]
     q = np.hstack((place, pick(*(f'{joint} [{unit}]' for joint, unit in joints))))

@@ -10,7 +10,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import Findings, InvalidInput
+from walking_control.exceptions import Findings, InvalidInput, require
 from walking_control.models import Dynamics, in_words, require_room, Robot, RobotFile, ROOT, World
 from walking_control.models.resources import missing_meshes
 from walking_control.models.symmetry import leg_difference, NEARLY
@@ -66,26 +66,26 @@ def _check_efforts(robot: Robot) -> None:
 
 def _check_legs(robot: Robot) -> None:
     difference = leg_difference(robot, NEARLY)
-    if difference is not None:
-        raise InvalidInput(
-            'robot.mirror',
-            limit='does not hold for the model: its legs differ '
-            f'({difference}), so that it has no gait of equal steps',
-            remedy='make the legs equal, or correct robot.mirror and robot.supports',
-        )
+    require(
+        difference is None,
+        'robot.mirror',
+        limit='does not hold for the model: its legs differ '
+        f'({difference}), so that it has no gait of equal steps',
+        remedy='make the legs equal, or correct robot.mirror and robot.supports',
+    )
 
 
 def _check_thresholds(robot_file: RobotFile) -> None:
     """Refuse a contact force that a foot never reaches while the robot stands on all."""
     share = robot_file.scale.mass * robot_file.scale.gravity / len(robot_file.robot.feet)
     contact_on = robot_file.values(EstimatorParameters).contact_on
-    if contact_on >= share:
-        raise InvalidInput(
-            'parameter estimator.contact_on',
-            value=contact_on,
-            limit=f'a foot would never count as standing: each carries {share:.3g} N of the weight',
-            remedy=f'leave it out, or set it below {0.5 * share:.2g}',
-        )
+    require(
+        contact_on < share,
+        'parameter estimator.contact_on',
+        value=contact_on,
+        limit=f'a foot would never count as standing: each carries {share:.3g} N of the weight',
+        remedy=f'leave it out, or set it below {0.5 * share:.2g}',
+    )
 
 
 def _check_inertia(robot_file: RobotFile) -> None:
@@ -108,23 +108,23 @@ def _check_swing_foot(robot_file: RobotFile) -> None:
     robot, start = robot_file.robot, robot_file.start
     dynamics = Dynamics(robot)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, start.v)
-    if q[1] <= 0.0:
-        raise InvalidInput(
-            'start.q',
-            value=start.q.tolist(),
-            limit=f'puts the base below the stance foot, at {q[1]:.3g} m',
-            remedy='stand it up',
-        )
+    require(
+        q[1] > 0.0,
+        'start.q',
+        value=start.q.tolist(),
+        limit=f'puts the base below the stance foot, at {q[1]:.3g} m',
+        remedy='stand it up',
+    )
     dynamics.place(q)
     deepest = min(robot.feet, key=lambda foot: dynamics.foot_position(foot)[2])
     height = dynamics.foot_position(deepest)[2]
-    if height < -_DEEP * robot_file.scale.length:
-        raise InvalidInput(
-            'start.q',
-            value=start.q.tolist(),
-            limit=f'puts {deepest} {-height:.3g} m into the floor',
-            remedy='bend its knee, or take a posture with both feet on the floor',
-        )
+    require(
+        height >= -_DEEP * robot_file.scale.length,
+        'start.q',
+        value=start.q.tolist(),
+        limit=f'puts {deepest} {-height:.3g} m into the floor',
+        remedy='bend its knee, or take a posture with both feet on the floor',
+    )
 
 
 def remarks(robot_file: RobotFile) -> list[str]:

@@ -16,15 +16,10 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.policy.controller import Policy
-from walking_control.controllers.policy.description import PolicyDescription
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, with_section
-from walking_control.runs.kinematics import leg_of_each_joint
-from walking_control.runs.quantities import ending
-from walking_control.runs.space import mean_velocity
-from walking_control.simulation.registry import make_plant
-from walking_control.simulation.simulate import run_plant
+from walking_control.controllers import Policy, PolicyDescription
+from walking_control.models import Dynamics, RobotFile, with_section
+from walking_control.runs import ending, leg_of_each_joint, mean_velocity
+from walking_control.simulation import make_plant, run_plant
 
 # until when, s: standing, walking ahead, turning; of the latter two that long is not judged
 STAND, AHEAD, TURN, SETTLING = 1.0, 4.0, 6.5, 1.0

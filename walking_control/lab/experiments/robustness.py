@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput, NotAchieved, require_known
+from walking_control.exceptions import InvalidInput, NotAchieved, require, require_known
 from walking_control.lab.experiments.margins import (
     describe_walks,
     DISTURBANCES,
@@ -24,13 +24,18 @@ from walking_control.lab.experiments.margins import (
     size_grid,
     try_sizes,
 )
-from walking_control.models import Base, Choice, Dynamics, RobotFile, World
-from walking_control.models.urdf import scale_masses
+from walking_control.models import Base, Choice, Dynamics, RobotFile, scale_masses, World
 from walking_control.runs.metrics import foot_depths
 from walking_control.runs.run import Run
-from walking_control.simulation.disturbance import Disturbance
-from walking_control.simulation.registry import choose_parts, make_fast_plant
-from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation import (
+    choose_parts,
+    Disturbance,
+    has_errors,
+    make_fast_plant,
+    make_walker,
+    run_plant,
+    SensorParameters,
+)
 from walking_control.simulation.rigid.model import (
     CHATTERED,
     DIVERGED,
@@ -46,8 +51,6 @@ from walking_control.simulation.rigid.model import (
     TIME,
     TRIPPED,
 )
-from walking_control.simulation.sensors import has_errors, SensorParameters
-from walking_control.simulation.simulate import run_plant
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
@@ -111,8 +114,12 @@ def find_first_failure(
         known.resolution if resolution is None else resolution,
         100000,
     )
-    if not -0.95 <= heavier <= 10.0:
-        raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
+    require(
+        -0.95 <= heavier <= 10.0,
+        'heavier',
+        value=heavier,
+        limit='must be from -0.95 to 10, a share',
+    )
     chain = (
         chain
         or heavier != 0.0
@@ -256,13 +263,14 @@ class _ChainTrial:
     def settle(self) -> dict[str, Any]:
         """Walk undisturbed; return the measures of that walk, depths included."""
         reason = self.disturb(None)
-        if reason is not None:
-            raise NotAchieved(
-                f'{self._file.robot.name} undisturbed',
-                value=int(self._run.steps[-1]),
-                limit=f'{reason} after that many steps',
-                remedy='change start, slope, controller or --noise',
-            )
+        require(
+            reason is None,
+            f'{self._file.robot.name} undisturbed',
+            value=int(self._run.steps[-1]),
+            limit=f'{reason} after that many steps',
+            remedy='change start, slope, controller or --noise',
+            error=NotAchieved,
+        )
         summary = self._run.summary()
         return {
             **self.depth,

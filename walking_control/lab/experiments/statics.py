@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require_known
+from walking_control.exceptions import InvalidInput, require, require_known
 from walking_control.loading import load_robot
 from walking_control.models import (
     bare_robot,
@@ -15,10 +15,10 @@ from walking_control.models import (
     check_limits,
     Dynamics,
     load_urdf,
+    mimic_joints,
     parse,
     read_yaml,
 )
-from walking_control.models.urdf_structure import mimic_joints
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
@@ -76,23 +76,23 @@ class Posture:
             machine = file.robot
             feet = (left or machine.feet[0], right or machine.feet[1])
             gravity = file.sections.get('world', {}).get('gravity', 9.81)
-            if machine.base is not Base.FREE:
-                raise InvalidInput(
-                    f'robot {machine.name}',
-                    limit=f'is {machine.base.value}',
-                    remedy='statics needs a robot in space (base: free)',
-                )
+            require(
+                machine.base is Base.FREE,
+                f'robot {machine.name}',
+                limit=f'is {machine.base.value}',
+                remedy='statics needs a robot in space (base: free)',
+            )
             positions = (
                 {} if file.start.posture is None else dict(zip(machine.joints, file.start.posture))
             )
         self.name = machine.name
-        if feet[0] == feet[1]:
-            raise InvalidInput(
-                'the soles of ' + self.name,
-                value=feet[0],
-                limit='left and right are the same frame',
-                remedy='give two with --left and --right',
-            )
+        require(
+            feet[0] != feet[1],
+            'the soles of ' + self.name,
+            value=feet[0],
+            limit='left and right are the same frame',
+            remedy='give two with --left and --right',
+        )
         self.dynamics = Dynamics(machine, gravity)
         self.assumptions = _assumptions(machine.urdf, foot_size, friction)
         length, width = SOLE if foot_size is None else foot_size
@@ -142,23 +142,32 @@ def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float],
         'quaternion_xyzw: [x, y, z, w]}'
     )
     document = read_yaml(path, f'configuration {path}')
-    if (
-        not isinstance(document, Mapping)
-        or not isinstance(document.get('joints'), Mapping)
-        or not set(document) <= {'joints', 'base'}
-    ):
-        raise InvalidInput(f'configuration {path}', limit=form)
+    require(
+        isinstance(document, Mapping)
+        and isinstance(document.get('joints'), Mapping)
+        and set(document) <= {'joints', 'base'},
+        f'configuration {path}',
+        limit=form,
+    )
     base = document.get('base', {})
-    if not isinstance(base, Mapping) or not set(base) <= {'position', 'quaternion_xyzw'}:
-        raise InvalidInput(f'base of configuration {path}', value=base, limit=form)
+    require(
+        isinstance(base, Mapping) and set(base) <= {'position', 'quaternion_xyzw'},
+        f'base of configuration {path}',
+        value=base,
+        limit=form,
+    )
     try:
         joints = {str(name): float(value) for name, value in document['joints'].items()}
         position = [float(value) for value in base.get('position', (0.0, 0.0, 0.0))]
         orientation = [float(value) for value in base.get('quaternion_xyzw', (0.0, 0.0, 0.0, 1.0))]
     except (TypeError, ValueError) as error:
         raise InvalidInput(f'configuration {path}', limit=f'{form} ({error})') from None
-    if len(position) != 3 or len(orientation) != 4 or not np.isfinite(position).all():
-        raise InvalidInput(f'base of configuration {path}', value=base, limit=form)
+    require(
+        len(position) == 3 and len(orientation) == 4 and np.isfinite(position).all(),
+        f'base of configuration {path}',
+        value=base,
+        limit=form,
+    )
     return joints, position, orientation
 
 

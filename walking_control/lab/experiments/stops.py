@@ -16,18 +16,13 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import StopJudge
-from walking_control.exceptions import InvalidInput, NotAchieved, require_known
+from walking_control.exceptions import NotAchieved, require, require_known
 from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import describe_walks
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.models import Choice, Command, Measurement, RobotFile, whole_nanoseconds
+from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
-from walking_control.safety.machine import LED, State
-from walking_control.safety.parameters import SafetyParameters
-from walking_control.simulation.disturbance import How
-from walking_control.simulation.injection import Injection, SENSOR_FAULTS
-from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.simulation import choose_parts, How, Injection, make_plant, SENSOR_FAULTS
 from walking_control.simulation.simulate import BEYOND_THE_LAW
 
 SPEEDS = 5  # shares of the largest one, one after another
@@ -91,8 +86,7 @@ def try_stops(
         NotAchieved: The robot does not walk to where it would be stopped.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
-    if starts < 1:
-        raise InvalidInput('starts', value=starts, limit='must be at least 1')
+    require(starts >= 1, 'starts', value=starts, limit='must be at least 1')
     causes = TRIED if tuple(causes) == ('all',) else tuple(causes)
     robot_file, categories = _prepare(robot_file, causes, category, controller)
     trials: list[dict[str, Any]] = []
@@ -164,12 +158,12 @@ def _prepare(
         robot_file = _with_category(robot_file, causes, category)
     loop = ControlLoop(robot_file, controller)
     supervisor = loop.supervisor
-    if not (supervisor.stands or supervisor.standby):
-        raise InvalidInput(
-            f'stop of {robot_file.robot.name} with {loop.controller.name}',
-            limit='needs a law that can stand',
-            remedy='choose another controller, or name a standby law',
-        )
+    require(
+        supervisor.stands or supervisor.standby,
+        f'stop of {robot_file.robot.name} with {loop.controller.name}',
+        limit='needs a law that can stand',
+        remedy='choose another controller, or name a standby law',
+    )
     safety, categories = robot_file.values(SafetyParameters), {}
     for cause in causes:
         stands = supervisor.standby or cause not in LAW_LOST and supervisor.stands

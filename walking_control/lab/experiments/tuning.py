@@ -17,8 +17,8 @@ import numpy as np
 from walking_control.exceptions import (
     import_optional,
     Interrupted,
-    InvalidInput,
     NotAchieved,
+    require,
     require_known,
     WalkingControlError,
 )
@@ -88,14 +88,13 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
     known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
         require_known(goal.kind, known, 'margin', value=goal.kind)
-        if not math.isfinite(goal.wanted) or goal.wanted == 0.0:
-            raise InvalidInput(
-                f'margin {goal.kind}',
-                value=goal.wanted,
-                limit='must be a finite number other than 0',
-            )
-    if len({goal.kind for goal in goals}) < len(goals):
-        raise InvalidInput('margin', limit='is named twice')
+        require(
+            math.isfinite(goal.wanted) and goal.wanted != 0.0,
+            f'margin {goal.kind}',
+            value=goal.wanted,
+            limit='must be a finite number other than 0',
+        )
+    require(len({goal.kind for goal in goals}) >= len(goals), 'margin', limit='is named twice')
     require_known(cost, COSTS, 'cost', value=cost)
 
 
@@ -124,8 +123,7 @@ def tune(
         Interrupted: Somebody stopped it; holds the best so far.
     """
     check_goals(goals, cost)
-    if evaluations < 1:
-        raise InvalidInput('evaluations', value=evaluations, limit='must be at least 1')
+    require(evaluations >= 1, 'evaluations', value=evaluations, limit='must be at least 1')
     until = time.process_time() + patience
     bench = _Bench(task, goals, cost)
     cma = import_optional('cma', 'tuning', 'walking_control[tune]')
@@ -169,21 +167,21 @@ class _Bench:
 
     def __init__(self, task: SweepTask, goals: Sequence[Goal], cost: str) -> None:
         widths = [axis.high - axis.low for axis in task.axes]
-        if len(widths) < 2 or min(widths) <= 0.0:
-            raise InvalidInput(
-                'axes',
-                value=len(widths),
-                limit='must be two or more, each from a lower to a higher end',
-                remedy='for one: walking_control sweep',
-            )
+        require(
+            len(widths) >= 2 and min(widths) > 0.0,
+            'axes',
+            value=len(widths),
+            limit='must be two or more, each from a lower to a higher end',
+            remedy='for one: walking_control sweep',
+        )
         for axis in task.axes:
-            if axis.name.startswith('start.'):
-                raise InvalidInput(
-                    'axis',
-                    value=axis.name,
-                    limit='is no gain',
-                    remedy='a start that walks is found by walking_control sweep',
-                )
+            require(
+                not axis.name.startswith('start.'),
+                'axis',
+                value=axis.name,
+                limit='is no gain',
+                remedy='a start that walks is found by walking_control sweep',
+            )
         self.task, self.goals, self.cost = task, tuple(goals), cost
         self.workshop = Workshop(task)
         self.workshop.check()
@@ -253,12 +251,13 @@ class _Bench:
 
 def _judge(bench: _Bench, trials: Sequence[Trial], reference: Trial | None) -> dict[str, Any]:
     walks = [trial for trial in trials if trial.cost is not None]
-    if not walks:
-        raise NotAchieved(
-            'tuning',
-            limit=f'none of {len(trials)} points walks',
-            remedy='name other axes, or a start on its gait',
-        )
+    require(
+        walks,
+        'tuning',
+        limit=f'none of {len(trials)} points walks',
+        remedy='name other axes, or a start on its gait',
+        error=NotAchieved,
+    )
     best = min(walks, key=lambda trial: trial.objective)
     kept = _margins(bench, best)
     if best.objective >= 1.0:

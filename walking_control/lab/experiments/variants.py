@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import InvalidInput, require_known, WalkingControlError
+from walking_control.exceptions import InvalidInput, require, require_known, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models import read_yaml, RobotFile, share_directory
 from walking_control.models.resources import gait_beside
@@ -37,12 +37,12 @@ def variants_path(robot: str) -> Path:
         InvalidInput: There are none.
     """
     path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
-    if not path.is_file():
-        raise InvalidInput(
-            f'comparison of {robot}',
-            limit='no variants ship for this robot',
-            remedy='give --variants FILE',
-        )
+    require(
+        path.is_file(),
+        f'comparison of {robot}',
+        limit='no variants ship for this robot',
+        remedy='give --variants FILE',
+    )
     return path
 
 
@@ -54,33 +54,38 @@ def read_variants(path: Path | str) -> list[Variant]:
     """
     what = f'variants {path}'
     entries = read_yaml(path, what)
-    if not isinstance(entries, list) or not entries:
-        raise InvalidInput(
-            what, limit='must be a list of entries with name, controller and, if need be, settings'
-        )
+    require(
+        isinstance(entries, list) and entries,
+        what,
+        limit='must be a list of entries with name, controller and, if need be, settings',
+    )
     variants = [
         _read_variant(entry, f'entry {i + 1} of {what}', path) for i, entry in enumerate(entries)
     ]
     names = [variant.name for variant in variants]
     for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(f'name in {what}', value=name, limit='is given twice')
+        require(names.count(name) <= 1, f'name in {what}', value=name, limit='is given twice')
     return variants
 
 
 def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
-    if not isinstance(entry, dict):
-        raise InvalidInput(what, value=entry, limit='must hold name and controller')
+    require(isinstance(entry, dict), what, value=entry, limit='must hold name and controller')
     for key in entry:
         require_known(key, ('name', 'controller', 'settings'), f'{key} in {what}')
     for key in ('name', 'controller'):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
-    settings = {} if entry.get('settings') is None else entry['settings']
-    if not isinstance(settings, dict):
-        raise InvalidInput(
-            f'settings in {what}', value=settings, limit='must hold name: value pairs'
+        require(
+            isinstance(entry.get(key), str) and entry[key],
+            f'{key} in {what}',
+            value=entry.get(key),
+            limit='must be a text',
         )
+    settings = {} if entry.get('settings') is None else entry['settings']
+    require(
+        isinstance(settings, dict),
+        f'settings in {what}',
+        value=settings,
+        limit='must hold name: value pairs',
+    )
     if isinstance(settings.get(GAIT), str):
         settings[GAIT] = gait_beside(path, settings[GAIT])
     return Variant(entry['name'], entry['controller'], settings)

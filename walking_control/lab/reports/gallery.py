@@ -9,13 +9,12 @@ import re
 import shlex
 from typing import Any
 
-from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.exceptions import InvalidInput, require, writing_to
 from walking_control.lab import reports
 from walking_control.lab.reports.animations.film import write_space_film
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.loading import load_robot
-from walking_control.models.resources import policy_path
-from walking_control.models.robot import in_words
+from walking_control.models import in_words, policy_path
 from walking_control.models.templates import fill
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.simulate import simulate
@@ -40,12 +39,12 @@ def read_bring_up(folder: Path) -> dict[str, Any]:
         InvalidInput: No bring-up was ended there.
     """
     summary = _read(folder / 'summary.json')
-    if not isinstance(summary, dict) or not isinstance(summary.get('steps'), list):
-        raise InvalidInput(
-            f'folder {folder}',
-            limit='holds no summary of a bring-up',
-            remedy='walking_control bring-up ROBOT --out DIR',
-        )
+    require(
+        isinstance(summary, dict) and isinstance(summary.get('steps'), list),
+        f'folder {folder}',
+        limit='holds no summary of a bring-up',
+        remedy='walking_control bring-up ROBOT --out DIR',
+    )
     steps = {step['name']: step for step in summary['steps']}
     robot = Path(summary.get('robot', ''))
     adoption, beside = None, robot.parent
@@ -97,13 +96,13 @@ def write_gallery(
     """
     robots = [read_bring_up(Path(folder)) for folder in folders]
     names = [robot['name'] for robot in robots]
-    if len(set(names)) < len(names):
-        raise InvalidInput(
-            'gallery',
-            value=', '.join(names),
-            limit='names a robot twice',
-            remedy='adopt one of them with another --name',
-        )
+    require(
+        len(set(names)) >= len(names),
+        'gallery',
+        value=', '.join(names),
+        limit='names a robot twice',
+        remedy='adopt one of them with another --name',
+    )
     policies = policies or {}
     if strangers := sorted(policies.keys() - set(names)):
         raise InvalidInput(
@@ -137,13 +136,13 @@ def _around(page: Path) -> tuple[str, str]:
     if not page.is_file():
         return '# Gallery\n\n', '\n'
     text = page.read_text(encoding='utf-8')
-    if any(text.count(mark) != 1 for mark in MARKS) or text.index(MARKS[0]) > text.index(MARKS[1]):
-        raise InvalidInput(
-            f'page {page}',
-            limit='is there, without the two marks of a gallery',
-            remedy=f'write {MARKS[0]} and {MARKS[1]} where the cards shall be, or '
-            'name another --out',
-        )
+    require(
+        all(text.count(mark) == 1 for mark in MARKS)
+        and text.index(MARKS[0]) <= text.index(MARKS[1]),
+        f'page {page}',
+        limit='is there, without the two marks of a gallery',
+        remedy=f'write {MARKS[0]} and {MARKS[1]} where the cards shall be, or name another --out',
+    )
     return text.partition(MARKS[0])[0], text.partition(MARKS[1])[2]
 
 

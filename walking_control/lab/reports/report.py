@@ -5,14 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.exceptions import require, writing_to
 from walking_control.lab.reports.animations.film import describe_animation, write_animation
 from walking_control.lab.reports.pages import write_page
 from walking_control.lab.reports.plots.style import import_matplotlib, save_all
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
-from walking_control.runs.quantities import failure
-from walking_control.runs.run import Run
+from walking_control.runs import failure, Run
 from walking_control.runs.tables import write_run_table
 from walking_control.safety.faults import FALL
 
@@ -61,13 +60,13 @@ def plot_run(run: Run, name: str | None = None) -> Any:
     if name is None and plots:
         name = next(iter(plots))
     figure = plots[name](run) if name in plots else None
-    if figure is None:
-        raise InvalidInput(
-            'figure of a run',
-            value=name,
-            limit='this run has none of that name',
-            remedy='figures of such runs: ' + ', '.join(plots),
-        )
+    require(
+        figure is not None,
+        'figure of a run',
+        value=name,
+        limit='this run has none of that name',
+        remedy='figures of such runs: ' + ', '.join(plots),
+    )
     return figure
 
 

@@ -12,12 +12,10 @@ import numpy as np
 
 from walking_control.exceptions import import_optional
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
+from walking_control.models import Dynamics, in_words
+from walking_control.runs import ending, failure, LOADED, Run
 from walking_control.runs.kinematics import Bone, place_soles, Skeleton, sole_corners
 from walking_control.runs.posture import support_intervals
-from walking_control.runs.quantities import ending, failure, LOADED
-from walking_control.runs.run import Run
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
 _OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.models.array_functions import array_function, factorise_spd, Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
@@ -39,12 +39,12 @@ class SupportDynamics:
 
     def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
-        if not robot.is_planar:
-            raise InvalidInput(
-                f'robot {robot.name}',
-                value=f'base: {robot.base.value}',
-                limit='support reduction is for planar robots',
-            )
+        require(
+            robot.is_planar,
+            f'robot {robot.name}',
+            value=f'base: {robot.base.value}',
+            limit='support reduction is for planar robots',
+        )
         self.dynamics = dynamics
         self.robot = robot
         self.layout = TermsLayout(len(robot.coordinates))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import IncompatiblePlant, MissingDependency
+from walking_control.exceptions import IncompatiblePlant, MissingDependency, require
 from walking_control.models.dynamics import Dynamics
 
 try:
@@ -128,12 +128,13 @@ def _axis(model: pin.Model, i: int) -> np.ndarray:
     axis = np.asarray(data.S).reshape(6)
     turns = np.isclose(abs(axis[4]), 1.0) and np.isclose(np.abs(axis).sum(), 1.0)
     slides = np.isclose(np.hypot(axis[0], axis[2]), 1.0) and np.isclose(axis[1], 0.0)
-    if not (turns or slides):
-        raise IncompatiblePlant(
-            f'joint {model.names[i]}',
-            value=axis.tolist(),
-            limit='a planar robot turns about y or slides in x-z',
-        )
+    require(
+        turns or slides,
+        f'joint {model.names[i]}',
+        value=axis.tolist(),
+        limit='a planar robot turns about y or slides in x-z',
+        error=IncompatiblePlant,
+    )
     return np.round(axis) if turns else axis
 
 
@@ -151,10 +152,13 @@ def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
         MissingDependency: CasADi is not installed.
         IncompatiblePlant: A joint leaves the plane.
     """
-    if ca is None:
-        raise MissingDependency(
-            'casadi', limit='is needed for the compiled plant', remedy='pip install casadi numba'
-        )
+    require(
+        ca is not None,
+        'casadi',
+        limit='is needed for the compiled plant',
+        remedy='pip install casadi numba',
+        error=MissingDependency,
+    )
     numbers, gravity = _Numbers(), ca.SX.sym('g', 2)
     trees = [_Tree(dynamics, support, numbers) for support in range(len(dynamics.robot.feet))]
     terms = [_terms(tree, gravity) for tree in trees]

@@ -20,15 +20,26 @@ from walking_control.design.mechanism import load_mechanism, Mechanism, unit_dir
 from walking_control.design.rotom import Contacts, motion_space, Transmissibility, transmissibility
 from walking_control.design.study import usual_contacts
 from walking_control.exceptions import WalkingControlError
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import (
+    IMU,
+    JOINTS,
+    Measurement,
+    parameter,
+    Parameters,
+    Robot,
+    sensors_of,
+)
 from walking_control.models.pose import unit_quaternion
-from walking_control.models.robot import Robot
-from walking_control.models.signals import IMU, JOINTS, Measurement, sensors_of
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import make_marker, message_type, reader_of, write_axes
-from walking_control.ros.nodes.parameters import own_parameters
-from walking_control.ros.nodes.runtime import program
+from walking_control.ros.nodes import (
+    GuardedNode,
+    make_marker,
+    message_type,
+    own_parameters,
+    program,
+    reader_of,
+    topics,
+    write_axes,
+)
 
 
 class CentroidalMonitorParameters(Parameters, section='node'):

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from std_srvs.srv import Trigger
 
-from walking_control.exceptions import NotAchieved
+from walking_control.exceptions import NotAchieved, require
 from walking_control.ros.nodes import topics
 
 PATIENCE = 5.0  # s of wall time for an answer
@@ -86,10 +86,13 @@ class ControllerClient:
 
     @staticmethod
     def _ask(client: Any, request: Any) -> Any:
-        if not client.service_is_ready():
-            raise NotAchieved(
-                client.srv_name, limit='nobody offers it', remedy='is the controller running?'
-            )
+        require(
+            client.service_is_ready(),
+            client.srv_name,
+            limit='nobody offers it',
+            remedy='is the controller running?',
+            error=NotAchieved,
+        )
         done, future = threading.Event(), client.call_async(request)
         future.add_done_callback(lambda _: done.set())
         if not done.wait(PATIENCE):

@@ -15,23 +15,22 @@ from std_srvs.srv import Trigger
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.exceptions import InvalidInput, require, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models.parameters import parameter
-from walking_control.models.robot_file import World
-from walking_control.models.urdf import differences
-from walking_control.ros.nodes import realtime, topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.neighbours import Neighbours
-from walking_control.ros.nodes.odometry import FOOTPRINT_MEANING
+from walking_control.models import differences, parameter, World
+from walking_control.ros.nodes import (
+    FOOTPRINT_MEANING,
+    GuardedNode,
+    Neighbours,
+    program,
+    realtime,
+    topics,
+)
 from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
-from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.nodes.session import Session
+from walking_control.safety import Event, Latch, LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, Fault, POWER_OFF
-from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, LED, State
-from walking_control.safety.parameters import SafetyParameters
 
 SERVICE = -1  # way of an emergency stop beside those of `topics.STOP_IN`
 
@@ -286,13 +285,13 @@ class ControllerNode(GuardedNode, LifecycleNode):
         sections.read_into(robot_file)
         self._check_description()
         virtual = robot_file.robot.virtual_efforts
-        if virtual and not values.virtual_efforts:
-            raise InvalidInput(
-                f'robot {robot_file.robot.name}',
-                value=', '.join(virtual),
-                limit='no hardware has this effort',
-                remedy='with the embedded simulator, set virtual_efforts',
-            )
+        require(
+            not virtual or values.virtual_efforts,
+            f'robot {robot_file.robot.name}',
+            value=', '.join(virtual),
+            limit='no hardware has this effort',
+            remedy='with the embedded simulator, set virtual_efforts',
+        )
         self.session = Session(
             self, robot_file, self._controller, values, self._latch, self._neighbours, self._report
         )
@@ -483,12 +482,12 @@ class ControllerNode(GuardedNode, LifecycleNode):
         """Refuse another robot than the one on /robot_description."""
         if self._description is not None:
             self._difference = _difference(self._robot_file.robot.urdf, self._description)
-        if self._difference is not None:
-            raise InvalidInput(
-                'robot_description',
-                limit=self._difference,
-                remedy='give robot_file the robot that is there',
-            )
+        require(
+            self._difference is None,
+            'robot_description',
+            limit=self._difference,
+            remedy='give robot_file the robot that is there',
+        )
 
 
 def _difference(ours: str, description: str) -> str | None:

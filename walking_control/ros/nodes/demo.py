@@ -17,15 +17,20 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from walking_control.exceptions import NotAchieved, ParameterError
-from walking_control.models.parameters import Parameters
-from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile
-from walking_control.ros.nodes import controller_node, simulator_node
+from walking_control.exceptions import NotAchieved, ParameterError, require
+from walking_control.models import Choice, Parameters, RobotFile
+from walking_control.ros.nodes import (
+    controller_node,
+    isolate_domain,
+    make_executor,
+    ros,
+    simulator_node,
+    spin,
+    StopSignal,
+)
 from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.demo_place import announce, DemoPlace
 from walking_control.ros.nodes.fault_injection import break_law
-from walking_control.ros.nodes.runtime import isolate_domain, make_executor, ros, spin, StopSignal
 from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts
@@ -198,8 +203,12 @@ def _start_here(
         stack, ControllerNode(namespace=namespace, parameter_overrides=_overrides(parameters))
     )
     for transition in (controller.trigger_configure, controller.trigger_activate):
-        if transition() != TransitionCallbackReturn.SUCCESS:
-            raise NotAchieved('controller node', limit='could not be configured and activated')
+        require(
+            transition() == TransitionCallbackReturn.SUCCESS,
+            'controller node',
+            limit='could not be configured and activated',
+            error=NotAchieved,
+        )
     return [controller], lambda: True
 
 
@@ -252,8 +261,12 @@ def _walk(
     for _ in range(LAST_WORDS):  # of a fault in the very last tick
         executor.spin_once(timeout_sec=0.0)
     if not (simulator.finished or stop.received):
-        if not simulator.started:
-            raise NotAchieved('controller node', limit='ended before the walk began; see above why')
+        require(
+            simulator.started,
+            'controller node',
+            limit='ended before the walk began; see above why',
+            error=NotAchieved,
+        )
         simulator.finish('no_controller', 'the process of the controller has ended')
     return DemoResult(
         simulator.result(),

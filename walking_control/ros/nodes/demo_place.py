@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 import tempfile
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ def find_demo() -> DemoPlace:
             f'--domain {place.domain} --namespace {place.namespace}' for place in places.values()
         )
     )
-    if len(places) != 1:
-        raise InvalidInput('running demos', value=len(places), limit='must be one', remedy=remedy)
+    require(
+        len(places) == 1, 'running demos', value=len(places), limit='must be one', remedy=remedy
+    )
     return next(iter(places.values()))
 
 

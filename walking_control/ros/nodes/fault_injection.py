@@ -13,11 +13,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray, String
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import NotAchieved, require
 from walking_control.models.signals import Command, Reference
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.demo_place import DemoPlace
-from walking_control.ros.nodes.runtime import isolate_domain, make_executor, ros
+from walking_control.ros.nodes import DemoPlace, isolate_domain, make_executor, ros, topics
 from walking_control.safety.faults import KINDS, LOWERED, read_fault
 
 DISCOVERY = 15.0  # s
@@ -37,10 +35,13 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
     """
     law, period = node.loop.controller, node.loop.period
     update = law.update
-    if kind == 'tick_overrun' and not realtime:
-        raise InvalidInput(
-            'fault', value=kind, limit='in lockstep no tick is too late', remedy='demo --realtime'
-        )
+    require(
+        kind != 'tick_overrun' or realtime,
+        'fault',
+        value=kind,
+        limit='in lockstep no tick is too late',
+        remedy='demo --realtime',
+    )
 
     def broken(state: Any, reference: Reference, dt: float, command: Command) -> None:
         update(state, reference, dt, command)
@@ -89,8 +90,12 @@ class FaultWatch:
 
     def _call(self, client: Any, request: Any) -> Any:
         future = client.call_async(request)
-        if not self._spin_until(future.done, ANSWER):
-            raise NotAchieved(client.srv_name, limit='does not answer; the demo may have ended')
+        require(
+            self._spin_until(future.done, ANSWER),
+            client.srv_name,
+            limit='does not answer; the demo may have ended',
+            error=NotAchieved,
+        )
         return future.result()
 
     def _walks(self) -> bool:
@@ -116,26 +121,31 @@ class FaultWatch:
             InvalidInput: No demo answers, it has a fault already, or it refuses.
             NotAchieved: No fault came.
         """
-        if not self._spin_until(self._walks, DISCOVERY):
-            raise InvalidInput(
-                f'namespace {self.node.get_namespace()}',
-                limit=f'no walking demo within {DISCOVERY:g} s',
-                remedy='start walking_control demo --realtime --duration 600',
-            )
-        if self._fault[1]:
-            raise InvalidInput(
-                'the demo', limit=f'has a fault already: {self._fault[1]}', remedy='start it again'
-            )
+        require(
+            self._spin_until(self._walks, DISCOVERY),
+            f'namespace {self.node.get_namespace()}',
+            limit=f'no walking demo within {DISCOVERY:g} s',
+            remedy='start walking_control demo --realtime --duration 600',
+        )
+        require(
+            not self._fault[1],
+            'the demo',
+            limit=f'has a fault already: {self._fault[1]}',
+            remedy='start it again',
+        )
         reaction = self._reaction(kind)
         begin = time.monotonic()
         (answer,) = self._call(
             self._set,
             SetParameters.Request(parameters=[Parameter('fault', value=kind).to_parameter_msg()]),
         ).results
-        if not answer.successful:
-            raise InvalidInput(f'fault {kind}', limit=f'refused by the demo: {answer.reason}')
-        if not self._spin_until(lambda: self._fault[1], REACTION):
-            raise NotAchieved(f'fault {kind}', limit=f'no fault was latched within {REACTION:g} s')
+        require(answer.successful, f'fault {kind}', limit=f'refused by the demo: {answer.reason}')
+        require(
+            self._spin_until(lambda: self._fault[1], REACTION),
+            f'fault {kind}',
+            limit=f'no fault was latched within {REACTION:g} s',
+            error=NotAchieved,
+        )
         when, text = self._fault
         fault = read_fault(text)
         assert fault is not None  # a text that is not empty is one

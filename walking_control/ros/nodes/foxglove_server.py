@@ -20,7 +20,7 @@ import threading
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from walking_control.exceptions import import_optional, InvalidInput, WalkingControlError
+from walking_control.exceptions import import_optional, InvalidInput, require, WalkingControlError
 from walking_control.ros.nodes.controller_client import ControllerClient
 from walking_control.ros.nodes.topics import BUTTONS, CONTROLLER
 
@@ -66,12 +66,12 @@ class WebGate:
         self, host: str, port: int, origins: Iterable[str], token: str, say: Callable[[str], Any]
     ) -> None:
         for origin in origins:
-            if not is_origin(origin):
-                raise InvalidInput(
-                    'monitor --origin',
-                    value=origin,
-                    limit='must be like https://viewer.example:8080, without a path',
-                )
+            require(
+                is_origin(origin),
+                'monitor --origin',
+                value=origin,
+                limit='must be like https://viewer.example:8080, without a path',
+            )
         self._origins, self._token, self._say = {*VIEWERS, *origins}, token, say
         self._told: set[str] = set()
         self._thread: threading.Thread | None = None

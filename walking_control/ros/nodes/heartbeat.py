@@ -15,9 +15,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import ArrayWriter
+from walking_control.ros.nodes import ArrayWriter, GuardedNode, topics
 
 FIELDS = ('tick', 'age', 'receivers', 'tripped', 'unasked')
 OWN = 0.3  # s for which an effort that answers no tick may be one of our own

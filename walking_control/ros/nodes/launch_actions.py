@@ -28,7 +28,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import refusing
 from walking_control.ros.launch_arguments import LaunchArgument, read_arguments, refuse_unknown
 from walking_control.ros.ros2_control import launching
 
@@ -117,14 +117,13 @@ def _make(step: Any, namespace: str) -> Any:
 
 
 def _share(package: str) -> Path:
-    try:
+    with refusing(
+        PackageNotFoundError,
+        f'package {package}',
+        limit='is not installed',
+        remedy=f'sudo apt install ros-$ROS_DISTRO-{package.replace("_", "-")}',
+    ):
         return Path(get_package_share_directory(package))
-    except PackageNotFoundError as error:
-        raise InvalidInput(
-            f'package {package}',
-            limit='is not installed',
-            remedy=f'sudo apt install ros-$ROS_DISTRO-{package.replace("_", "-")}',
-        ) from error
 
 
 def _text_stays_text(parameters: Any) -> Any:

@@ -17,15 +17,26 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.exceptions import InvalidInput, MeasurementError
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import JOINTS, Measurement, Sensor, sensors_of
-from walking_control.models.urdf import differences
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import message_type, reader_of, seconds
-from walking_control.ros.nodes.neighbours import endpoint_name
-from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spun
+from walking_control.models import (
+    differences,
+    JOINTS,
+    Measurement,
+    Robot,
+    RobotFile,
+    Sensor,
+    sensors_of,
+)
+from walking_control.ros.nodes import (
+    avoid_shared_memory,
+    endpoint_name,
+    GuardedNode,
+    message_type,
+    reader_of,
+    ros,
+    seconds,
+    spun,
+    topics,
+)
 from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
 from walking_control.ros.ros2_control.names import MANAGER

@@ -7,19 +7,16 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.exceptions import InvalidInput, MeasurementError
+from walking_control.exceptions import MeasurementError, require
 from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes import GuardedNode, own_parameters, program, topics
 from walking_control.ros.nodes.messages import (
     ArrayWriter,
     JointStateReader,
     JointStateWriter,
     seconds,
 )
-from walking_control.ros.nodes.parameters import own_parameters
-from walking_control.ros.nodes.runtime import program
 from walking_control.simulation.lock_emulation import LockEmulator
 
 
@@ -45,8 +42,7 @@ class LockEmulatorNode(GuardedNode):
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         robot = load_robot(own_parameters(self, LockEmulatorParameters).read().robot_file).robot
-        if not robot.locks:
-            raise InvalidInput(f'robot {robot.name}', limit='has no locks to play')
+        require(robot.locks, f'robot {robot.name}', limit='has no locks to play')
         self._emulator = LockEmulator(robot)
         self._armed = np.ones(len(robot.locks), dtype=bool)
         self._reader = JointStateReader(robot.joints)

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from visualization_msgs.msg import Marker
 
-from walking_control.exceptions import MeasurementError
+from walking_control.exceptions import MeasurementError, require
 from walking_control.models.signals import CONTACT, IMU, OWN, Sensor, Signal, STATE
 
 # kind of a sensor, or a part of an IMU -> code of the fault when it is not what it was
@@ -98,13 +98,14 @@ class JointStateReader:
 
     def _learn(self, names: Sequence[str]) -> None:
         missing = [joint for joint in self._joints if joint not in names]
-        if missing:
-            raise MeasurementError(
-                'JointState',
-                value=list(names),
-                limit='lacks the joint ' + ', '.join(missing),
-                remedy='check the joint_state_broadcaster',
-            )
+        require(
+            not missing,
+            'JointState',
+            value=list(names),
+            limit='lacks the joint ' + ', '.join(missing),
+            remedy='check the joint_state_broadcaster',
+            error=MeasurementError,
+        )
         self._names = list(names)
         self._index = [names.index(joint) for joint in self._joints]
 

@@ -23,15 +23,20 @@ from std_msgs.msg import String
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models.resources import place_meshes
-from walking_control.models.robot import Robot
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.controller_client import ControllerClient
+from walking_control.models import place_meshes, Robot
+from walking_control.ros.nodes import (
+    avoid_shared_memory,
+    ControllerClient,
+    endpoint_name,
+    GuardedNode,
+    ros,
+    spin,
+    spun,
+    StopSignal,
+    topics,
+)
 from walking_control.ros.nodes.foxglove_server import FoxgloveServer, WebGate
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.neighbours import endpoint_name
 from walking_control.ros.nodes.robot_frames import RobotFrames
-from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spin, spun, StopSignal
 from walking_control.ros.nodes.sensors import stamp_of
 
 LOOK = 0.5  # s between two looks at the ROS graph

@@ -13,12 +13,8 @@ import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot import Robot
-from walking_control.models.urdf import link_names
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import set_stamp, write_axes
-from walking_control.ros.nodes.telemetry import Output
+from walking_control.models import link_names, Robot
+from walking_control.ros.nodes import GuardedNode, Output, set_stamp, topics, write_axes
 from walking_control.ros.ros2_control.names import SOLES
 
 FOOTPRINT_MEANING = (

@@ -11,20 +11,21 @@ from walking_control.estimation.estimator import DECLARED
 from walking_control.estimation.foot_loads import require_loads
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
-from walking_control.models.parameters import parameter, Parameters
-from walking_control.models.robot_file import World
+from walking_control.models import parameter, Parameters, World
 from walking_control.operation import Operation, Patience
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher, TickTimes
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.heartbeat import WatchClock
-from walking_control.ros.nodes.odometry import FOOTPRINT_MEANING, OdometryPublisher
-from walking_control.ros.nodes.parameters import own_parameters
-from walking_control.ros.nodes.runtime import program
+from walking_control.ros.nodes import (
+    DiagnosticsPublisher,
+    FOOTPRINT_MEANING,
+    GuardedNode,
+    OdometryPublisher,
+    own_parameters,
+    program,
+    TickTimes,
+    topics,
+    WatchClock,
+)
 from walking_control.ros.nodes.sensors import KINDS, sensor_topics, SensorSet
-from walking_control.safety.faults import Fault
-from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, State
+from walking_control.safety import Event, Fault, Latch, State
 from walking_control.simulation.sensors import noise_overrides
 
 LOOK = 0.5  # s between two looks at sensors that are silent or wrong

@@ -13,10 +13,15 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError
 from walking_control.models.signals import topic_word
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import JointStateReader, make_marker, set_stamp, write_axes
-from walking_control.ros.nodes.telemetry import Output
+from walking_control.ros.nodes import (
+    GuardedNode,
+    JointStateReader,
+    make_marker,
+    Output,
+    set_stamp,
+    topics,
+    write_axes,
+)
 from walking_control.statics.distributor import StaticSolution
 
 FORCE_LENGTH = 0.5  # m of arrow for the robot's whole weight

@@ -14,8 +14,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher
-from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes import DiagnosticsPublisher, GuardedNode
 
 LIMITS = '@realtime - {} in /etc/security/limits.conf'
 LOCK = 1 | 2 | 4  # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT

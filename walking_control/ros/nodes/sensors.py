@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from walking_control.exceptions import MeasurementError, MissingDependency
+from walking_control.exceptions import MeasurementError, MissingDependency, require
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
     is_lock_state,
@@ -31,9 +31,7 @@ from walking_control.models.signals import (
     sensors_of,
 )
 from walking_control.operation import Operation
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.heartbeat import WatchClock
+from walking_control.ros.nodes import GuardedNode, topics, WatchClock
 from walking_control.ros.nodes.messages import allocate, message_type, reader_of, set_stamp
 from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.ros.ros2_control.wiring import state_interfaces
@@ -212,12 +210,13 @@ class CombinedReader:
         if names is None:
             return False
         missing = [name for name in self._expected if name not in names]
-        if missing or len(numbers) != len(names):
-            raise MeasurementError(
-                'combined state',
-                value=len(numbers),
-                limit='lacks ' + (', '.join(missing) or 'numbers for its names'),
-            )
+        require(
+            not missing and len(numbers) == len(names),
+            'combined state',
+            value=len(numbers),
+            limit='lacks ' + (', '.join(missing) or 'numbers for its names'),
+            error=MeasurementError,
+        )
         order = [names.index(name) for name in self._expected]
         self._numbers[:] = [numbers[i] for i in order]
         self.layout.learn(message, [(field, order)])

@@ -15,17 +15,19 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.controllers.controller import FootPlanner, PostureHolder, StopJudge
-from walking_control.exceptions import InvalidInput
-from walking_control.models.drives import picks_of
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.exceptions import require
+from walking_control.models import picks_of, RobotFile, World
 from walking_control.operation import Operation, Patience
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher, TickTimes
-from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes import (
+    ArrayWriter,
+    DiagnosticsPublisher,
+    GuardedNode,
+    OdometryPublisher,
+    TickTimes,
+    topics,
+)
 from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
-from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.neighbours import Claims, Neighbours
-from walking_control.ros.nodes.odometry import OdometryPublisher
 from walking_control.ros.nodes.posture_topics import PostureTopics
 from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
 from walking_control.ros.nodes.stairs_topic import StairsTopic
@@ -35,9 +37,7 @@ from walking_control.ros.nodes.velocity import VelocityTopic
 from walking_control.ros.nodes.walk_markers import WalkMarkers
 from walking_control.ros.recording.recorder import Recorder
 from walking_control.ros.ros2_control.names import command_topic
-from walking_control.safety.faults import Fault
-from walking_control.safety.latch import Latch
-from walking_control.safety.machine import Event, LED, State
+from walking_control.safety import Event, Fault, Latch, LED, State
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
 LABELS = {State.WAITING: topics.WAITS, State.RESTING: topics.RESTS}
@@ -161,12 +161,12 @@ class Session:
 
     def _create_publishers(self, values: Any) -> None:
         robot = self._robot
-        if not robot.efforts:
-            raise InvalidInput(
-                f'robot {robot.name}',
-                limit='has no effort that a controller could command',
-                remedy='give its robot file motors (robot.actuators)',
-            )
+        require(
+            robot.efforts,
+            f'robot {robot.name}',
+            limit='has no effort that a controller could command',
+            remedy='give its robot file motors (robot.actuators)',
+        )
         self._label: str | None = None  # of our messages
         # field of a command, which of its numbers, and how they leave; gains before efforts
         self._driven = [
@@ -225,15 +225,14 @@ class Session:
             InvalidInput: Somebody is there who must not be.
         """
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
-        if conflict:
-            raise InvalidInput(
-                'activate',
-                limit=conflict,
-                remedy='stop it; what crashed on '
-                'another machine is forgotten after some twenty seconds',
-            )
-        if deaf:
-            raise InvalidInput('activate', limit=deaf, remedy='mend its type')
+        require(
+            not conflict,
+            'activate',
+            limit=conflict,
+            remedy='stop it; what crashed on '
+            'another machine is forgotten after some twenty seconds',
+        )
+        require(not deaf, 'activate', limit=deaf, remedy='mend its type')
 
     def activate(self) -> None:
         """Begin to answer measurements."""

@@ -19,27 +19,24 @@ from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot, PLANTS
-from walking_control.models import signals
-from walking_control.models.drives import picks_of
-from walking_control.models.parameters import parameter
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.ros.nodes import realtime, topics
+from walking_control.models import parameter, picks_of, Robot, RobotFile, signals, World
+from walking_control.ros.nodes import own_parameters, program, realtime, SectionParameters, topics
 from walking_control.ros.nodes.guard import describe, GuardedNode
 from walking_control.ros.nodes.messages import message_type, set_stamp, writer_of
-from walking_control.ros.nodes.parameters import own_parameters, SectionParameters
-from walking_control.ros.nodes.runtime import program
 from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
 from walking_control.ros.nodes.velocity import RouteTopics
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
-from walking_control.runs.route import read_route
-from walking_control.runs.run import Recorder, Run
+from walking_control.runs import read_route, Recorder, Run
+from walking_control.safety import FALL, Fault, read_fault, SafetyParameters
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import FALL, Fault, read_fault
-from walking_control.safety.parameters import SafetyParameters
-from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.guide import Guide, planned_pushes
+from walking_control.simulation import (
+    Guide,
+    make_plant,
+    plan_disturbances,
+    planned_pushes,
+    SensorParameters,
+)
 from walking_control.simulation.injection import (
     check_kind,
     Injection,
@@ -47,8 +44,6 @@ from walking_control.simulation.injection import (
     LAW_FAULTS,
     SENSOR_FAULTS,
 )
-from walking_control.simulation.registry import make_plant
-from walking_control.simulation.sensors import SensorParameters
 
 
 class SimulatorNodeParameters(realtime.RealTimeParameters, section='node'):

@@ -8,8 +8,7 @@ from nav_msgs.msg import Path
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.messages import seconds
+from walking_control.ros.nodes import seconds, topics
 from walking_control.ros.ros2_control.names import ODOM
 
 STAIRS = 'stairs'

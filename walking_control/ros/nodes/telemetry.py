@@ -9,8 +9,7 @@ from std_msgs.msg import Float64
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import read_telemetry
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes import GuardedNode, topics
 
 # velocities asked of the law: ahead, to the left, turning
 COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')

@@ -11,9 +11,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from walking_control.operation import Operation
-from walking_control.ros.nodes import topics
-from walking_control.ros.nodes.heartbeat import WatchClock
-from walking_control.ros.nodes.messages import seconds
+from walking_control.ros.nodes import seconds, topics, WatchClock
 
 SAID = 1.0  # s between two warnings of one kind
 

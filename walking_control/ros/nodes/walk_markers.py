@@ -13,9 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
-from walking_control.ros.nodes.guard import GuardedNode
-from walking_control.ros.nodes.messages import make_marker, set_stamp, write_axes
-from walking_control.ros.nodes.telemetry import Output
+from walking_control.ros.nodes import GuardedNode, make_marker, Output, set_stamp, write_axes
 from walking_control.ros.ros2_control.names import ODOM
 
 KEPT = 20  # footprints

@@ -14,13 +14,16 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.models.parameters import parameter
-from walking_control.ros.nodes import realtime, topics
-from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher
-from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes import (
+    ArrayWriter,
+    DiagnosticsPublisher,
+    GuardedNode,
+    own_parameters,
+    program,
+    realtime,
+    topics,
+)
 from walking_control.ros.nodes.heartbeat import FallbackSwitch, heartbeat_writer, WatchClock
-from walking_control.ros.nodes.messages import ArrayWriter
-from walking_control.ros.nodes.parameters import own_parameters
-from walking_control.ros.nodes.runtime import program
 from walking_control.ros.ros2_control.names import command_topic
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, InvalidInput
-from walking_control.models.drives import picks_of
-from walking_control.models.robot import Robot
-from walking_control.models.signals import (
+from walking_control.exceptions import import_optional, InvalidInput, refusing, require
+from walking_control.models import (
     JOINTS,
     LOCKS,
     Measurement,
+    picks_of,
     Reference,
+    Robot,
     Sensor,
     sensors_of,
     STATE,
@@ -72,8 +72,7 @@ def open_bag(path: Path) -> Bag:
         MissingDependency: rosbags is not installed.
         InvalidInput: It is not there or no bag.
     """
-    if not path.exists():
-        raise InvalidInput(f'recording {path}', limit='no such file')
+    require(path.exists(), f'recording {path}', limit='no such file')
     bag = _opened(path)
     for topic, message in bag.messages():
         if topic in (ROBOT_FILE, CONTROLLER, names.ROBOT_DESCRIPTION):
@@ -85,7 +84,7 @@ def open_bag(path: Path) -> Bag:
 
 def _opened(path: Path) -> Bag:
     """Return a `Bag` without texts; of a file that ends in the middle of a record, a copy."""
-    try:
+    with refusing(OSError, f'recording {path}', limit='cannot be read: {error.strerror}'):
         found = unfinished(path) if path.suffix == SUFFIX and path.is_file() else None
         if found is None:
             return Bag(path, {}, None, path, None)
@@ -100,10 +99,6 @@ def _opened(path: Path) -> Bag:
                 target.write(data)
                 whole -= len(data)
             target.write(END)
-    except OSError as error:
-        raise InvalidInput(
-            f'recording {path}', limit=f'cannot be read: {error.strerror}'
-        ) from error
     return Bag(path, {}, f'{remark}, {torn} bytes of a torn end are left out', copy, folder)
 
 
@@ -207,13 +202,13 @@ class _RowReader:
     def _pick(self, message: Any, values: np.ndarray, joints: Any) -> list[float]:
         told = list(message.name)
         missing = [joint for joint in joints if joint not in told]
-        if missing:
-            raise InvalidInput(
-                'recorded JointState',
-                value=', '.join(told),
-                limit='lacks ' + ', '.join(missing),
-                remedy='the recording is of another robot',
-            )
+        require(
+            not missing,
+            'recorded JointState',
+            value=', '.join(told),
+            limit='lacks ' + ', '.join(missing),
+            remedy='the recording is of another robot',
+        )
         return [float(values[told.index(joint)]) for joint in joints]
 
     def _hear(self, sensor: Sensor, message: Any) -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from walking_control.estimation.estimator import DECLARED, make_estimator
 from walking_control.estimation.foot_loads import require_loads
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models.robot_file import RobotFile, with_section
 from walking_control.ros.recording.bag import Bag, read_rows, Row
 from walking_control.ros.recording.replay import RetoldWalk, TOLD
@@ -80,12 +80,11 @@ def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
             loads = np.linalg.norm(row.measurement.foot_force, axis=1)
             estimator.reset(robot_file.robot.feet[int(np.argmax(loads))])
         walk.add(row, estimator.update(row.measurement))
-    run = walk.finish()
-    if run is None:
-        raise InvalidInput(
-            f'recording {bag.path}',
-            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-        )
+    run = given(
+        walk.finish(),
+        f'recording {bag.path}',
+        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+    )
     return run
 
 
@@ -157,8 +156,7 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
             )
         except InvalidInput:  # out of range
             return 1e6
-        if run.plant != TOLD:
-            raise InvalidInput(f'recording {bag.path}', limit='tells no truth to fit to')
+        require(run.plant == TOLD, f'recording {bag.path}', limit='tells no truth to fit to')
         error = estimate_error(run)
         assert error is not None
         part = _part(run, (0.0, share))

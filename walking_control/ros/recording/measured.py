@@ -12,11 +12,8 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from walking_control.estimation.leg_chains import find_leg_chains
-from walking_control.exceptions import import_optional, InvalidInput
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Measurement
-from walking_control.models.yaml_text import read_yaml
+from walking_control.exceptions import import_optional, InvalidInput, refusing, require
+from walking_control.models import Command, Dynamics, Measurement, read_yaml, RobotFile
 from walking_control.ros.recording.recorder import ROBOT_FILE, robot_file_text
 from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
 from walking_control.ros.ros2_control import names
@@ -62,8 +59,7 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
         InvalidInput: A file cannot be read, does not hold what the layout names, or what it holds
             cannot be of this robot.
     """
-    if out.exists():
-        raise InvalidInput(f'recording {out}', limit='exists', remedy='choose another --out')
+    require(not out.exists(), f'recording {out}', limit='exists', remedy='choose another --out')
     log = _Log(path, read_yaml(layout, f'layout {layout}'), robot_file)
     problems, remarks = log.judge()
     if problems:
@@ -147,10 +143,12 @@ class _Log:
                 limit='must name its column: {column: NAME, unit: UNIT}',
             )
         given = told.get('unit', unit)
-        if given not in UNITS and given != unit:
-            raise InvalidInput(
-                f'layout {where}.unit', value=given, limit='must be among ' + ', '.join(UNITS)
-            )
+        require(
+            given in UNITS or given == unit,
+            f'layout {where}.unit',
+            value=given,
+            limit='must be among ' + ', '.join(UNITS),
+        )
         columns = told['column'] if isinstance(told['column'], list) else [told['column']]
         values = np.column_stack([self._column(str(name)) for name in columns])
         values = values * UNITS.get(given, 1.0) * float(told.get('factor', 1.0))
@@ -197,22 +195,22 @@ class _Log:
                 limit='must list the joints in the order of their columns',
             )
         unknown = [str(name) for name in listed if name not in robot.joints]
-        if unknown:
-            raise InvalidInput(
-                'layout joints.names',
-                value=', '.join(unknown),
-                limit=f'no joints of {robot.name}',
-                remedy='choose another --robot',
-            )
+        require(
+            not unknown,
+            'layout joints.names',
+            value=', '.join(unknown),
+            limit=f'no joints of {robot.name}',
+            remedy='choose another --robot',
+        )
         own = [robot.joints.index(name) for name in listed]
         legs = {robot.joints[i] for i in find_leg_chains(self._dynamics).joint.flat if i >= 0}
         missing = [joint for joint in robot.joints if joint not in listed]
-        if set(missing) & legs:
-            raise InvalidInput(
-                'layout joints.names',
-                value='without ' + ', '.join(joint for joint in missing if joint in legs),
-                limit='must hold all joints of legs',
-            )
+        require(
+            not (set(missing) & legs),
+            'layout joints.names',
+            value='without ' + ', '.join(joint for joint in missing if joint in legs),
+            limit='must hold all joints of legs',
+        )
         if missing:
             self.remarks.append('not in the log, held at zero: ' + ', '.join(missing))
         position = np.zeros((len(self.time), len(robot.joints)))
@@ -231,12 +229,12 @@ class _Log:
         force = np.zeros((len(self.time), len(self._robot.feet), 3))
         for i, foot in enumerate(self._robot.feet):
             values = self._take(('feet', foot), 'N', None)
-            if values.shape[1] not in (1, 3):
-                raise InvalidInput(
-                    f'layout feet.{foot}',
-                    value=values.shape[1],
-                    limit='columns; must be 1, the normal force, or 3',
-                )
+            require(
+                values.shape[1] in (1, 3),
+                f'layout feet.{foot}',
+                value=values.shape[1],
+                limit='columns; must be 1, the normal force, or 3',
+            )
             force[:, i, -values.shape[1] :] = values
         return force
 
@@ -246,12 +244,12 @@ class _Log:
         for key in keys:
             told = told[key]
         form = told.get('form', 'xyzw')
-        if form not in WIDTHS:
-            raise InvalidInput(
-                f'layout {".".join(keys)}.form',
-                value=form,
-                limit='must be among ' + ', '.join(WIDTHS),
-            )
+        require(
+            form in WIDTHS,
+            f'layout {".".join(keys)}.form',
+            value=form,
+            limit='must be among ' + ', '.join(WIDTHS),
+        )
         values = self._take(keys, 'rad' if form == 'rpy' else '1', WIDTHS[form])
         if form == 'rpy':
             return Rotation.from_euler('xyz', values)
@@ -336,7 +334,11 @@ class _Log:
 
 def _reader(path: Path) -> Callable[[str], np.ndarray]:
     """Return a function from the name of a column to ``(T, n)``."""
-    try:
+    with refusing(
+        (OSError, ValueError, TypeError, NotImplementedError),
+        f'log {path}',
+        limit='cannot be read: {error}',
+    ):
         if path.is_dir():
             held: Mapping[str, Any] = {
                 f'{file.name.partition(".")[0]}.{name}': values
@@ -355,16 +357,14 @@ def _reader(path: Path) -> Callable[[str], np.ndarray]:
             from scipy.io import loadmat
 
             held = {name: values for name, values in loadmat(path).items() if name[:2] != '__'}
-    except (OSError, ValueError, TypeError, NotImplementedError) as error:
-        raise InvalidInput(f'log {path}', limit=f'cannot be read: {error}') from error
 
     def column(name: str) -> np.ndarray:
-        if name not in held:
-            raise InvalidInput(
-                f'log {path}',
-                limit=f'has no column {name}',
-                remedy='it has ' + ', '.join(sorted(held)[:30]),
-            )
+        require(
+            name in held,
+            f'log {path}',
+            limit=f'has no column {name}',
+            remedy='it has ' + ', '.join(sorted(held)[:30]),
+        )
         values = np.atleast_2d(np.asarray(held[name], dtype=float))
         return values.T if values.shape[0] < values.shape[1] else values
 

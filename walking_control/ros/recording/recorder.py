@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Measurement, Reference
+from walking_control.exceptions import InvalidInput, refusing, require
+from walking_control.models import Command, Measurement, Reference, RobotFile
 from walking_control.ros.recording import ticks
 from walking_control.ros.recording.mcap import McapFile
 from walking_control.ros.ros2_control import names
@@ -39,16 +38,17 @@ def bag_path(path: Path) -> Path:
         InvalidInput: It is no ``.mcap``, or something lies there already.
     """
     _check_suffix(path)
-    if path.exists():
-        raise InvalidInput(
-            f'recording {path}', limit='exists', remedy='choose another name, or take it away'
-        )
+    require(
+        not path.exists(),
+        f'recording {path}',
+        limit='exists',
+        remedy='choose another name, or take it away',
+    )
     return path
 
 
 def _check_suffix(path: Path) -> None:
-    if path.suffix != SUFFIX:
-        raise InvalidInput(f'recording {path}', limit=f'must end in {SUFFIX}')
+    require(path.suffix == SUFFIX, f'recording {path}', limit=f'must end in {SUFFIX}')
 
 
 class Recorder:
@@ -227,13 +227,9 @@ class _Bag:
     """
 
     def __init__(self, path: Path, content: _Content) -> None:
-        try:
+        with refusing(OSError, f'recording {path}', limit='cannot be made: {error.strerror}'):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = McapFile(path)
-        except OSError as error:
-            raise InvalidInput(
-                f'recording {path}', limit=f'cannot be made: {error.strerror}'
-            ) from error
         self.path, self._content, self.close = path, content, self._file.close
         self._wanted: ticks.Wanted | None = None
         self._channels: dict[str, int] = {}

@@ -13,17 +13,14 @@ import pinocchio as pin
 import yaml
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import load_robot
-from walking_control.models.drives import picks_of
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import picks_of, Robot, RobotFile, World
 from walking_control.models.signals import BaseState, Command, LOCKS, OWN, sensors_of, WalkerState
 from walking_control.ros.recording.bag import Bag, open_bag, read_rows, Row
 from walking_control.ros.recording.recorder import CONTROLLER, ROBOT_FILE
 from walking_control.ros.ros2_control.names import ROBOT_DESCRIPTION
-from walking_control.runs import tables
-from walking_control.runs.run import Recorder, Run
+from walking_control.runs import Recorder, Run, tables
 from walking_control.safety.faults import Fault
 from walking_control.simulation.engine import Truth
 
@@ -38,12 +35,12 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
     Raises:
         InvalidInput: It holds none: it was recorded by others.
     """
-    if ROBOT_FILE not in bag.texts or ROBOT_DESCRIPTION not in bag.texts:
-        raise InvalidInput(
-            f'recording {bag.path}',
-            limit='holds no robot file',
-            remedy='name the robot: --robot ROBOT',
-        )
+    require(
+        ROBOT_FILE in bag.texts and ROBOT_DESCRIPTION in bag.texts,
+        f'recording {bag.path}',
+        limit='holds no robot file',
+        remedy='name the robot: --robot ROBOT',
+    )
     tree = yaml.safe_load(bag.texts[ROBOT_FILE])
     robot = tree['/**']['ros__parameters']['robot']
     robot.pop('xacro_args', None)  # they are applied in the description
@@ -123,11 +120,11 @@ def _compare(
         ) and (lock is None or np.array_equal(lock, command.lock))
         if not same and first is None:
             first = row.measurement.stamp
-    if not ticks:
-        raise InvalidInput(
-            f'recording {bag.path}',
-            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-        )
+    require(
+        ticks,
+        f'recording {bag.path}',
+        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+    )
     return {
         'robot': robot_file.robot.name,
         'controller': loop.controller.name,
@@ -249,11 +246,11 @@ def read_columns(
         effort = efforts if row.command is None else row.command[0]
         time.append(row.measurement.stamp)
         rows.append(np.concatenate([row.measurement.values, effort]))
-    if not rows:
-        raise InvalidInput(
-            f'recording {path}',
-            limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-        )
+    require(
+        rows,
+        f'recording {path}',
+        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
+    )
     return Columns(np.array(time), _grouped(robot_file.robot, np.array(rows)), bag.remark)
 
 
@@ -286,11 +283,11 @@ def _of_table(path: Path) -> Columns:
     """Return the columns of a table whose head says ``name [unit]``, in groups of one unit."""
     columns = tables.read_columns(path)
     names = {head: _HEAD.fullmatch(head) for head in columns}
-    if None in names.values() or 'time [s]' not in columns:
-        raise InvalidInput(
-            f'table {path}',
-            limit='is no table of a run: its columns must be time [s] and others with units',
-        )
+    require(
+        None not in names.values() and 'time [s]' in columns,
+        f'table {path}',
+        limit='is no table of a run: its columns must be time [s] and others with units',
+    )
     found: dict[str, dict[str, np.ndarray]] = {}
     for head, name in names.items():
         if name is not None and name[2] in UNITS:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.exceptions import import_optional
-from walking_control.models.drives import picks_of
-from walking_control.models.robot import Robot
-from walking_control.models.signals import (
+from walking_control.models import (
     Command,
     LOCKS,
     Measurement,
+    picks_of,
     places_of,
     Reference,
+    Robot,
     Sensor,
     sensors_of,
     Signal,

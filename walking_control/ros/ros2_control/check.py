@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS as LAWS
-from walking_control.exceptions import Findings, InvalidInput
+from walking_control.exceptions import Findings, InvalidInput, require
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.ros.ros2_control import names
@@ -56,12 +56,12 @@ def _check_file(robot_file: RobotFile, path: Path, target: str) -> list[InvalidI
 
 
 def _parameter(tree: Mapping[str, Mapping[str, Any]], controller: str, name: str) -> Any:
-    if controller not in tree:
-        raise InvalidInput(
-            f'controller {controller}',
-            limit='is not in controllers.yaml',
-            remedy='write one by walking_control ros2_control ROBOT --out DIR',
-        )
+    require(
+        controller in tree,
+        f'controller {controller}',
+        limit='is not in controllers.yaml',
+        remedy='write one by walking_control ros2_control ROBOT --out DIR',
+    )
     return tree[controller].get(name)
 
 
@@ -88,30 +88,30 @@ def _check_order(
 def _check_told(tree: Mapping[str, Mapping[str, Any]], robot: Robot) -> None:
     told = _parameter(tree, names.JOINT_STATE_BROADCASTER, 'joints') or list(robot.joints)
     missing = [joint for joint in robot.joints if joint not in told]
-    if missing:
-        raise InvalidInput(
-            f'joints of {names.JOINT_STATE_BROADCASTER}',
-            value=', '.join(map(str, told)),
-            limit='lack ' + ', '.join(missing),
-        )
+    require(
+        not missing,
+        f'joints of {names.JOINT_STATE_BROADCASTER}',
+        value=', '.join(map(str, told)),
+        limit='lack ' + ', '.join(missing),
+    )
 
 
 def _check_frame(tree: Mapping[str, Mapping[str, Any]], controller: str, frame: str) -> None:
     given = _parameter(tree, controller, 'frame_id')
-    if given != frame:
-        raise InvalidInput(
-            f'frame_id of {controller}',
-            value=given,
-            limit=f'must be {frame}, in whose axes the robot file has the sensor',
-        )
+    require(
+        given == frame,
+        f'frame_id of {controller}',
+        value=given,
+        limit=f'must be {frame}, in whose axes the robot file has the sensor',
+    )
 
 
 def _check_rate(tree: Mapping[str, Mapping[str, Any]], robot_file: RobotFile) -> None:
     rate = tree[names.MANAGER].get('update_rate', 100)
     law = robot_file.values(LAWS.find(robot_file.controller).parameters).rate
-    if not isinstance(rate, (int, float)) or rate < law:
-        raise InvalidInput(
-            f'update_rate of {names.MANAGER}',
-            value=rate,
-            limit=f'must be {law:g} Hz or more, the rate of {robot_file.controller}',
-        )
+    require(
+        isinstance(rate, (int, float)) and rate >= law,
+        f'update_rate of {names.MANAGER}',
+        value=rate,
+        limit=f'must be {law:g} Hz or more, the rate of {robot_file.controller}',
+    )

@@ -14,7 +14,7 @@ import shlex
 import tempfile
 from typing import Any
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
@@ -159,14 +159,14 @@ class Place:
     def path(self, name: str) -> str:
         """Return the path of a file in the folder, which must be there."""
         path = self.folder / name
-        if not path.is_file():
-            raise InvalidInput(
-                f'file {path}',
-                limit='no such file',
-                remedy='write it by '
-                f'walking_control ros2_control {self.wiring.robot.name} --out '
-                f'{self.folder}',
-            )
+        require(
+            path.is_file(),
+            f'file {path}',
+            limit='no such file',
+            remedy='write it by '
+            f'walking_control ros2_control {self.wiring.robot.name} --out '
+            f'{self.folder}',
+        )
         return str(path)
 
     def keep(self, name: str, text: str) -> str:
@@ -188,13 +188,13 @@ def find_place(values: Mapping[str, Any]) -> Place:
     robot_file = load_robot(values['robot'])
     wiring = wire(robot_file)
     virtual = wiring.robot.virtual_efforts
-    if virtual:
-        raise InvalidInput(
-            f'robot {wiring.robot.name}',
-            value=', '.join(virtual),
-            limit='no hardware has this effort',
-            remedy='take it out of the robot file',
-        )
+    require(
+        not virtual,
+        f'robot {wiring.robot.name}',
+        value=', '.join(virtual),
+        limit='no hardware has this effort',
+        remedy='take it out of the robot file',
+    )
     if not values.get('speed', 1.0) > 0.0:
         raise InvalidInput('launch argument speed', value=values['speed'], limit='must be above 0')
     scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
@@ -215,12 +215,12 @@ def find_place(values: Mapping[str, Any]) -> Place:
 def plan_gazebo(place: Place) -> list[Step]:
     """Return what `gazebo.launch.py` does: joints are held until the last step, arming."""
     wiring, values = place.wiring, place.values
-    if place.robot_file.start.posture is None:
-        raise InvalidInput(
-            f'robot {wiring.robot.name} in Gazebo',
-            limit='starts at rest there, and its robot file has it start in the middle of a step',
-            remedy='mujoco_ros2_control.launch.py, or a start.posture in which it stands',
-        )
+    require(
+        place.robot_file.start.posture is not None,
+        f'robot {wiring.robot.name} in Gazebo',
+        limit='starts at rest there, and its robot file has it start in the middle of a step',
+        remedy='mujoco_ros2_control.launch.py, or a start.posture in which it stands',
+    )
     model = place.keep(
         f'{wiring.robot.name}.gazebo.urdf',
         gazebo.gazebo_model(wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']),
@@ -424,10 +424,12 @@ def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
     """
     tools = [tool for tool in values['tools'].split(',') if tool]
     for tool in tools:
-        if tool not in TOOLS:
-            raise InvalidInput(
-                'launch argument tools', value=tool, limit='must be among ' + ', '.join(TOOLS)
-            )
+        require(
+            tool in TOOLS,
+            'launch argument tools',
+            value=tool,
+            limit='must be among ' + ', '.join(TOOLS),
+        )
     view = str(share_directory() / 'config' / 'rviz' / 'walk.rviz')
     return [
         Process(tool, tool, tool, arguments=('-d', view) if tool == 'rviz2' else ())

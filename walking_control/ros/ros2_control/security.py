@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import refusing
 from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import sensors_of
@@ -185,10 +185,6 @@ def write_policy(robot: Robot, namespace: str, path: Path) -> Path:
     Raises:
         InvalidInput: It cannot be written.
     """
-    try:
+    with refusing(OSError, f'policy {path}', limit='cannot be written: {error.strerror}'):
         path.write_text(policy(robot, namespace), encoding='utf-8')
-    except OSError as error:
-        raise InvalidInput(
-            f'policy {path}', limit=f'cannot be written: {error.strerror}'
-        ) from error
     return path

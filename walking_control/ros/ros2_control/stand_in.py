@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.models.drives import fields_of
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, JOINTS, Measurement
@@ -61,12 +61,12 @@ def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
         found[str(key).removeprefix(WILDCARD).strip('/')] = dict(
             mapping(section.get('ros__parameters', {}), f'ros__parameters of {key} of {what}')
         )
-    if names.MANAGER not in found:
-        raise InvalidInput(
-            what,
-            limit=f'has no {names.MANAGER}',
-            remedy='write one by walking_control ros2_control ROBOT --out DIR',
-        )
+    require(
+        names.MANAGER in found,
+        what,
+        limit=f'has no {names.MANAGER}',
+        remedy='write one by walking_control ros2_control ROBOT --out DIR',
+    )
     return found
 
 
@@ -133,10 +133,12 @@ class StandIn:
         self.forwarders = {name: self._forwarder(name) for name in wanted}
         claims = Counter(part for each in self.forwarders.values() for part in each.interfaces)
         for interface, count in claims.items():
-            if count > 1:
-                raise InvalidInput(
-                    f'interface {interface}', value=count, limit='is commanded more than once'
-                )
+            require(
+                count <= 1,
+                f'interface {interface}',
+                value=count,
+                limit='is commanded more than once',
+            )
         if names.LOCK_EFFORT_CONTROLLER in self._kinds:  # a simulator
             name = names.LOCK_EFFORT_CONTROLLER
             self.forwarders[name] = self._forwarder(name)
@@ -154,12 +156,15 @@ class StandIn:
         self.dropped = self.cut = 0
 
     def _find(self, name: str, plugin: str) -> Mapping[str, Any]:
-        if name not in self._kinds:
-            raise InvalidInput(f'controller {name}', limit='is not declared in controllers.yaml')
-        if self._kinds[name] != plugin:
-            raise InvalidInput(
-                f'type of controller {name}', value=self._kinds[name], limit=f'must be {plugin}'
-            )
+        require(
+            name in self._kinds, f'controller {name}', limit='is not declared in controllers.yaml'
+        )
+        require(
+            self._kinds[name] == plugin,
+            f'type of controller {name}',
+            value=self._kinds[name],
+            limit=f'must be {plugin}',
+        )
         return self._tree.get(name, {})
 
     def _list(self, name: str, parameter: str) -> Sequence[str]:
@@ -167,8 +172,11 @@ class StandIn:
         return value if isinstance(value, list) else [value]
 
     def _known(self, joint: str) -> str:
-        if joint not in self._robot.joints:
-            raise InvalidInput(f'joint {joint}', limit=f'is none of robot {self._robot.name}')
+        require(
+            joint in self._robot.joints,
+            f'joint {joint}',
+            limit=f'is none of robot {self._robot.name}',
+        )
         return joint
 
     def _forwarder(self, name: str) -> Forwarder:
@@ -177,24 +185,23 @@ class StandIn:
             f'{joint}/{parameters.get("interface_name")}' for joint in self._list(name, 'joints')
         )
         for interface in interfaces:
-            if interface not in self._offered['command']:
-                raise InvalidInput(
-                    f'controller {name}',
-                    value=interface,
-                    limit='is no command '
-                    'interface of the robot_description: it cannot be activated',
-                )
+            require(
+                interface in self._offered['command'],
+                f'controller {name}',
+                value=interface,
+                limit='is no command interface of the robot_description: it cannot be activated',
+            )
         return Forwarder(interfaces)
 
     def _multiplier(self, foot: str) -> np.ndarray:
         parameters = self._find(names.wrench_broadcaster(foot), plugins.WRENCH)
         sensor = f'{parameters.get("sensor_name")}/force.z'
-        if sensor not in self._offered['state']:
-            raise InvalidInput(
-                f'controller {names.wrench_broadcaster(foot)}',
-                value=sensor,
-                limit='is no state interface of the robot_description: it cannot be activated',
-            )
+        require(
+            sensor in self._offered['state'],
+            f'controller {names.wrench_broadcaster(foot)}',
+            value=sensor,
+            limit='is no state interface of the robot_description: it cannot be activated',
+        )
         force = parameters.get('multiplier', {}).get('force', {})
         return np.array([float(force.get(axis, 1.0)) for axis in 'xyz'])
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.models.resources import share_directory
 from walking_control.ros.ros2_control.launching import Process, Step
 
@@ -24,10 +24,9 @@ def plan_teleop(values: Mapping[str, Any]) -> list[Step]:
     """
     kind, stamped = values['input'], values['stamped']
     clock = {'use_sim_time': values['use_sim_time']}
-    if kind not in INPUTS:
-        raise InvalidInput(
-            'launch argument input', value=kind, limit='must be ' + ' or '.join(INPUTS)
-        )
+    require(
+        kind in INPUTS, 'launch argument input', value=kind, limit='must be ' + ' or '.join(INPUTS)
+    )
     if kind == 'keyboard':
         # launch gives its nodes no keyboard; a terminal of its own has one
         return [
@@ -41,8 +40,7 @@ def plan_teleop(values: Mapping[str, Any]) -> list[Step]:
             )
         ]
     buttons = values['buttons'] or str(share_directory() / GAME_CONTROLLER)
-    if not Path(buttons).is_file():
-        raise InvalidInput('launch argument buttons', value=buttons, limit='no such file')
+    require(Path(buttons).is_file(), 'launch argument buttons', value=buttons, limit='no such file')
     return [
         Process('joystick', 'joy', 'game_controller_node', parameters=(buttons,), needed=True),
         Process(

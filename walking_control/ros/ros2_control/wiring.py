@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
 from walking_control.models.robot import Robot
@@ -78,12 +78,13 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         IncompatiblePlant: The robot has no motor that hardware could have.
     """
     robot = robot_file.robot
-    if not robot.actuators:
-        raise IncompatiblePlant(
-            f'robot {robot.name}',
-            limit='has no motors for ros2_control to drive',
-            remedy=('what it has instead (servos, push_off, ground_torque) only plants offer'),
-        )
+    require(
+        robot.actuators,
+        f'robot {robot.name}',
+        limit='has no motors for ros2_control to drive',
+        remedy='what it has instead (servos, push_off, ground_torque) only plants offer',
+        error=IncompatiblePlant,
+    )
     locks = tuple(lock.joint for lock in robot.locks)
     devices = sensor_names(robot)
     world = robot_file.values(World)

@@ -12,20 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
-from walking_control.models import compile_law, Robot, Start, World
-from walking_control.models.support.compiled import compile_terms
-from walking_control.models.support.dynamics import foot_turn
+from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
+from walking_control.models import compile_law, compile_terms, foot_turn, Robot, Start, World
+from walking_control.simulation import (
+    Change,
+    CompliantParameters,
+    Engine,
+    Feature,
+    FLOORS,
+    Forces,
+    profile_of,
+    Truth,
+)
 from walking_control.simulation.compliant import forces as cm
 from walking_control.simulation.compliant.forces import fastest_rate
 from walking_control.simulation.compliant.motion import advance
-from walking_control.simulation.engine import Engine, Feature, Forces, Truth
-from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.engine import build_rigid_model, PlanarEngine, push_direction
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
-from walking_control.simulation.terrain import Change, profile_of
 
 STABLE = 5.9  # the method is stable up to this product of step and fastest rate
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
@@ -152,14 +157,14 @@ class CompliantEngine(PlanarEngine):
 
     def _require_stable(self, step: float) -> None:
         longest = self.longest_stable_step()
-        if step > longest:
-            raise InvalidInput(
-                'parameter compliant.timestep',
-                value=step,
-                limit=f'too long for this floor under '
-                f'{self.robot.name}: at most {longest:.3g} s is stable',
-                remedy='shorten it, or take less stiffness or damping',
-            )
+        require(
+            step <= longest,
+            'parameter compliant.timestep',
+            value=step,
+            limit=f'too long for this floor under '
+            f'{self.robot.name}: at most {longest:.3g} s is stable',
+            remedy='shorten it, or take less stiffness or damping',
+        )
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""

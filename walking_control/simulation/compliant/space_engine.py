@@ -18,14 +18,18 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import IncompatiblePlant, NotAchieved
-from walking_control.models import friction_table, Robot, Start, World
-from walking_control.models.urdf_parts import support_balls
+from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
+from walking_control.models import friction_table, Robot, Start, support_balls, World
+from walking_control.simulation import (
+    CompliantParameters,
+    Feature,
+    FLOORS,
+    Forces,
+    profile_of,
+    SteppedEngine,
+    Truth,
+)
 from walking_control.simulation.compliant.forces import HUNT_CROSSLEY
-from walking_control.simulation.engine import Feature, Forces, Truth
-from walking_control.simulation.parameters import CompliantParameters, FLOORS
-from walking_control.simulation.stepped import SteppedEngine
-from walking_control.simulation.terrain import profile_of
 
 STOP_TIME = 0.004  # s: time constant of joint stops
 FADE = 0.01  # rad/s: dry friction of joints fades below
@@ -59,12 +63,13 @@ def contact_points(robot: Robot) -> Points:
     feet, places, radii = [], [], []
     for index, foot in enumerate(robot.feet):
         balls = list(support_balls(robot.urdf, foot))
-        if not balls or None in balls:
-            raise IncompatiblePlant(
-                f'plant compliant on {robot.name}',
-                value=foot,
-                limit='needs boxes, balls, cylinders or capsules for collision on every foot',
-            )
+        require(
+            balls and None not in balls,
+            f'plant compliant on {robot.name}',
+            value=foot,
+            limit='needs boxes, balls, cylinders or capsules for collision on every foot',
+            error=IncompatiblePlant,
+        )
         for points, radius in filter(None, balls):
             feet += [index] * len(points)
             places.append(points)
@@ -95,18 +100,20 @@ class SpaceEngine(SteppedEngine):
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
         super().__init__(robot, world, values)
-        if robot.locks or robot.has_gear_losses:
-            raise IncompatiblePlant(
-                f'plant compliant on {robot.name}',
-                value=', '.join(lock.joint for lock in robot.locks) or 'efficiency below 1',
-                limit='a free base is simulated without locks and gear losses',
-            )
-        if values.foot_radius > 0.0:
-            raise IncompatiblePlant(
-                'plant compliant of a free base',
-                value='foot_radius',
-                limit='its feet are those of the URDF',
-            )
+        require(
+            not robot.locks and not robot.has_gear_losses,
+            f'plant compliant on {robot.name}',
+            value=', '.join(lock.joint for lock in robot.locks) or 'efficiency below 1',
+            limit='a free base is simulated without locks and gear losses',
+            error=IncompatiblePlant,
+        )
+        require(
+            values.foot_radius <= 0.0,
+            'plant compliant of a free base',
+            value='foot_radius',
+            limit='its feet are those of the URDF',
+            error=IncompatiblePlant,
+        )
         self.resolution, self.longest_step = 0.0, values.timestep
         edges = 'feet sink into the floor, and an upright edge has no normal'
         self.lacks = {**self.lacks, Feature.EDGES: edges}

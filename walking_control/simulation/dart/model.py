@@ -8,10 +8,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from walking_control.exceptions import UrdfError
-from walking_control.models import FloorProfile, parse, place_meshes, Robot
+from walking_control.exceptions import require, UrdfError
+from walking_control.models import (
+    add_joint,
+    FloorProfile,
+    parse,
+    place_meshes,
+    Robot,
+    support_balls,
+)
 from walking_control.models.urdf import caught_remarks
-from walking_control.models.urdf_parts import add_joint, support_balls
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by
@@ -90,8 +96,12 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
     with caught_remarks():  # that frames have no mass; so they are
         skeleton = loader.parseSkeletonString(write_urdf(robot), '')
     free = len(robot.base.axes) + len(robot.base.angles) if robot.is_planar else 6
-    if skeleton is None or skeleton.getNumDofs() != free + len(robot.joints):
-        raise UrdfError(f'URDF of {robot.name}', limit='DART refuses it, or sees other joints')
+    require(
+        skeleton is not None and skeleton.getNumDofs() == free + len(robot.joints),
+        f'URDF of {robot.name}',
+        limit='DART refuses it, or sees other joints',
+        error=UrdfError,
+    )
     for index in range(skeleton.getNumDofs()):
         dof = skeleton.getDof(index)
         dof.setForceLimits(-WIDE, WIDE)
@@ -247,11 +257,12 @@ def foot_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
         UrdfError: The link has no collision shape.
     """
     balls = [each or (np.zeros((1, 3)), 0.0) for each in support_balls(robot.urdf, foot)]
-    if not balls:
-        raise UrdfError(
-            f'URDF of {robot.name}',
-            value=foot,
-            limit='every foot link needs a collision geometry for DART',
-        )
+    require(
+        balls,
+        f'URDF of {robot.name}',
+        value=foot,
+        limit='every foot link needs a collision geometry for DART',
+        error=UrdfError,
+    )
     places, radii = zip(*balls, strict=True)
     return np.vstack(places), np.repeat(radii, [len(each) for each in places])

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
 from walking_control.models import (
     Base,
     compile_where_possible,
@@ -24,7 +24,7 @@ from walking_control.models import (
 )
 from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
-from walking_control.simulation.engine import Feature, Forces, Truth
+from walking_control.simulation import Feature, Forces, RigidParameters, Truth
 from walking_control.simulation.massless.model import (
     advance_point,
     make_point_state,
@@ -34,7 +34,6 @@ from walking_control.simulation.massless.model import (
     PUSH_OFF,
     push_point,
 )
-from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.engine import EventEngine
 
@@ -56,8 +55,12 @@ class PointLegs:
 
     def __init__(self, robot: Robot) -> None:
         what = f'plant rigid on {robot.name}'
-        if robot.base is not Base.TRANSLATING or len(robot.feet) != 2 or len(robot.coordinates) < 4:
-            raise IncompatiblePlant(what, limit='needs two feet and minimal coordinates')
+        require(
+            robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4,
+            what,
+            limit='needs two feet and minimal coordinates',
+            error=IncompatiblePlant,
+        )
         acting = passive_elements(robot)
         if acting:
             raise IncompatiblePlant(
@@ -67,10 +70,12 @@ class PointLegs:
                 remedy='take it out of the robot file',
             )
         rows = [robot.supports[foot][:2] for foot in robot.feet]
-        if any(np.count_nonzero(row) != 1 for pair in rows for row in pair):
-            raise IncompatiblePlant(
-                what, limit='the first two coordinates must be pitch and roll of the stance leg'
-            )
+        require(
+            all(np.count_nonzero(row) == 1 for pair in rows for row in pair),
+            what,
+            limit='the first two coordinates must be pitch and roll of the stance leg',
+            error=IncompatiblePlant,
+        )
         self.joints = np.array([[int(np.argmax(np.abs(row))) for row in pair] for pair in rows])
         self.sign = np.array(
             [pair[1][joints[1]] for pair, joints in zip(rows, self.joints, strict=True)]
@@ -93,13 +98,14 @@ class PointLegs:
         for foot, joints in zip(robot.feet, self.joints, strict=True):
             wanted = np.zeros(3)
             leg_direction(angles[joints[0]], angles[joints[1]], wanted)
-            if not np.allclose(dynamics.foot_position(foot), self.length * wanted, atol=1e-9):
-                raise IncompatiblePlant(
-                    what,
-                    value=foot,
-                    limit='needs straight legs that leave '
-                    'from one point and turn about y, then about their own x',
-                )
+            require(
+                np.allclose(dynamics.foot_position(foot), self.length * wanted, atol=1e-9),
+                what,
+                value=foot,
+                limit='needs straight legs that leave '
+                'from one point and turn about y, then about their own x',
+                error=IncompatiblePlant,
+            )
 
 
 def build_point_model(

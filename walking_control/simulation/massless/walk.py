@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.controller import LawFunction
-from walking_control.controllers.registry import make_controller
-from walking_control.exceptions import IncompatibleController
+from walking_control.controllers import LawFunction, make_controller
+from walking_control.exceptions import given, IncompatibleController
 from walking_control.models import (
     array_function,
     compile_where_possible,
@@ -23,6 +22,7 @@ from walking_control.models import (
     World,
 )
 from walking_control.models.pendulum import leg_rates
+from walking_control.simulation import FloorChange, RigidParameters
 from walking_control.simulation.massless.engine import build_point_model, PointLegs, start_point
 from walking_control.simulation.massless.model import (
     advance_point,
@@ -31,8 +31,6 @@ from walking_control.simulation.massless.model import (
     PointState,
     push_point,
 )
-from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid.engine import FloorChange
 from walking_control.simulation.rigid.model import DONE, SUPPORT
 from walking_control.simulation.rigid.walk import Motion
 
@@ -140,9 +138,12 @@ class PointWalker:
     ) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
         chosen = make_controller(robot_file, controller)
-        law = chosen.array_law()
-        if law is None:
-            raise IncompatibleController(f'controller {chosen.name}', limit='has no array law')
+        law = given(
+            chosen.array_law(),
+            f'controller {chosen.name}',
+            limit='has no array law',
+            error=IncompatibleController,
+        )
         self.robot: Robot = robot
         self._legs = PointLegs(robot)
         self.leg_length = self._legs.length

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import refusing, require, UrdfError
 from walking_control.models import (
     BACK_LOSS,
     Base,
@@ -27,8 +27,7 @@ from walking_control.models import (
     World,
 )
 from walking_control.models.actuators import JointSpring
-from walking_control.simulation.engine import Forces, Truth
-from walking_control.simulation.mujoco import import_mujoco
+from walking_control.simulation import Forces, import_mujoco, Truth
 from walking_control.simulation.parameters import MujocoParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine
 
@@ -64,20 +63,21 @@ class MujocoEngine(SteppedEngine):
         self._index()
 
     def _build(self) -> Any:
-        try:
+        with refusing(
+            ValueError,
+            f'URDF of {self.robot.name}',
+            limit='MuJoCo refuses it: {error}',
+            error=UrdfError,
+        ):
             return self.make_spec().compile()
-        except ValueError as error:
-            raise UrdfError(
-                f'URDF of {self.robot.name}', limit=f'MuJoCo refuses it: {error}'
-            ) from error
 
     def make_spec(self) -> Any:
         """Return a new `mujoco.MjSpec` of robot and floor, to be compiled or written."""
         mj, robot, values = self._mj, self.robot, self._values
-        try:
+        with refusing(
+            ValueError, f'URDF of {robot.name}', limit='MuJoCo refuses it: {error}', error=UrdfError
+        ):
             spec = mj.MjSpec.from_string(place_meshes(robot.urdf, robot.meshes))
-        except ValueError as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}') from error
         spec.compiler.fusestatic = False
         spec.option.timestep = values.timestep
         spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
@@ -266,12 +266,13 @@ class MujocoEngine(SteppedEngine):
         ]
         self._one_floor = bool(pieces)
         self._mocaps = model.body_mocapid[model.geom_bodyid[self._floors]]
-        if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
-            raise UrdfError(
-                f'URDF of {robot.name}',
-                value=list(robot.feet),
-                limit='every foot link needs a collision geometry for MuJoCo',
-            )
+        require(
+            set(self._foot_of_geom.values()) == set(range(len(robot.feet))),
+            f'URDF of {robot.name}',
+            value=list(robot.feet),
+            limit='every foot link needs a collision geometry for MuJoCo',
+            error=UrdfError,
+        )
         self._wrench, self._pressed = np.zeros(6), False
 
     def reset(self, start: Start) -> None:

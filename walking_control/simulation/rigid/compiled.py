@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.controllers.controller import ArrayLaw
+from walking_control.controllers import ArrayLaw, make_controller
 from walking_control.controllers.knee_locks import STANCE
-from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
 from walking_control.models import (
     Base,

@@ -17,11 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
 from walking_control.models import (
     Base,
     Dynamics,
     effort_map,
+    foot_turn,
     friction_table,
     gear_table,
     Parameters,
@@ -32,15 +33,21 @@ from walking_control.models import (
     Terms,
     World,
 )
-from walking_control.models.support.dynamics import foot_turn
-from walking_control.simulation.engine import Engine, Feature, Forces, Truth
-from walking_control.simulation.parameters import CompliantParameters, RigidParameters
+from walking_control.simulation import (
+    Change,
+    CompliantParameters,
+    Engine,
+    Feature,
+    Forces,
+    profile_of,
+    RigidParameters,
+    Truth,
+)
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import foot_heights
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid.model import begin_uneven, lay_ahead
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
-from walking_control.simulation.terrain import Change, profile_of
 
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
@@ -67,19 +74,23 @@ def build_rigid_model(
         IncompatiblePlant: Not two feet, or a lock away from the stops of its joint.
     """
     robot = support.robot
-    if len(robot.feet) != 2:
-        raise IncompatiblePlant(
-            f'plant rigid on {robot.name}', value=list(robot.feet), limit='walks on two feet'
-        )
+    require(
+        len(robot.feet) == 2,
+        f'plant rigid on {robot.name}',
+        value=list(robot.feet),
+        limit='walks on two feet',
+        error=IncompatiblePlant,
+    )
     limits = [robot.limits[joint] for joint in robot.joints]
     for lock in robot.locks:
         joint = robot.limits[lock.joint]
-        if min(abs(lock.angle - joint.lower), abs(lock.angle - joint.upper)) > 1e-9:
-            raise IncompatiblePlant(
-                f'lock of joint {lock.joint}',
-                value=lock.angle,
-                limit='must lie at a joint limit for plant rigid',
-            )
+        require(
+            min(abs(lock.angle - joint.lower), abs(lock.angle - joint.upper)) <= 1e-9,
+            f'lock of joint {lock.joint}',
+            value=lock.angle,
+            limit='must lie at a joint limit for plant rigid',
+            error=IncompatiblePlant,
+        )
     drops, tilts = floor_changes(steps)
     gravity = support.dynamics.model.gravity.linear
     return rm.RigidModel(
@@ -119,8 +130,7 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
     length = 64 * (1 + (last + 1) // 64)
     drops, tilts = np.zeros(length), np.zeros(length)
     for step, drop, tilt in steps:
-        if step < 1:
-            raise InvalidInput('step of a floor change', value=step, limit='counts from 1')
+        require(step >= 1, 'step of a floor change', value=step, limit='counts from 1')
         drops[step] += drop
         tilts[step:] += tilt
     return drops, tilts
@@ -156,11 +166,12 @@ class PlanarEngine(EventEngine):
     _before: np.ndarray  # coordinates before the step
 
     def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
-        if not robot.is_planar or not robot.coordinates:
-            raise IncompatiblePlant(
-                f'plant {self.name} on {robot.name}',
-                limit='needs a planar robot with minimal coordinates',
-            )
+        require(
+            robot.is_planar and robot.coordinates,
+            f'plant {self.name} on {robot.name}',
+            limit='needs a planar robot with minimal coordinates',
+            error=IncompatiblePlant,
+        )
         super().__init__(robot, world, values)
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._support = SupportDynamics(self.dynamics)

@@ -13,7 +13,7 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller, LawFunction
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
-from walking_control.exceptions import IncompatibleController
+from walking_control.exceptions import given, IncompatibleController, require
 from walking_control.models import array_function, multiply, Robot, Terms
 from walking_control.simulation.rigid.events import joint_angle
 from walking_control.simulation.rigid.forces import joint_rate
@@ -65,20 +65,21 @@ def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
         IncompatibleController: It has no array law, or a motor is limited by its speed.
     """
     for joint, motor in robot.actuators.items():
-        if motor.supply_voltage > 0.0:
-            raise IncompatibleController(
-                f'compiled walk of {robot.name}',
-                value=f'supply_voltage of {joint}',
-                limit='the limit of a motor by its speed is known to runs alone',
-                remedy='leave supply_voltage away, or use simulate',
-            )
-    law = controller.array_law()
-    if law is None:
-        raise IncompatibleController(
-            f'controller {controller.name}',
-            limit='has no array law',
-            remedy='choose a law that walks on the rigid plant',
+        require(
+            motor.supply_voltage <= 0.0,
+            f'compiled walk of {robot.name}',
+            value=f'supply_voltage of {joint}',
+            limit='the limit of a motor by its speed is known to runs alone',
+            remedy='leave supply_voltage away, or use simulate',
+            error=IncompatibleController,
         )
+    law = given(
+        controller.array_law(),
+        f'controller {controller.name}',
+        limit='has no array law',
+        remedy='choose a law that walks on the rigid plant',
+        error=IncompatibleController,
+    )
     idle = law.passive and not robot.locks
     feet = [robot.feet.index(lock.foot) for lock in robot.locks] or [-1]
     return law, LawData(

@@ -14,7 +14,13 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from walking_control.exceptions import MissingDependency, ParameterError, require_known
+from walking_control.exceptions import (
+    given,
+    MissingDependency,
+    ParameterError,
+    require,
+    require_known,
+)
 from walking_control.statics.solvers.problem import (
     Decider,
     NO_BOUND,
@@ -70,21 +76,22 @@ def load(name: str | None = None) -> Solver:
         MissingDependency: It is not installed.
     """
     if name is None:
-        if not available():
-            raise MissingDependency(
-                'a solver of quadratic programs',
-                limit='none is installed',
-                remedy='pip install daqp (or osqp, or quadprog)',
-            )
+        require(
+            available(),
+            'a solver of quadratic programs',
+            limit='none is installed',
+            remedy='pip install daqp (or osqp, or quadprog)',
+            error=MissingDependency,
+        )
         name = available()[0]
     require_known(name, NAMES, 'solver', ParameterError, name)
-    module = _module(name)
-    if module is None:
-        raise MissingDependency(
-            f'solver {name}',
-            limit='is not installed',
-            remedy=f'pip install {name}; installed: ' + (', '.join(available()) or 'none'),
-        )
+    module = given(
+        _module(name),
+        f'solver {name}',
+        limit='is not installed',
+        remedy=f'pip install {name}; installed: ' + (', '.join(available()) or 'none'),
+        error=MissingDependency,
+    )
     return _polished(module.solve) if module.LOOSE else module.solve
 
 

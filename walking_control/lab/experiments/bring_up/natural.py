@@ -25,8 +25,7 @@ from walking_control.lab.experiments.gait_search import (
 )
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile, World
-from walking_control.runs.metrics import summarize
-from walking_control.runs.run import Run
+from walking_control.runs import Run, summarize
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.simulate import simulate
 

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import yaml
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.exceptions import InvalidInput, refusing, WalkingControlError
 from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
 from walking_control.lab.experiments.bring_up.spatial import GAIT_STEPS, SPATIAL_STEPS
 from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
-from walking_control.models import Base
-from walking_control.models.robot_file import read_parameters
+from walking_control.models import Base, read_parameters
 from walking_control.models.robot_section import urdf_path
 
 CHECK = Step('check', (), check_step)
@@ -42,18 +41,17 @@ class Journal:
         self._entries: dict[str, dict[str, Any]] = {}
         if not self.path.is_file():
             return
-        try:
+        with refusing(
+            (OSError, ValueError, KeyError, TypeError, AttributeError),
+            f'journal {self.path}',
+            limit='cannot be read: {error}',
+            remedy='move it away, and all steps are done anew',
+        ):
             entries = json.loads(self.path.read_text(encoding='utf-8'))['entries']
             self._entries = {
                 name: {'key': str(entry['key']), 'outcome': Outcome(**entry['outcome']).as_dict()}
                 for name, entry in entries.items()
             }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(
-                f'journal {self.path}',
-                limit=f'cannot be read: {error}',
-                remedy='move it away, and all steps are done anew',
-            ) from error
 
     def find(self, name: str, key: str) -> Outcome | None:
         """Return the `Outcome` of a step whose inputs are the same and whose files are there."""

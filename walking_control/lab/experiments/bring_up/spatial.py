@@ -25,8 +25,7 @@ from walking_control.lab.experiments.obstacles import find_walk_obstacles
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
-from walking_control.models import place_meshes, RobotFile
-from walking_control.models.robot_file import read_parameters
+from walking_control.models import place_meshes, read_parameters, RobotFile
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
 from walking_control.simulation.simulate import simulate
 

@@ -12,8 +12,7 @@ from walking_control.lab.experiments.check import check_robot
 from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile
-from walking_control.runs.metrics import summarize
-from walking_control.runs.run import Run
+from walking_control.runs import Run, summarize
 from walking_control.simulation.simulate import simulate
 
 KEPT = (

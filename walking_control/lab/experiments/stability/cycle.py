@@ -13,13 +13,12 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, NotAchieved
+from walking_control.exceptions import given, IncompatiblePlant, NotAchieved, require
 from walking_control.lab.experiments.cycles import Section
 from walking_control.models import Dynamics, require_equal_legs, RobotFile, with_section, World
 from walking_control.runs.result import Result
 from walking_control.search.return_map import Cycle, judge, polish, sorted_eigenvalues
-from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation import make_walker, RigidParameters
 from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME
 
 SETTLING = 200  # steps from the start of the robot file to its cycle, at most
@@ -56,13 +55,14 @@ class StableCycle:
         robot = robot_file.robot
         if sharp:
             robot_file = with_section(robot_file, RigidParameters.section, {'tolerance': TOLERANCE})
-        if not robot.is_planar or not robot.coordinates:
-            raise IncompatiblePlant(
-                f'return map of {robot.name}',
-                value=robot.base.value,
-                limit='these numbers are of planar walkers on plant rigid',
-                remedy='for others: robustness --disturbance',
-            )
+        require(
+            robot.is_planar and robot.coordinates,
+            f'return map of {robot.name}',
+            value=robot.base.value,
+            limit='these numbers are of planar walkers on plant rigid',
+            remedy='for others: robustness --disturbance',
+            error=IncompatiblePlant,
+        )
         require_equal_legs(robot, f'return map of {robot.name}')
         self.robot_file, self.gravity = robot_file, robot_file.values(World).gravity
         self.walker = make_walker(robot_file, controller)
@@ -84,13 +84,14 @@ class StableCycle:
         walker, start, robot = self.walker, self.robot_file.start, self.robot_file.robot
         walker.start(robot.feet.index(start.support), start.q, start.v)
         for step in range(SETTLING):
-            if walker.walk(self.section.longest, True) != STEPPED:
-                raise NotAchieved(
-                    f'{robot.name} undisturbed',
-                    value=step,
-                    limit='falls after that many steps',
-                    remedy='change start, slope or controller',
-                )
+            require(
+                walker.walk(self.section.longest, True) == STEPPED,
+                f'{robot.name} undisturbed',
+                value=step,
+                limit='falls after that many steps',
+                remedy='change start, slope or controller',
+                error=NotAchieved,
+            )
         n = walker.model.n
         x = polish(
             self.section.stride,
@@ -134,9 +135,12 @@ def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
     scale = np.array([1.0, section.pace, section.pace])
 
     def after(x: np.ndarray) -> np.ndarray:
-        stride = section.stride(x)
-        if stride is None:
-            raise NotAchieved('eigenvalues', limit='the walker falls beside its cycle')
+        stride = given(
+            section.stride(x),
+            'eigenvalues',
+            limit='the walker falls beside its cycle',
+            error=NotAchieved,
+        )
         return stride.x
 
     fine, coarse = (
@@ -253,12 +257,13 @@ def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> 
     time = 0.0
     try:
         for row in indicators:
-            if walker.walk(section.longest, True) != STEPPED:
-                raise NotAchieved(
-                    'gait sensitivity',
-                    value=size,
-                    limit=f'so small a disturbance ({kind}) fells the walker',
-                )
+            require(
+                walker.walk(section.longest, True) == STEPPED,
+                'gait sensitivity',
+                value=size,
+                limit=f'so small a disturbance ({kind}) fells the walker',
+                error=NotAchieved,
+            )
             memo = walker.state.memo
             row[:] = memo[TIME] - time, memo[STEP_LENGTH]
             time = memo[TIME]

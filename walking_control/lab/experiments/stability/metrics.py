@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.lab.experiments.stability import cycle
 from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World
 from walking_control.runs.result import Result
@@ -78,10 +78,8 @@ def find_attraction(
     Raises:
         InvalidInput: A ball or number that makes no sample.
     """
-    if not (math.isfinite(radius) and radius > 0.0):
-        raise InvalidInput('radius', value=radius, limit='must be above 0')
-    if samples < 10:
-        raise InvalidInput('samples', value=samples, limit='must be at least 10')
+    require(math.isfinite(radius) and radius > 0.0, 'radius', value=radius, limit='must be above 0')
+    require(samples >= 10, 'samples', value=samples, limit='must be at least 10')
     to_energy = energy_root(settled)
     to_state = np.linalg.inv(to_energy)
     rng = np.random.default_rng(seed)
@@ -171,10 +169,10 @@ def find_passage(
         progress: Called with the share of steps walked, 0 to 1.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
-    if not (math.isfinite(height) and height > 0.0):
-        raise InvalidInput('roughness', value=height, limit='must be above 0')
-    if steps < 10 * BEGIN:
-        raise InvalidInput('steps', value=steps, limit=f'must be at least {10 * BEGIN}')
+    require(
+        math.isfinite(height) and height > 0.0, 'roughness', value=height, limit='must be above 0'
+    )
+    require(steps >= 10 * BEGIN, 'steps', value=steps, limit=f'must be at least {10 * BEGIN}')
     counted, falls = count_falls(_strides_of(settled, height), steps, seed, progress)
     mean, interval = passage_interval(counted, falls)
     return Passage(
@@ -277,19 +275,19 @@ def find_metrics(
     """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     unknown = [name for name in names if name not in METRICS]
-    if unknown or not names:
-        raise InvalidInput(
-            'metric',
-            value=unknown[0] if unknown else '',
-            limit='unknown',
-            remedy='known: ' + ', '.join(METRICS) + ', all',
-        )
-    if has_errors(robot_file.values(SensorParameters)):
-        raise InvalidInput(
-            'sensors with errors',
-            limit='a return map is that of a known state',
-            remedy='leave out --noise; robustness --margin noise asks about noise',
-        )
+    require(
+        not unknown and names,
+        'metric',
+        value=unknown[0] if unknown else '',
+        limit='unknown',
+        remedy='known: ' + ', '.join(METRICS) + ', all',
+    )
+    require(
+        not has_errors(robot_file.values(SensorParameters)),
+        'sensors with errors',
+        limit='a return map is that of a known state',
+        remedy='leave out --noise; robustness --margin noise asks about noise',
+    )
     chosen = {**DEFAULTS, **settings}
     result: dict[str, Any] = {
         'robot': robot_file.robot.name,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, Interrupted, InvalidInput, NotAchieved
+from walking_control.exceptions import import_optional, Interrupted, NotAchieved, refusing, require
 from walking_control.lab.experiments.branches import count_processors
 from walking_control.lab.experiments.sweeps.table import EXTRA, SweepTable
 from walking_control.lab.experiments.sweeps.task import batches, check_task, SweepTask
@@ -33,8 +33,7 @@ class Workers:
     """
 
     def __init__(self, count: int = 1, scheduler: str | None = None) -> None:
-        if count < 1:
-            raise InvalidInput('workers', value=count, limit='must be at least 1')
+        require(count >= 1, 'workers', value=count, limit='must be at least 1')
         self.count, self._scheduler = count, scheduler
         self._client: Any = None
         self._stack = ExitStack()
@@ -116,25 +115,23 @@ def _connect(address: str) -> Iterator[Any]:
     distributed = import_optional('distributed', 'sweeps on a cluster', EXTRA)
     for name in ('distributed', 'distributed.client', 'distributed.comm'):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
+    with refusing(
+        (OSError, ValueError, TypeError),
+        'scheduler',
+        value=address,
+        limit='does not answer: {error}',
+        remedy='start one with dask scheduler, or leave out --scheduler',
+    ):
         client = distributed.Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TypeError) as error:
-        raise InvalidInput(
+    with client:
+        with refusing(
+            (OSError, TimeoutError),
             'scheduler',
             value=address,
-            limit=f'does not answer: {error}',
-            remedy='start one with dask scheduler, or leave out --scheduler',
-        ) from error
-    with client:
-        try:
+            limit='has no worker',
+            remedy=f'start some: dask worker {address}',
+        ):
             client.wait_for_workers(1, timeout=PATIENCE)
-        except (OSError, TimeoutError) as error:
-            raise InvalidInput(
-                'scheduler',
-                value=address,
-                limit='has no worker',
-                remedy=f'start some: dask worker {address}',
-            ) from error
         yield client
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from walking_control.exceptions import import_optional, InvalidInput, NotAchieved
+from walking_control.exceptions import import_optional, InvalidInput, NotAchieved, refusing, require
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.lab.experiments.sweeps.walks import MEASURES
 
@@ -168,12 +168,12 @@ class SweepTable:
                 f'sweep {file}', limit='is not there', remedy='begin it with --out DIR'
             )
         differs = self.task.grows_from(text)
-        if differs is not None:
-            raise InvalidInput(
-                f'sweep {file}',
-                limit=f'is another one: {differs}',
-                remedy='name what it was begun with, or another file',
-            )
+        require(
+            differs is None,
+            f'sweep {file}',
+            limit=f'is another one: {differs}',
+            remedy='name what it was begun with, or another file',
+        )
 
 
 def read_table(file: Path) -> Any:
@@ -183,14 +183,13 @@ def read_table(file: Path) -> Any:
         InvalidInput: It is none.
     """
     pa, parquet = _arrow()
-    try:
+    with refusing(
+        (OSError, pa.ArrowException),
+        f'table {file}',
+        limit='cannot be read: {error}',
+        remedy='name a file that walking_control sweep wrote',
+    ):
         return parquet.read_table(file, partitioning=None)
-    except (OSError, pa.ArrowException) as error:
-        raise InvalidInput(
-            f'table {file}',
-            limit=f'cannot be read: {error}',
-            remedy='name a file that walking_control sweep wrote',
-        ) from error
 
 
 def _task_text(table: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import REGISTRIES
 from walking_control.models import Choice
 
@@ -124,32 +124,31 @@ def check_task(task: SweepTask, allow_many: bool = False) -> None:
     Raises:
         InvalidInput: It is empty, too large, or names an axis twice.
     """
-    if not task.axes:
-        raise InvalidInput(
-            'grid', limit='has no axis', remedy='for example --grid set_point=0.1:0.5:9'
-        )
+    require(task.axes, 'grid', limit='has no axis', remedy='for example --grid set_point=0.1:0.5:9')
     names = [axis.name for axis in task.axes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidInput('grid', value=twice[0], limit='is named twice')
     for axis in task.axes:
-        if axis.count < 1 or not all(map(math.isfinite, (axis.low, axis.high))):
-            raise InvalidInput(
-                f'grid {axis.name}',
-                value=(axis.low, axis.high, axis.count),
-                limit='must be two finite numbers and how many values from 1',
-            )
-    if task.samples < 0 or task.repeats < 1:
-        raise InvalidInput(
-            'samples and repeats', value=(task.samples, task.repeats), limit='must be at least 1'
+        require(
+            axis.count >= 1 and all(map(math.isfinite, (axis.low, axis.high))),
+            f'grid {axis.name}',
+            value=(axis.low, axis.high, axis.count),
+            limit='must be two finite numbers and how many values from 1',
         )
-    if task.rows > MOST and not allow_many:
-        raise InvalidInput(
-            'runs of the sweep',
-            value=task.rows,
-            limit=f'more than {MOST:,}',
-            remedy='--yes if that is meant; --samples N draws N points instead',
-        )
+    require(
+        task.samples >= 0 and task.repeats >= 1,
+        'samples and repeats',
+        value=(task.samples, task.repeats),
+        limit='must be at least 1',
+    )
+    require(
+        task.rows <= MOST or allow_many,
+        'runs of the sweep',
+        value=task.rows,
+        limit=f'more than {MOST:,}',
+        remedy='--yes if that is meant; --samples N draws N points instead',
+    )
 
 
 def batches(rows: Sequence[int], total: int) -> list[list[int]]:

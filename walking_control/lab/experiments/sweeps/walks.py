@@ -14,7 +14,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
-    InvalidInput,
+    require,
     require_known,
     WalkingControlError,
 )
@@ -22,16 +22,18 @@ from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, RobotFile, with_section, World
+from walking_control.runs import plain, Run, steady_in_space
 from walking_control.runs.metrics import steady_state
 from walking_control.runs.quantities import largest, squared_effort_per_step
-from walking_control.runs.result import plain
-from walking_control.runs.run import Run
-from walking_control.runs.space import steady_in_space
-from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.registry import make_fast_plant, make_plant
+from walking_control.simulation import (
+    has_errors,
+    make_fast_plant,
+    make_plant,
+    plan_disturbances,
+    run_plant,
+    SensorParameters,
+)
 from walking_control.simulation.rigid.compiled import make_walker, record_run, Walker
-from walking_control.simulation.sensors import has_errors, SensorParameters
-from walking_control.simulation.simulate import run_plant
 
 # of the steady window, see `runs.metrics.steady_state`
 STEADY = (
@@ -85,12 +87,12 @@ class Workshop:
     def __init__(self, task: SweepTask) -> None:
         self.task = task
         for axis in task.axes:
-            if axis.name in ('row', 'seed', 'stable', 'reason', *MEASURES):
-                raise InvalidInput(
-                    f'grid {axis.name}',
-                    limit='is a column of the table already',
-                    remedy=f'name the parameter with its section, as in foot_placement.{axis.name}',
-                )
+            require(
+                axis.name not in ('row', 'seed', 'stable', 'reason', *MEASURES),
+                f'grid {axis.name}',
+                limit='is a column of the table already',
+                remedy=f'name the parameter with its section, as in foot_placement.{axis.name}',
+            )
         chosen = [
             (name, value)
             for name in ('controller', 'plant')

@@ -16,8 +16,7 @@ from walking_control.models.contact import (
     undeformed,
 )
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.metrics import step_table
-from walking_control.runs.run import Run
+from walking_control.runs import Run, step_table
 from walking_control.simulation.simulate import simulate
 
 FIT: tuple[tuple[str, Any], ...] = (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.lab.experiments.measured_walks import read_body, read_walk
 from walking_control.lab.reports.reproduction.row import DIFFERS, REPRODUCED
 from walking_control.runs.indicators import (
@@ -94,8 +94,7 @@ def reproduce_walks(folder: Path) -> list[dict[str, Any]]:
                     'difference': off,
                 }
             )
-    if not rows:
-        raise InvalidInput(f'set {folder}', limit='has no indicators_RUN.txt: nothing is published')
+    require(rows, f'set {folder}', limit='has no indicators_RUN.txt: nothing is published')
     return rows
 
 

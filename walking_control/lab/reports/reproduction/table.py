@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import require
 from walking_control.lab import reports
 from walking_control.lab.reports.reproduction.row import judge, read_rows, Row, STATUSES
 from walking_control.models.templates import fill
@@ -17,25 +17,25 @@ def reproduce(
 ) -> list[dict[str, Any]]:
     """Return what `judge` says of each row asked for; `quick`: of a second at most."""
     for name in only:
-        if not any(row.id.startswith(name) for row in ROWS):
-            raise InvalidInput(
-                'only',
-                value=name,
-                limit='no row begins with that',
-                remedy='ids stand in doc/reproduction.md',
-            )
+        require(
+            any(row.id.startswith(name) for row in ROWS),
+            'only',
+            value=name,
+            limit='no row begins with that',
+            remedy='ids stand in doc/reproduction.md',
+        )
     rows = [
         row
         for row in ROWS
         if (row.quick or not quick) and (not only or any(row.id.startswith(name) for name in only))
     ]
-    if not rows:
-        raise InvalidInput(
-            'only',
-            value=', '.join(only),
-            limit='takes longer than --quick allows',
-            remedy='leave out --quick',
-        )
+    require(
+        rows,
+        'only',
+        value=', '.join(only),
+        limit='takes longer than --quick allows',
+        remedy='leave out --quick',
+    )
     judged = []
     for row in rows:
         judged.append(judge(row))

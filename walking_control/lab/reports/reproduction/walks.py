@@ -14,8 +14,7 @@ from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.sweeps.walks import walk_rows
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import World
+from walking_control.models import Dynamics, World
 from walking_control.search.return_map import find_simplest_cycle, polish
 from walking_control.search.return_map import judge as judge_cycle
 from walking_control.simulation.rigid.compiled import make_walker
