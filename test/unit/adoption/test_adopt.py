@@ -127,6 +127,7 @@ def test_natural_walking_knows_the_soles(tmp_path, biped):
     assert values['tall'] == pytest.approx(0.97 * 0.8, abs=0.01)  # legs of 0.8 m
     assert values['height'] == pytest.approx(0.825 * 0.8, abs=0.01)  # it sinks to reach far
     assert values['place_rate'] == 0.0  # by the clock
+    assert values['swing_share'] == 0.85  # weak hips catch a push late otherwise
     with pytest.raises(IncompatibleController, match='flat soles'):
         simulate(load_robot('walker3d_points', controller='natural_walking'))
 

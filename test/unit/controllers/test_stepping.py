@@ -418,6 +418,8 @@ def test_a_leg_is_asked_for_what_its_motors_give(robot_file):
     feeble = Stepping(weak_file, weak_file.values(SteppingParameters)).engine
     assert feeble.body.quickest == pytest.approx(0.1 * engine.body.quickest)
     assert feeble.limits.acceleration == pytest.approx(0.6 * feeble.body.quickest)
+    bolder = Stepping(weak_file, replace(feeble.values, swing_share=0.85)).engine
+    assert bolder.limits.acceleration == pytest.approx(0.85 * feeble.body.quickest)
 
 
 def test_the_wanted_motion_does_not_run_from_the_foot():

@@ -55,7 +55,7 @@ SIDE = (1.0, -1.0)
 STILL = 0.6  # part of the support within which the fall must end for standing
 LEANING = 1.2  # the same beyond which it cannot stand any more
 FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
-COUNTED, ASKED = 0.6, 0.8  # shares of what a leg gives its foot: in the plan, and of its task
+SPARE = 0.2  # of what a leg gives its foot: what its task may ask for beyond what is planned
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -142,7 +142,8 @@ class WalkingEngine:
     def limits(self) -> StepLimits:
         """Return what a step may be now."""
         limits = step_limits(self.values)
-        return limits._replace(acceleration=min(limits.acceleration, COUNTED * self.body.quickest))
+        counted = self.values.swing_share * self.body.quickest
+        return limits._replace(acceleration=min(limits.acceleration, counted))
 
     @property
     def way(self) -> np.ndarray:
@@ -408,7 +409,7 @@ class WalkingEngine:
         """
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
         most = self.touchdown.trip.most(self.plan.elapsed)
-        most = min(most, ASKED * self.body.quickest)
+        most = min(most, min(1.0, self.values.swing_share + SPARE) * self.body.quickest)
         self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
 
     def lowering(self) -> float:

@@ -112,6 +112,13 @@ class SteppingParameters(LawParameters, section='stepping'):
     swing_acceleration: float = parameter(
         120.0, 'm/s^2', 'Acceleration counted on to move the swing foot.', 1.0, 1e4
     )
+    swing_share: float = parameter(
+        0.6,
+        '1',
+        "Share of what the leg's motors give the swing foot that is counted on, if it is less.",
+        0.1,
+        1.0,
+    )
     lowering: float = parameter(0.7, 'm/s', 'Speed counted on to lower it.', 0.01, 10.0)
     edge_places: tuple[float, ...] = parameter(
         (),
