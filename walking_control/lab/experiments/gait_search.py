@@ -447,30 +447,30 @@ def find_gaits(
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     level, begun = int(np.argmin(np.abs(slopes))), time.process_time()
     found = {(level, first): case.find(values, speeds[first], start, slopes[level])}
-    wanting = ''
-    if not found[level, first].attempt.converged:
-        wanting = find_wanting(case, values, speeds[first], slopes[level])
-
-    def go_on(here: tuple[int, int], beside: SpaceResult) -> None:
-        begin, slope = beside.gait if beside.attempt.converged else None, slopes[here[0]]
-        found[here] = case.find(values, speeds[here[1]], begin, slope)
-
+    wanting = (
+        ''
+        if found[level, first].attempt.converged
+        else find_wanting(case, values, speeds[first], slopes[level])
+    )
     for i, before in [
         *((i, i + 1) for i in range(first - 1, -1, -1)),
         *((i, i - 1) for i in range(first + 1, len(speeds))),
     ]:
-        go_on((level, i), found[level, before])
+        beside = found[level, before]
+        start = beside.gait if beside.attempt.converged else None
+        found[level, i] = case.find(values, speeds[i], start, slopes[level])
+    easiest_first = sorted(
+        (i for i in range(len(speeds)) if found[level, i].attempt.converged),
+        key=lambda i: abs(i - first),
+    )
     for k, before in [
         *((k, k + 1) for k in range(level - 1, -1, -1)),
         *((k, k - 1) for k in range(level + 1, len(slopes))),
     ]:
-        for i in sorted(range(len(speeds)), key=lambda i: abs(i - first)):
-            if not found[level, i].attempt.converged:
-                continue
-            beside = found.get((before, i))
-            if beside is None or time.process_time() - begun > patience:
+        for i in easiest_first:
+            if (before, i) not in found or time.process_time() - begun > patience:
                 break
-            go_on((k, i), beside)
+            found[k, i] = case.find(values, speeds[i], found[before, i].gait, slopes[k])
             if not found[k, i].attempt.converged:
                 break
     parameters = found[level, first].parameters

@@ -194,13 +194,13 @@ def _find_gaits(site: Site) -> Outcome:
 def _without_slopes(found: FamilySearch, told: float) -> str:
     """Return in words which slopes the family lacks, and why; nothing if it has all."""
     known = {member.result.slope for member in family_members(found)}
-    lacks = [told + slope for slope in SLOPES if told + slope not in known]
     why = {member.result.slope: member.reason for member in found.members if member.reason}
     late = f'not all speeds were begun within {SLOPES_BEGIN:g} s of a processor'
     return ''.join(
-        f'; the family is without the slope of {math.degrees(slope):+.0f} degrees: '
-        f'{why.get(slope, late)}'
-        for slope in lacks
+        f'; the family is without the slope of {math.degrees(told + slope):+.0f} degrees: '
+        f'{why.get(told + slope, late)}'
+        for slope in SLOPES
+        if told + slope not in known
     )
 
 
