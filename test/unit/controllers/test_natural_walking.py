@@ -155,34 +155,6 @@ def sole(pitch):
     return SimpleNamespace(velocity=np.zeros(6), rotation=pin.utils.rotate('y', -pitch))
 
 
-def test_a_foot_that_is_lifted_over_an_edge_is_told_how_fast():
-    """It lagged behind what it was lifted by, and hung at the edge until it was too late."""
-    floor, dt = FeltFloor(Scale(10.0, 0.8, 9.81)), 1e-4
-    floor.touch(0.015)
-    floor.lift_over(0.015, 0.02)
-    rows = []
-    for tick in range(1, 900):
-        floor.follow(np.zeros(2), sole(0.0), 0.0, True, dt)
-        rows.append(floor.bump(0.75 + 2.5 * dt * tick, 2.5))
-    height, first, second = np.array(rows)[5:].T
-    assert height.max() > 0.025
-    np.testing.assert_allclose(np.gradient(height, dt), first, atol=0.02)
-    np.testing.assert_allclose(np.gradient(first, dt)[1:-1], second[1:-1], atol=2.0)
-
-
-def test_an_edge_that_was_met_is_passed_over_by_the_next_feet():
-    """Every foot would hit the same stair, for one that comes down before it tells no height."""
-    floor = FeltFloor(Scale(10.0, 0.8, 9.81))
-    floor.lift_over(0.03, 0.05)
-    assert floor.higher == pytest.approx(0.045), 'off the gait within the step'
-    assert floor.roughness == 0.0, 'a foot in the air is not asked to jump'
-    floor.touch(0.0)
-    assert floor.roughness == pytest.approx(0.025)
-    floor.stop_at_edge()
-    floor.touch(0.0)
-    assert floor.higher == pytest.approx(0.05), 'one that came down before it does not know its top'
-
-
 @pytest.mark.long
 def test_a_foot_that_hangs_on_an_edge_is_lifted_over_it():
     """A force along the floor is no contact: a foot hung by its toe until the robot had fallen."""

@@ -654,27 +654,50 @@ def test_a_foot_that_an_edge_holds_is_lifted_over_it():
         return trip.meets(touches, planned, place, velocity, elapsed, 0.25 - elapsed)
 
     assert not meets(hangs, 0.9) and not meets(follows, 0.0), 'a foot that follows goes on'
-    assert meets(hangs, 0.1) and trip.lift == pytest.approx(0.02)
-    assert trip.lifts(0.15) and not trip.lifts(0.17)
-    assert trip.most(0.15) < 20.0 and trip.most(0.17) == np.inf
+    assert meets(hangs, 0.1) and trip.over == pytest.approx(0.095)
+    assert trip.lifts(0.17) and not trip.lifts(0.19) and trip.soonest > 0.25
+    assert trip.most(0.17) < 20.0 and trip.most(0.19) == np.inf
     assert trip.turning(900.0, 60.0) == pytest.approx((2500.0, 100.0))
     assert not meets(hangs, 0.1, 0.15), 'while it is lifted'
-    assert meets(hangs, 0.1, 0.17) and trip.lift == pytest.approx(0.05)
+    assert meets(hangs, 0.1, 0.19), 'once more'
     trip.begin_step()
     assert meets(follows, 0.9, touches=True) and not trip.held
     assert not meets(hangs, 0.1, 0.12, touches=True) and not trip.held, 'it stands on something'
     trip.begin_step()
+    assert meets(hangs, 0.1, 0.22) and trip.lowered, 'no time to step over it'
+    assert not trip.lifts(0.22) and trip.most(0.23) < 20.0, 'nor to push on'
+    trip.begin_step()
     assert not meets(hangs, 0.1, 0.24), 'it may land'
+
+
+def test_a_foot_that_comes_down_on_an_edge_has_landed():
+    """It was lifted off a strip or ramp that it stood on: the step took half as long again."""
+    trip, planned, place = Trip(), SwingFoot(), np.array([0.1, 0.2, 0.05])
+    for speed, height, met in ((-0.3, 0.05, True), (-0.8, 0.05, False), (-0.3, 0.01, False)):
+        place[2] = height
+        planned.start(place, np.array([1.2, 0.0, speed]))
+        assert trip.meets(True, planned, place, planned.velocity, 0.2, 0.1) == met
+        trip.begin_step()
+
+
+def test_an_edge_before_which_a_foot_came_down_tells_no_height():
+    """Every foot would hit the same stair."""
+    trip, planned, place = Trip(), SwingFoot(), np.array([0.1, 0.2, 0.03])
+    assert trip.edge(0.04) == 0.0
+    planned.start(np.array([0.2, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
+    assert trip.meets(False, planned, place, np.zeros(3), 0.1, 0.2)
+    assert trip.edge(0.04) == pytest.approx(0.03) and trip.edge(0.0) == pytest.approx(0.05)
 
 
 def test_who_went_up_alone_comes_down_again():
     """A foot came down late behind every strip of 5 cm; stairs up are no such strip."""
     floor = Floor(0.015)
     drops = []
-    for rise in (0.05, -0.05, -0.05, 0.0, 0.05, 0.0, 0.05, -0.05, 0.05):
+    for rise in (0.05, -0.05, -0.05, 0.0, 0.05, 0.0, 0.05, -0.05, 0.05, 0.0, -0.05, 0.0, 0.05):
         floor.end_step(np.array([0.2, 0.2, rise]), np.zeros(3), 0.0)
         drops.append(floor.next_drop)
-    assert drops == pytest.approx([0.05, 0.0, 0.05, 0.025, 0.05, 0.0, 0.0, 0.0, 0.05])
+    stairs = [0.05, 0.05, 0.0, 0.0, 0.05]
+    assert drops == pytest.approx([0.05, 0.0, 0.05, 0.025, *stairs, 0.05, 0.025, 0.025, 0.05])
 
 
 def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):

@@ -166,7 +166,7 @@ class NaturalWalking(WalkingLaw):
             tracking.measure()
             felt, elapsed = tracking.felt, engine.plan.elapsed
             rough = felt.roughness > 0.0 or tracking.surprised
-            if not tracking.touching:
+            if not (tracking.touching or engine.touchdown.trip.lifts(elapsed)):
                 self.switch.judge(tracking.deviation, elapsed, rough, felt.settled, dt)
             part = min(tracking.s, elapsed / tracking.table.stride.duration)
             self.switch.go_on(part, engine.plan.step.remaining, values)

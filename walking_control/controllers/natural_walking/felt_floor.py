@@ -29,7 +29,6 @@ EVEN, SMOOTH = 0.00625, 0.0025  # a height that is no roughness; roughness that 
 LEAN = 0.03  # rise over run: a floor that leans
 FORGET = 0.8  # part of the roughness that is left a step later
 LIFT, HIGHEST = 1.5, 0.0625  # how much higher the foot swings than the floor is rough; at most
-OVER, LIFTING = 0.025, 22.8  # so much higher, and as fast, over an edge that it hit
 UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
 
 
@@ -55,7 +54,7 @@ class FeltFloor:
         """Forget the past: the floor is level and smooth."""
         self.slope[:] = self._found[:] = 0.0
         self.bank, self.roughness, self.settled = np.eye(3), 0.0, True
-        self._wary, self._over, self._over_wanted, self._met = False, np.zeros(3), 0.0, 0.0
+        self._wary = False
 
     def follow(
         self, slope: np.ndarray, foot: Foot, elapsed: float, on_gait: bool, dt: float
@@ -80,11 +79,6 @@ class FeltFloor:
             self.slope += min(1.0, dt / (SLOPE_TIME * self._time)) * (self._found - self.slope)
         else:
             self.slope[:] = self._found[:] = slope
-        higher = max(self._over_wanted / self._length, OVER)
-        lifting, over = LIFTING / self._time * math.sqrt(OVER / higher), self._over
-        over[2] = lifting * (lifting * (self._over_wanted - over[0]) - 2.0 * over[1])
-        over[1] += dt * over[2]
-        over[0] += dt * over[1]
 
     def turn(self, ahead: float, across: float) -> None:
         """Turn the bank to what the gait does not know, rise over run in the heading frame."""
@@ -92,37 +86,21 @@ class FeltFloor:
         self.bank = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix()
 
     def touch(self, height: float) -> None:
-        """Take a touchdown: the height over the slope from foot to foot, m."""
+        """Take a touchdown: the height of an edge, or over the slope from foot to foot, m."""
         self._wary = self.roughness > 0.0
-        most = max(abs(height), self._met) - EVEN * self._length
-        self.roughness, self._met = max(most, FORGET * self.roughness), 0.0
+        self.roughness = max(abs(height) - EVEN * self._length, FORGET * self.roughness)
         if self.roughness < SMOOTH * self._length:
             self.roughness = 0.0
-        self._over[:] = self._over_wanted = 0.0
 
     @property
     def uneven(self) -> bool:
         """Return whether the floor is rough, or leans."""
         return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
 
-    def lift_over(self, height: float, more: float) -> None:
-        """Lift the foot that hit an edge.
-
-        Args:
-            height: Of the foot, m: the edge is as high, or higher.
-            more: How much higher the foot shall swing, m.
-        """
-        self._over_wanted += more
-        self._met = max(self._met, height)
-
-    def stop_at_edge(self) -> None:
-        """A foot that an edge held came down before it: nobody knows how high that is."""
-        self._met = (HIGHEST / LIFT + EVEN) * self._length
-
     @property
     def higher(self) -> float:
         """Return how much higher a foot swings over what is known to be rough, m."""
-        return min(LIFT * max(self.roughness, self._met), HIGHEST * self._length)
+        return min(LIFT * self.roughness, HIGHEST * self._length)
 
     def bump(self, s: float, rate: float) -> np.ndarray:
         """Return how much higher than on the gait the foot swings, with two derivatives, ``(3,)``.
@@ -131,8 +109,6 @@ class FeltFloor:
             s: Part of the step that is over.
             rate: Of s, 1/s.
         """
-        over = self._over
-        height = min(LIFT * self.roughness, HIGHEST * self._length) + over[0]
         falls = s > 0.5 * (UP[1] + DOWN[0])
         begin, end = DOWN if falls else UP
         pace = rate / (end - begin)
@@ -140,13 +116,7 @@ class FeltFloor:
         if not falls:
             share, first, second = 1.0 - share, -first, -second
         first, second = first * pace, second * pace**2
-        return np.array(
-            [
-                share * height,
-                first * height + share * over[1],
-                second * height + 2.0 * first * over[1] + share * over[2],
-            ]
-        )
+        return self.higher * np.array([share, first, second])
 
 
 def fading(part: float) -> tuple[float, float, float]:

@@ -135,9 +135,7 @@ class GaitTracking:
         """Take a touchdown: when it was and, on the gait, how high."""
         engine = self._engine
         height, trip = float((engine.floor.level @ engine.way)[2]), engine.touchdown.trip
-        if trip.held and height < trip.height:
-            self.felt.stop_at_edge()
-        self.felt.touch(height if on_gait else 0.0)
+        self.felt.touch(max(abs(height) if on_gait else 0.0, trip.edge(height)))
         self.off, self._stumbled = engine.plan.step.remaining, trip.met
 
     def begin_step(self) -> None:
@@ -205,8 +203,7 @@ class GaitTracking:
         engine, row, elapsed = self._engine, self.row(), self._engine.plan.elapsed
         fall = engine.find_fall()
         self.touching = engine.touchdown.touches and self.s > FIRST
-        if engine.meets_edge(self.s):
-            self.felt.lift_over(engine.touchdown.trip.height, engine.touchdown.trip.lift)
+        engine.meet_edges()
         if self.touching:
             self._touched = elapsed
             self.struck = (
@@ -302,8 +299,11 @@ class GaitTracking:
             row[KNEE][2] = row[TURN][6:] = 0.0
             bend = self._bending(row[KNEE][0] + self._bend)
             row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
-        self._move_foot(row, rate, dt)
-        engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
+        if engine.touchdown.trip.met:  # no gait has a foot that steps over an edge
+            engine.swing_on(0.0, dt)
+        else:
+            self._move_foot(row, rate, dt)
+            engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
         shift = pressure_shift(self.deviation, values.pressure_gain, self.may_inject)
         place = engine.on_sole(row[PRESSURE] + shift)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)

@@ -40,7 +40,6 @@ from walking_control.controllers.stepping.step_plan import (
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
-from walking_control.controllers.stepping.trip import FIRST, LAST
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
@@ -142,8 +141,10 @@ class WalkingEngine:
     def limits(self) -> StepLimits:
         """Return what a step may be now."""
         limits = step_limits(self.values)
-        counted = self.values.swing_share * self.body.quickest
-        return limits._replace(acceleration=min(limits.acceleration, counted))
+        return limits._replace(
+            acceleration=min(limits.acceleration, self.values.swing_share * self.body.quickest),
+            shortest=max(limits.shortest, self.touchdown.trip.soonest),
+        )
 
     @property
     def way(self) -> np.ndarray:
@@ -215,21 +216,21 @@ class WalkingEngine:
         )
         return self.touchdown.has_come(contact, descent, self.values.step_time)
 
-    def meets_edge(self, part: float) -> bool:
-        """Return whether the foot in the air meets an edge now: then it is lifted over it.
-
-        Args:
-            part: Of the step that is over.
-        """
+    def meet_edges(self) -> None:
+        """Lift the foot in the air over an edge that it meets, or set it down before it."""
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
-        return part < LAST and self.touchdown.trip.meets(
-            self.touchdown.touches and part > FIRST,
+        trip, place = self.touchdown.trip, level @ self.way
+        met = trip.meets(
+            self.touchdown.touches,
             self.swing,
-            level @ self.way,
+            place,
             level @ foot.jacobian[:3] @ self._prediction.measured,
             plan.elapsed,
             plan.step.remaining,
         )
+        if met and trip.lowered:
+            here, soon = self.heading.from_floor(place[:2]), trip.soon
+            plan.step = plan.step._replace(foothold=here, remaining=min(soon, self.values.early))
 
     def change_feet(self) -> None:
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
@@ -361,8 +362,9 @@ class WalkingEngine:
         return self.plan.find(self.fall, self.leg, aim, limits or self.limits, middle, dt)
 
     def plan_step(self, dt: float) -> None:
-        """Plan foothold and time; shortly before touchdown they are kept."""
+        """Plan foothold and time, longer over an edge; shortly before touchdown they are kept."""
         values, plan, wanted = self.values, self.plan, self.velocity.planned
+        self.meet_edges()
         if plan.keeps(values.early) and not self.touchdown.trip.lifts(plan.elapsed):
             plan.count_down(dt)
         elif values.placement == 'velocity':
@@ -392,11 +394,11 @@ class WalkingEngine:
             floor.move_foothold(foothold, stance, float(self.swing.position[0]))
             plan.step = plan.step._replace(foothold=self.heading.from_floor(foothold))
         floor.sink(dt)
-        way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
         trip = self.touchdown.trip
-        self.meets_edge(plan.elapsed / (plan.elapsed + max(plan.step.remaining, dt)))
+        clearance = max(clearance, trip.over) if trip.met else clearance
+        way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
         if trip.lifts(plan.elapsed):
-            way = way._replace(over=trip.height + trip.lift, lifted=trip.until - plan.elapsed)
+            way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
         self.swing.advance(way, plan.elapsed, dt, self.values)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 

@@ -14,6 +14,7 @@ from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.stairs import Stairs
 from walking_control.models.signals import WalkerState
 
+AWAITED = 2  # steps: so long who went up alone is expected to come down again
 SAGGING = 0.15  # s: within which the base comes back to its height after a stair
 
 
@@ -49,6 +50,7 @@ class Floor:
         self.stamp = self.rise = self.between = self._sag = self._drift = 0.0
         self._ways = np.zeros((2, 3))  # from foot to foot, of the last two steps, m
         self._alone = True  # whether the floor came down again after it rose the last time
+        self._risen, self._since = 0.0, 0  # by how much that was, m, and how many steps ago
 
     def observe(self, state: WalkerState, values: SteppingParameters) -> None:
         """Take slope and place of the base, and the edges, which may change while it walks.
@@ -96,17 +98,12 @@ class Floor:
     def next_drop(self) -> float:
         """Return by how much the next foothold may be lower, m; a foot that is early does no harm.
 
-        Who went down goes on down; who went up alone comes down again, unless the last time it was
-        the first of stairs.
+        Who went down goes on down; who went up alone comes down again within two steps, unless the
+        last time it was the first of stairs.
         """
         before, last = (-float(rise) for rise in self._ways @ self.normal)
-        drop = max(0.5 * (before + last), self._rose() if self._alone else 0.0)
+        drop = max(0.5 * (before + last), self._risen if self._alone else 0.0)
         return drop if drop > self._least_drop else 0.0
-
-    def _rose(self) -> float:
-        """Return by how much more the last foothold rose than the one before, m."""
-        before, last = self._ways @ self.normal
-        return float(last - max(before, 0.0))
 
     def sink(self, dt: float) -> None:
         """Let the base come back to its height; without edges, foresee the next drop."""
@@ -138,9 +135,15 @@ class Floor:
             foot: Place of the one that landed, m, ``(3,)``.
             lowering: Of the base at that time, m: it goes on from there, now over the other foot.
         """
-        rise, rose = float((self.level @ way)[2]), self._rose()
-        if rose > self._least_drop:
-            self._alone = -rise > 0.5 * rose
+        rise = float((self.level @ way)[2])
+        more = rise - max(float(self._ways[1] @ self.normal), 0.0)
+        self._since += 1
+        if self._risen > 0.0:
+            came_down = -rise > 0.5 * self._risen
+            if came_down or rise > self._least_drop or self._since == AWAITED:
+                self._alone, self._risen = came_down, 0.0
+        if more > self._least_drop:
+            self._risen, self._since = more, 0
         self._sag, self._ways = lowering - rise, np.array([self._ways[1], way])
         if self.stairs is not None:
             x, _, z = foot

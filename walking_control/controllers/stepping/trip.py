@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a foot in the air that meets an edge: it is lifted over it, and pushes less.
+"""What becomes of a foot in the air that meets an edge: it steps over it, or down before it.
 
-A foot that touches something in the middle of its way has met an edge. One that is behind its plan
-and does not come after is held by one: a force along the floor is no load, and no contact.
+People do so, too. Early in a step the foot is lifted, and the step gets longer ("elevating"). Late
+in the step there is no time for that: the foot is set down at once ("lowering").
+
+An edge holds a foot that is behind its plan and does not come after: a force along the floor is no
+load, and no contact. A foot that touches on its way ahead has met one, too; one that touches on its
+way down has found the floor, however it leans there.
 """
 
 import math
@@ -12,16 +16,19 @@ import numpy as np
 from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.swing import SwingFoot
 
-FIRST, LAST = 0.3, 0.93  # parts of the step: before, a foot that touches has not left yet; it has
-# met an edge until, and is lifted over it
-CLEAR = 0.06  # s: so long it does not land then,
-SOON = 0.02  # s: or until so long before its time
+FIRST, LATE = 0.3, 0.87  # parts of the step: before, a foot that touches has not left yet; an edge
+# that is met until then is stepped over
+OVER, CLEAR, DOWN = 0.065, 0.08, 0.08  # m, s: so far the foot is lifted in this time, and so long
+# it needs to come down
+SOON = 0.02  # s: so fast it is set down before an edge; one so near to its time is not lifted
+LEAVES = 0.06  # s: before, a foot may not have left the floor yet: no edge holds it
 BEHIND, HELD = 0.024, 0.3  # m, and of its speed: a foot farther behind and slower is held,
 STILL = 0.4  # m/s: if it is slower than that, too
-OVER, HIGHER = 0.02, 0.05  # m: so far it is lifted; one that is held after that, for nobody knows
-# how much higher the edge is
-PRESS = 15.0  # m/s^2: so hard it pushes on meanwhile
+STEEP, LOW = 0.5, 0.015  # a foot that shall go down more steeply, or is not higher, m, and touches,
+# finds the floor
+PRESS = 15.0  # m/s^2: so hard a foot that is held pushes on
 TURN_BACK = 50.0  # 1/s: how fast a foot is turned flat that an edge has turned
+UNSEEN = 0.05  # m: an edge is thought so high where the foot came down before it
 
 
 class Trip:
@@ -33,9 +40,10 @@ class Trip:
     Attributes:
         met: Whether it met one.
         held: Whether one held it.
-        lift: How far over where it met the last one it is lifted, m.
-        height: Where that was, from the stance foot, m.
+        lowered: Whether it is set down before one.
+        height: Where it met the last one, from the stance foot, m.
         until: Time in the step until which it is lifted, and does not land, s.
+        soonest: Time in the step before which it cannot come down, s.
     """
 
     def __init__(self, size: Size = USUAL) -> None:
@@ -44,16 +52,35 @@ class Trip:
 
     def begin_step(self) -> None:
         """Begin a step: nothing is in its way."""
-        self.met = self.held = False
-        self.lift = self.height = self.until = 0.0
+        self.met = self.held = self.lowered = False
+        self.height = self.until = self.soonest = 0.0
 
     def lifts(self, elapsed: float) -> bool:
         """Return whether the foot is lifted over an edge, a time in s after the step began."""
         return elapsed <= self.until
 
+    @property
+    def over(self) -> float:
+        """Return how high the foot is lifted, from the stance foot, m."""
+        return self.height + OVER * self._size.length
+
+    @property
+    def soon(self) -> float:
+        """Return how fast a foot is set down before an edge, s."""
+        return SOON * self._size.time
+
+    def edge(self, height: float) -> float:
+        """Return how high the edge is, m, now that the foot stands at a height, m; 0 without one.
+
+        One that came down before it does not know its top.
+        """
+        unseen = self.held and height < self.height
+        return UNSEEN * self._size.length if unseen else self.height
+
     def most(self, elapsed: float) -> float:
         """Return how hard the foot may push along the floor, so long after, m/s^2."""
-        return PRESS * self._size.acceleration if self.held and self.lifts(elapsed) else math.inf
+        waits = self.lowered or self.lifts(elapsed)
+        return PRESS * self._size.acceleration if waits else math.inf
 
     def turning(self, stiffness: float, damping: float) -> tuple[float, float]:
         """Return the gains of turning the foot flat: faster than these where an edge turned it."""
@@ -79,20 +106,22 @@ class Trip:
             elapsed: Time since the step began, s.
             remaining: Time until its touchdown, s.
         """
-        left, held = remaining - SOON * self._size.time, self._is_held(planned, place, velocity)
-        if self.lifts(elapsed):
-            self.held = self.held or held and not touches  # what it stands on holds it, too
-        elif left > 0.0 and (held or touches and not self.met):
-            self.lift = (HIGHER if held and self.met else OVER) * self._size.length
-            self.met, self.held, self.height = True, held or self.held, float(place[2])
-            self.until = elapsed + min(CLEAR * self._size.time, left)
-            return True
-        return False
-
-    def _is_held(self, planned: SwingFoot, place: np.ndarray, velocity: np.ndarray) -> bool:
-        """Return whether an edge holds the foot in the air."""
-        pace = math.hypot(*planned.velocity[:2])
+        size, pace = self._size, math.hypot(*planned.velocity[:2])
         along = planned.velocity[:2] / max(pace, 1e-9)
         behind, goes = (planned.position - place)[:2] @ along, math.hypot(*velocity[:2])
-        slow = min(HELD * pace, STILL * self._size.speed)
-        return bool(behind > BEHIND * self._size.length and goes < slow)
+        held = behind > BEHIND * size.length and goes < min(HELD * pace, STILL * size.speed)
+        if self.lifts(elapsed):
+            self.held = self.held or held and not touches  # what it stands on holds it, too
+            return False
+        part = elapsed / max(elapsed + remaining, 1e-9)
+        lands = -planned.velocity[2] > STEEP * pace or place[2] < LOW * size.length
+        scrapes = touches and not (lands or self.met) and FIRST < part < LATE
+        holds = held and elapsed > LEAVES * size.time
+        if self.lowered or remaining < self.soon or not (holds or scrapes):
+            return False
+        self.met, self.held, self.height = True, bool(self.held or held), float(place[2])
+        self.lowered = part > LATE
+        if not self.lowered:
+            self.until = elapsed + CLEAR * size.time
+            self.soonest = self.until + DOWN * size.time
+        return True
