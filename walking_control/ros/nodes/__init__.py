@@ -15,7 +15,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'messages': 'ArrayWriter JointStateReader make_marker message_type reader_of seconds '
         'set_stamp write_axes',
         'neighbours': 'endpoint_name Neighbours',
-        'odometry': 'FOOTPRINT_MEANING OdometryPublisher',
+        'odometry': 'OdometryPublisher SensingParameters',
         'parameters': 'own_parameters SectionParameters',
         'runtime': 'avoid_shared_memory isolate_domain make_executor program ros spin spun '
         'StopSignal',

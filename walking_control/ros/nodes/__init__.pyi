@@ -17,8 +17,8 @@ from walking_control.ros.nodes.messages import set_stamp as set_stamp
 from walking_control.ros.nodes.messages import write_axes as write_axes
 from walking_control.ros.nodes.neighbours import endpoint_name as endpoint_name
 from walking_control.ros.nodes.neighbours import Neighbours as Neighbours
-from walking_control.ros.nodes.odometry import FOOTPRINT_MEANING as FOOTPRINT_MEANING
 from walking_control.ros.nodes.odometry import OdometryPublisher as OdometryPublisher
+from walking_control.ros.nodes.odometry import SensingParameters as SensingParameters
 from walking_control.ros.nodes.parameters import own_parameters as own_parameters
 from walking_control.ros.nodes.parameters import SectionParameters as SectionParameters
 from walking_control.ros.nodes.runtime import avoid_shared_memory as avoid_shared_memory
@@ -48,8 +48,8 @@ __all__ = [
     'write_axes',
     'endpoint_name',
     'Neighbours',
-    'FOOTPRINT_MEANING',
     'OdometryPublisher',
+    'SensingParameters',
     'own_parameters',
     'SectionParameters',
     'avoid_shared_memory',

@@ -19,15 +19,14 @@ from walking_control.exceptions import InvalidInput, require, WalkingControlErro
 from walking_control.loading import load_robot
 from walking_control.models import differences, parameter, World
 from walking_control.ros.nodes import (
-    FOOTPRINT_MEANING,
     GuardedNode,
     Neighbours,
     program,
     realtime,
+    SensingParameters,
     topics,
 )
 from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
-from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.nodes.session import Session
 from walking_control.safety import Event, Latch, LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, Fault, POWER_OFF
@@ -38,7 +37,7 @@ SERVICE = -1  # way of an emergency stop beside those of `topics.STOP_IN`
 DESCRIPTION = 1 << 22  # bytes of a robot description
 
 
-class ControllerNodeParameters(realtime.RealTimeParameters, section='node'):
+class ControllerNodeParameters(SensingParameters, realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -95,20 +94,6 @@ class ControllerNodeParameters(realtime.RealTimeParameters, section='node'):
         '',
         'Send what the law says of every tick on one topic, for a simulator that records it.',
     )
-    combined_state: str = parameter(
-        '',
-        '',
-        'All sensors in one message: joint_state, of our simulator; values, of '
-        'state_interfaces_broadcaster; empty: a topic each.',
-        choices=KINDS,
-    )
-    combined_force_sign: float = parameter(
-        1.0,
-        '1',
-        'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
-        -1.0,
-        1.0,
-    )
     record: str = parameter(
         '',
         '',
@@ -122,7 +107,6 @@ class ControllerNodeParameters(realtime.RealTimeParameters, section='node'):
         'ROBOT_fault.mcap in the folder of ROS logs; empty: none.',
     )
     odometry_rate: float = parameter(20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0)
-    footprint_frame: str = parameter(topics.FOOTPRINT, '', FOOTPRINT_MEANING)
 
 
 class ControllerNode(GuardedNode, LifecycleNode):

@@ -13,19 +13,41 @@ import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models import link_names, Robot
+from walking_control.models import link_names, parameter, Parameters, Robot
 from walking_control.ros.nodes import GuardedNode, Output, set_stamp, topics, write_axes
+from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.ros2_control.names import SOLES
 
-FOOTPRINT_MEANING = (
-    'Frame on the floor between the feet that tf has between odom and the base, as REP 120 has '
-    'it; empty: none.'
-)
 TF, TF_STATIC = '/tf', '/tf_static'
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OURS = 200  # of our transforms that may still come back to us
 # m/s and rad/s: how a robot may have moved while nobody looked
 UNSEEN = np.array([0.5, 0.5, 0.0, 0.0, 0.0, 0.5])
+
+
+class SensingParameters(Parameters):
+    """What nodes have in common that hear a robot's sensors and tell where it is."""
+
+    footprint_frame: str = parameter(
+        topics.FOOTPRINT,
+        '',
+        'Frame on the floor between the feet that tf has between odom and the base, as REP 120 '
+        'has it; empty: none.',
+    )
+    combined_state: str = parameter(
+        '',
+        '',
+        'All sensors in one message: joint_state, of our simulator; values, of '
+        'state_interfaces_broadcaster; empty: a topic each.',
+        choices=KINDS,
+    )
+    combined_force_sign: float = parameter(
+        1.0,
+        '1',
+        'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
+        -1.0,
+        1.0,
+    )
 
 
 class Frames:

@@ -11,48 +11,37 @@ from walking_control.estimation.estimator import DECLARED
 from walking_control.estimation.foot_loads import require_loads
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
-from walking_control.models import parameter, Parameters, World
+from walking_control.models import parameter, World
 from walking_control.operation import Operation, Patience
 from walking_control.ros.nodes import (
     DiagnosticsPublisher,
-    FOOTPRINT_MEANING,
     GuardedNode,
     OdometryPublisher,
     own_parameters,
     program,
+    SensingParameters,
     TickTimes,
     topics,
     WatchClock,
 )
-from walking_control.ros.nodes.sensors import KINDS, sensor_topics, SensorSet
+from walking_control.ros.nodes.sensors import sensor_topics, SensorSet
 from walking_control.safety import Event, Fault, Latch, State
 from walking_control.simulation.sensors import noise_overrides
 
 LOOK = 0.5  # s between two looks at sensors that are silent or wrong
 
 
-class OdometryParameters(Parameters, section='node'):
+class OdometryParameters(SensingParameters, section='node'):
     """Of the odometry."""
 
     robot_file: str = parameter('walker3d', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(50.0, 'Hz', 'Messages per second of sensor time.', 0.1, 1000.0)
-    footprint_frame: str = parameter(topics.FOOTPRINT, '', FOOTPRINT_MEANING)
     noise: str = parameter(
         'lab',
         '',
         'Preset of the noise that the sensors are taken to have where the robot file '
         'declares none; none: they are taken for exact, and nobody knows how far off odom is.',
         choices=('none', 'lab', 'rough'),
-    )
-    combined_state: str = parameter(
-        '',
-        '',
-        'All sensors in one message: joint_state or values, as the controller takes them; '
-        'empty: a topic each.',
-        choices=KINDS,
-    )
-    combined_force_sign: float = parameter(
-        1.0, '1', 'Sign of the forces in a combined state.', -1.0, 1.0
     )
 
 
