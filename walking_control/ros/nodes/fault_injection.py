@@ -149,7 +149,6 @@ class FaultWatch:
         when, text = self._fault
         fault = read_fault(text)
         assert fault is not None  # a text that is not empty is one
-        code, message = fault.code, fault.message
         ended = self._spin_until(lambda: self._effort[0] >= when and not self._effort[1], REACTION)
         zero_after = self._effort[0] - when if ended else None
         # no reaction of category 0 lasts as long as to lower a robot and to damp it
@@ -157,10 +156,10 @@ class FaultWatch:
         if zero_after is not None and zero_after > sum(self._lasting):
             ends = LOWERED
         return {
-            'code': code,
+            'code': fault.code,
             'time': when - begin,
-            'reaction': reaction if code == kind else self._reaction(code),
-            'message': message,
+            'reaction': reaction if fault.code == kind else self._reaction(fault.code),
+            'message': fault.message,
             'zero_after': zero_after,
             'ends': ends,
         }
