@@ -388,10 +388,12 @@ def _complete(
     if base == 'free':
         guesses.append(_forces_guess(told, description))
     if told.foot_forces == MOTORS:
-        if base == 'planar':
-            raise InvalidInput(
-                '--foot-forces', value=MOTORS, limit='needs a base that moves freely in space'
-            )
+        require(
+            base != 'planar',
+            '--foot-forces',
+            value=MOTORS,
+            limit='needs a base that moves freely in space',
+        )
         robot['foot_forces'] = MOTORS
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     apart = float(abs(places[0][1] - places[-1][1]))

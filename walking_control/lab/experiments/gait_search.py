@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
+from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.gaits.gait import Gait, on_slope
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
@@ -323,12 +323,13 @@ def document_of(found: GaitSearch) -> dict[str, Any]:
 
 def require_gait(found: GaitSearch) -> None:
     """Raise `NotAchieved` with the reason unless a usable gait was found."""
-    if found.summary['reason'] is not None:
-        raise NotAchieved(
-            f'gait of {found.summary["robot"]}',
-            limit=found.summary['reason'],
-            remedy='try another speed, slope or seed, a higher degree, more starts',
-        )
+    require(
+        found.summary['reason'] is None,
+        f'gait of {found.summary["robot"]}',
+        limit=found.summary['reason'],
+        remedy='try another speed, slope or seed, a higher degree, more starts',
+        error=NotAchieved,
+    )
 
 
 @dataclass(frozen=True)
@@ -595,12 +596,13 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
     """
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
     kept = family_members(found)
-    if not kept:
-        raise NotAchieved(
-            f'a family of gaits of {found.robot_file.robot.name}',
-            limit='no slope has a gait at each of its speeds',
-            remedy='ask for fewer speeds or flatter slopes',
-        )
+    require(
+        kept,
+        f'a family of gaits of {found.robot_file.robot.name}',
+        limit='no slope has a gait at each of its speeds',
+        remedy='ask for fewer speeds or flatter slopes',
+        error=NotAchieved,
+    )
     figures = (
         'cost_of_transport_electrical',
         'cost_of_transport_each_joint',

@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from walking_control.exceptions import MeasurementError, MissingDependency, require
+from walking_control.exceptions import MeasurementError, MissingDependency, refusing, require
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
     is_lock_state,
@@ -252,14 +252,14 @@ def subscribe(
             raw=True,
         )
         return
-    try:
+    with refusing(
+        ImportError,
+        'combined_state values',
+        limit='needs control_msgs ({error})',
+        remedy='sudo apt install ros-$ROS_DISTRO-control-msgs',
+        error=MissingDependency,
+    ):
         from control_msgs.msg import Float64Values, Keys
-    except ImportError as error:
-        raise MissingDependency(
-            'combined_state values',
-            limit=f'needs control_msgs ({error})',
-            remedy='sudo apt install ros-$ROS_DISTRO-control-msgs',
-        ) from error
     reader = CombinedReader(robot, lambda raw: deserialize_message(raw, Float64Values), force_sign)
     node.create_subscription(
         Keys, topics.STATE_NAMES, lambda message: reader.name(message.keys), topics.LATCHED

@@ -11,10 +11,7 @@ from walking_control.lab.reports import scene
 from walking_control.lab.reports.plots.footprints import footprint_outlines
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs import quantities
-from walking_control.runs.kinematics import foot_positions, tilt
-from walking_control.runs.run import Run
-from walking_control.runs.space import pushes, yaw
+from walking_control.runs import foot_positions, pushes, quantities, Run, tilt, yaw
 
 _FLOOR_HEIGHT = 0.17  # of the picture
 _SIZE = 0.64  # of the picture's height: the robot's
