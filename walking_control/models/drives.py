@@ -26,10 +26,8 @@ effort to what was commanded within a period.
 import numpy as np
 
 from walking_control.exceptions import IncompatibleController, require, RobotFileError
+from walking_control.models import Command, Dynamics, Robot
 from walking_control.models.drive_kinds import FIELDS, KINDS
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Command
 
 
 def fields_of(robot: Robot, simulated: bool = False) -> dict[str, tuple[str, ...]]:

@@ -29,8 +29,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
-from walking_control.models.robot import Robot
+from walking_control.models import array_function, Robot
 
 VISCOUS, COULOMB = 0, 1  # columns of `friction_table`
 FADE = 1e-3  # rad/s: below, dry friction fades, if not told

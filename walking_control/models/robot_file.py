@@ -21,15 +21,12 @@ from walking_control.exceptions import (
     require_known,
     RobotFileError,
 )
+from walking_control.models import mapping, read_yaml, Registry, Robot, Scale, scale_of, Start
 from walking_control.models.floor import check_floor
 from walking_control.models.parameters import parameter, Parameters, Section
-from walking_control.models.registry import Registry
 from walking_control.models.resources import gait_beside, robot_path
-from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
-from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
-from walking_control.models.yaml_text import mapping, read_yaml
 
 
 class World(Parameters, section='world'):

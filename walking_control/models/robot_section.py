@@ -11,14 +11,21 @@ from typing import Any, TypeVar
 import numpy as np
 
 from walking_control.exceptions import Findings, require, require_known, RobotFileError
+from walking_control.models import (
+    Base,
+    find_meshes,
+    link_names,
+    load_urdf,
+    moving_joints,
+    parameter,
+    Parameters,
+    parse,
+    UrdfJoint,
+)
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
-from walking_control.models.base import Base
 from walking_control.models.own_signals import OwnSignal, read_signals
-from walking_control.models.parameters import parameter, Parameters
-from walking_control.models.resources import find_meshes
 from walking_control.models.robot import INERTIAL, JointLock, MOTORS, Robot, SENSORS, Start
 from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
-from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 from walking_control.models.yaml_text import finite, mapping, require_once, require_part
 

@@ -18,9 +18,14 @@ from functools import lru_cache
 import numpy as np
 
 from walking_control.exceptions import MissingDependency, require
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import DRIVING_LOSS, friction_table, gear_table
-from walking_control.models.robot import Robot
+from walking_control.models import (
+    DRIVING_LOSS,
+    Dynamics,
+    friction_table,
+    gear_table,
+    mirrored_joints,
+    Robot,
+)
 from walking_control.models.step_equations import (
     function,
     inertia_matrix,
@@ -30,7 +35,6 @@ from walking_control.models.step_equations import (
     smooth_friction,
     tidy,
 )
-from walking_control.models.symmetry import mirrored_joints
 
 try:
     import casadi as ca

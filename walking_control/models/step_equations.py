@@ -23,9 +23,7 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 
 from walking_control.exceptions import MissingDependency, require, UrdfError
-from walking_control.models.dynamics import Dynamics, floor_gravity
-from walking_control.models.friction import COULOMB, friction_table, VISCOUS
-from walking_control.models.robot import Robot
+from walking_control.models import COULOMB, Dynamics, floor_gravity, friction_table, Robot, VISCOUS
 
 try:
     import casadi as ca

@@ -17,10 +17,8 @@ from walking_control.controllers.curve_tracking.parameters import CurveTrackingP
 from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
 from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import Dynamics, make_terms, Terms
-from walking_control.runs import quantities
+from walking_control.runs import plain, quantities, Run
 from walking_control.runs.metrics import DEPTHS, summarize
-from walking_control.runs.result import plain
-from walking_control.runs.run import Run
 
 # name and unit of each entry, with the names of the law's telemetry
 FIELDS = (

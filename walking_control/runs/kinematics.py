@@ -10,8 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models import BaseState, Dynamics, parse, Robot
-from walking_control.runs.result import Result
-from walking_control.runs.run import Run
+from walking_control.runs import Result, Run
 
 SETTLED = 1e-12  # variance below which an entry is none: the robot cannot move that way
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs import quantities
+from walking_control.runs import quantities, Result, Run
 from walking_control.runs.kinematics import estimation_measures, EstimationMeasures, foot_positions
 from walking_control.runs.posture import (
     keeps_posture,
@@ -21,8 +21,6 @@ from walking_control.runs.posture import (
     posture_measures,
     PostureMeasures,
 )
-from walking_control.runs.result import Result
-from walking_control.runs.run import Run
 from walking_control.runs.space import (
     share_on_gait,
     Steady,

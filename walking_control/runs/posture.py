@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.runs import Result, Run
 from walking_control.runs.kinematics import base_lean
 from walking_control.runs.quantities import largest, LOADED
-from walking_control.runs.result import Result
-from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.models import FloorProfile, GearedMotor, read_profile, Robot
-from walking_control.runs.result import plain
-from walking_control.runs.run import Run
+from walking_control.runs import plain, Run
 from walking_control.safety.faults import FALL
 
 # Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import import_optional
+from walking_control.models import Dynamics, SupportDynamics
 from walking_control.models.array_functions import Function, OPTIONS, Terms
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.support import symbolic
-from walking_control.models.support.dynamics import SupportDynamics
 
 _CHOICE = """
 def terms(support, q, v, p, out):

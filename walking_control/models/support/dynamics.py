@@ -22,9 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.exceptions import require
-from walking_control.models.array_functions import array_function, factorise_spd, Terms
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import spring_torques
+from walking_control.models import array_function, Dynamics, factorise_spd, spring_torques, Terms
 
 
 class SupportDynamics:
