@@ -62,6 +62,7 @@ SHORTER = (
     (r'--starts 20', '--starts 1'),
     (r'--starts 50', '--starts 1'),
     (r'--minutes 12', '--minutes 0.1'),
+    (r'false_names.py', 'false_names.py --walks flat'),
     (r'reproduce --out doc', 'reproduce --only sr20-backward --out doc'),
 )
 # What takes a second or two, and test_site does not run as part of a guide.
