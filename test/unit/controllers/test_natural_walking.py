@@ -220,9 +220,9 @@ def test_the_gait_is_left_for_what_grows():
             switch.go_on(0.3, 0.2, values)
         return switch.on_gait
 
-    assert on_gait_after(0.09, 0.0) and not on_gait_after(0.13, 0.0)
-    assert not on_gait_after(0.09, 4.0) and on_gait_after(0.11, -20.0)
-    assert not on_gait_after(0.09, 0.0, ahead=False)  # sideways the sole is narrow
+    assert on_gait_after(0.14, 0.0) and not on_gait_after(0.16, 0.0)
+    assert not on_gait_after(0.10, 4.0) and on_gait_after(0.14, -20.0)
+    assert not on_gait_after(0.14, 0.0, ahead=False)  # sideways the sole is narrow
 
 
 def test_friction_of_joints_is_made_up_for():

@@ -19,7 +19,6 @@ FIRST, LAST = 0.05, 0.75
 # in sqrt(L / g), L the length of a leg
 FILTER = 0.035  # of the deviation's low-pass
 ROUGH_FIRST, ROUGH_FILTER = 0.21, 0.105  # on a rough floor it is judged so late, and smoothly
-WIDER = 1.25  # and so much farther off
 LATEST = 0.42  # how long a late floor is waited for
 
 
@@ -117,7 +116,7 @@ class GaitSwitch:
         ahead, limit = self.judged + values.look_ahead * self.rate, values.leaving
         sideways = values.leaving_sideways
         if self.rough:
-            ahead, limit = self.judged, WIDER * limit
+            ahead, limit = self.judged, values.leaving_rough
             sideways = limit
         far = math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
         if self.begun and FIRST < part < LAST and far or remaining < -LATEST * self._time:

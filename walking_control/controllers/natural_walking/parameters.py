@@ -55,7 +55,16 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving_sideways: float = parameter(
         0.1,
         'm',
-        'The same sideways; on a rough floor as ahead.',
+        'The same sideways.',
+        0.001,
+        1.0,
+        live=True,
+        scaled=True,
+    )
+    leaving_rough: float = parameter(
+        0.1875,
+        'm',
+        'The same on a rough floor, in all directions, not looked ahead.',
         0.001,
         1.0,
         live=True,
