@@ -286,7 +286,7 @@ def _try_stops(options: _Robustness) -> Answer:
         result,
         _say_stops,
         status=int(fell),
-        write=lambda folder: reports.stop_sheet.write_stop_sheet(result, folder),
+        write=lambda folder: reports.pages.write_stop_sheet(result, folder),
         document='stops.json',
     )
 
