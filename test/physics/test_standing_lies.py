@@ -11,7 +11,7 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     'robot, lie, word',
     [
         ('dribbel', 'acc in g', 'in g'),
-        ('dribbel', 'acc x inverted', 'x lies'),
+        ('dribbel', 'acc x inverted', 'the accelerometer'),
         ('humanoid', 'acc in g', 'in g'),
         ('humanoid', 'first foot inverted', 'left_sole'),
         ('dribbel', 'feet frozen', 'repeats itself'),
