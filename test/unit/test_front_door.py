@@ -56,9 +56,10 @@ wc.nonsense
 def test_every_public_name_is_there():
     """If it failed, the door would promise a name that nobody can import."""
     assert all(getattr(wc, name) is not None for name in wc.__all__)
-    stubs = Path(wc.__file__).parent.rglob('*/__init__.pyi')
+    package = Path(wc.__file__).parent
+    stubs = package.rglob('*/__init__.pyi')
     doors = [stub.parent for stub in stubs if '__all__' in stub.read_text(encoding='utf-8')]
-    rooms = ['.'.join(door.relative_to(ROOT).parts) for door in doors]
+    rooms = ['.'.join(door.relative_to(package.parent).parts) for door in doors]
     assert 'walking_control.models' in rooms
     for room in map(import_module, rooms):
         assert all(getattr(room, name) is not None for name in room.__all__), room
