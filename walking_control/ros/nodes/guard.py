@@ -129,10 +129,15 @@ class GuardedNode(Node):
         self._heeded = math.inf  # while it is called
         try:
             for entity in [*self._urgent]:
-                with suppress(InvalidHandle):  # it has been destroyed
+                with suppress(InvalidHandle):  # one before it has destroyed it
                     _take(entity)
         finally:
             self._heeded = time.monotonic()
+
+    def destroy_subscription(self, subscription: Any) -> bool:
+        """Destroy a subscription; nothing is looked for there any more."""
+        self._urgent = [entity for entity in self._urgent if entity is not subscription]
+        return bool(super().destroy_subscription(subscription))
 
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
