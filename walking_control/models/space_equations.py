@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from walking_control.exceptions import MissingDependency, require
+from walking_control.exceptions import require
 from walking_control.models import (
     DRIVING_LOSS,
     Dynamics,
@@ -31,6 +31,7 @@ from walking_control.models.step_equations import (
     inertia_matrix,
     joint_axis,
     Keyed,
+    require_casadi,
     rotation_about,
     smooth_friction,
     tidy,
@@ -146,13 +147,7 @@ def space_equations(robot: Robot) -> SpaceEquations:
         MissingDependency: CasADi is not installed.
         InvalidInput: It has not two mirrored legs of six joints.
     """
-    require(
-        ca is not None,
-        'casadi',
-        limit='is needed for gait search',
-        remedy='pip install casadi',
-        error=MissingDependency,
-    )
+    require_casadi()
     return _build(_Tree(robot))
 
 

@@ -143,6 +143,16 @@ def step_equations(robot: Robot) -> StepEquations:
         value='base: free',
         limit='the equations of a step know planar and translating bases',
     )
+    require_casadi()
+    return _build(_Skeleton(robot))
+
+
+def require_casadi() -> None:
+    """Refuse to search where nothing writes equations.
+
+    Raises:
+        MissingDependency: CasADi is not installed.
+    """
     require(
         ca is not None,
         'casadi',
@@ -150,7 +160,6 @@ def step_equations(robot: Robot) -> StepEquations:
         remedy='pip install casadi',
         error=MissingDependency,
     )
-    return _build(_Skeleton(robot))
 
 
 class Keyed:
