@@ -3,7 +3,9 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 import sys
+from types import ModuleType
 from typing import Any
 
 Places = dict[str, tuple[str, str]]  # name -> module, without the package's name, and name there
@@ -36,3 +38,18 @@ def open_door(
         return value
 
     return places, [*places], get
+
+
+def modules_of(package: str) -> Callable[[str], ModuleType]:
+    """Return the ``__getattr__`` of a package whose modules are imported when they are first named.
+
+    Args:
+        package: Its dotted name.
+    """
+
+    def find(name: str) -> ModuleType:
+        if find_spec(f'{package}.{name}') is None:
+            raise AttributeError(f'module {package} has no attribute {name}')
+        return import_module(f'{package}.{name}')
+
+    return find

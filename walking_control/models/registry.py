@@ -4,10 +4,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 import os
 import sys
-from types import ModuleType
 from typing import Any, NamedTuple, ParamSpec, Protocol
 
 from walking_control.exceptions import InvalidInput, require
@@ -247,18 +245,3 @@ def _reference(thing: Any) -> str:
     if isinstance(thing, type):
         return f'{thing.__module__}:{thing.__qualname__}'
     return repr(thing)
-
-
-def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """Return the ``__getattr__`` of a package whose modules are imported when they are first named.
-
-    Args:
-        package: Its dotted name.
-    """
-
-    def find(name: str) -> ModuleType:
-        if find_spec(f'{package}.{name}') is None:
-            raise AttributeError(f'module {package} has no attribute {name}')
-        return import_module(f'{package}.{name}')
-
-    return find

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many walks over a grid of parameters or initial states: the work behind `sweep`."""
 
-from walking_control.models.registry import modules_of
+from walking_control.door import modules_of
 
 __getattr__ = modules_of(__name__)
