@@ -51,6 +51,7 @@ from walking_control.models import (
     spring_torques,
 )
 from walking_control.models.robot import INERTIAL, MOTORS, Robot
+from walking_control.models.signals import motor_places
 
 SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
 LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot
@@ -91,10 +92,12 @@ class FootLoads:
         self._joints = np.array([robot.joint_index(joint) for joint in motors], int)
         self._lags = np.array([motor.torque_lag for motor in robot.actuators.values()])
         self._gears, self._loses = gear_table(robot), loses(robot)
-        self._told = told_efforts(robot)
-        measured = sorted({int(self._joints[i]) for _, _, own in self._told for i in own})
+        places = motor_places(robot, 'effort')
+        self._told = places >= 0
+        self._places = places[self._told]
+        measured = sorted(self._joints[self._told].tolist())
         self.signs = EffortSigns([robot.joints[i] for i in measured], [6 + i for i in measured])
-        self._all_told, self._blind = not _untold(robot), robot.foot_forces == INERTIAL
+        self._all_told, self._blind = bool(self._told.all()), robot.foot_forces == INERTIAL
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
         known[3:] *= leg
@@ -214,9 +217,8 @@ class FootLoads:
                 asked.popleft()
             if asked[0][0] <= before - self._delay + EARLY:
                 efforts = self._follow(asked[0][1], dt).copy()
-        for name, places, motors in self._told:
-            if efforts is not None:
-                efforts[motors] = measurement.own[name][places]
+        if efforts is not None:
+            efforts[self._told] = measurement.values[self._places]
         return efforts
 
     def _follow(self, asked: np.ndarray, dt: float) -> np.ndarray:
@@ -263,21 +265,6 @@ class FootLoads:
         return J
 
 
-def told_efforts(robot: Robot) -> list[tuple[str, list[int], list[int]]]:
-    """Return the rows of efforts that are measured: name, places in it, motors they are of.
-
-    Args:
-        robot: The `Robot`.
-    """
-    motors = list(robot.actuators)
-    rows = [
-        (name, [(row.of.index(joint), i) for i, joint in enumerate(motors) if joint in row.of])
-        for name, row in robot.signals.items()
-        if row.values.kind == 'effort'
-    ]
-    return [(name, [at for at, _ in pairs], [i for _, i in pairs]) for name, pairs in rows if pairs]
-
-
 def require_loads(robot: Robot) -> None:
     """Refuse a robot whose foot forces nobody knows unless he commands its efforts.
 
@@ -287,7 +274,8 @@ def require_loads(robot: Robot) -> None:
     Raises:
         RobotFileError: Neither its foot forces nor the efforts of all motors are measured.
     """
-    missing = _untold(robot)
+    places = motor_places(robot, 'effort')
+    missing = [joint for joint, place in zip(robot.actuators, places) if place < 0]
     require(
         not missing or robot.foot_forces != MOTORS,
         f'robot.foot_forces of {robot.name}',
@@ -298,9 +286,3 @@ def require_loads(robot: Robot) -> None:
         f'else foot_forces: {INERTIAL}, for odometry alone',
         error=RobotFileError,
     )
-
-
-def _untold(robot: Robot) -> list[str]:
-    """Return the joints of motors whose effort is not measured."""
-    told = {i for _, _, motors in told_efforts(robot) for i in motors}
-    return [joint for i, joint in enumerate(robot.actuators) if i not in told]

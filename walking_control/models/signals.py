@@ -526,6 +526,27 @@ def places_of(robot: Robot) -> dict[tuple[str, int], slice]:
     return places
 
 
+def motor_places(robot: Robot, kind: str) -> np.ndarray:
+    """Return where in `Measurement.values` a signal of each motor lies; -1: nobody tells it.
+
+    Args:
+        robot: The `Robot`.
+        kind: Of the signals in its file, such as ``effort``.
+
+    Returns:
+        Indices, ``(n_motors,)``.
+    """
+    index = Measurement(robot)
+    index.values[:] = np.arange(len(index.values))
+    places = {
+        joint: int(place)
+        for name, row in robot.signals.items()
+        if row.values.kind == kind
+        for joint, place in zip(row.of, index.own[name])
+    }
+    return np.array([places.get(joint, -1) for joint in robot.actuators], int)
+
+
 def is_lock_state(told: float) -> bool:
     """Return whether a number is near 0, open, or 1, engaged; NaN and what lies between is not."""
     return min(abs(told), abs(told - 1.0)) <= OPEN_OR_ENGAGED

@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from walking_control.models import heating, Measurement, Robot
+from walking_control.models import heating, Robot
+from walking_control.models.signals import motor_places
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
 COOLED = 1.0  # s between two samples that count at most as cooling
@@ -35,16 +36,9 @@ class HeatWatch:
         self._watches = bool(robot.thermal)
         self.temperature = np.full((len(self._told), 2), air)
         self.warning, self.pace = '', 1.0
-        index, motors = Measurement(robot), robot.actuators
-        index.values[:] = np.arange(len(index.values))
-        places = {
-            (row.values.kind, joint): int(place)
-            for row in robot.signals.values()
-            for joint, place in zip(row.of, index.own[row.name])
-        }
+        motors = robot.actuators
         efforts, currents, self._degrees = (
-            np.array([places.get((kind, joint), -1) for joint in motors], int)
-            for kind in ('effort', 'current', 'temperature')
+            motor_places(robot, kind) for kind in ('effort', 'current', 'temperature')
         )
         amperes = np.array([motor.torque_per_ampere for motor in motors.values()])
         self._efforts = np.where(efforts < 0, currents, efforts)  # where drives tell them, or -1
