@@ -241,24 +241,30 @@ def hear_odometry(bench):
     return heard
 
 
-@pytest.mark.long
-def test_a_walk_is_followed_beside_a_controller(bench):
-    """Who uses another controller would not know where the robot is, nor how surely."""
+def walk_beside(bench, robot_file, within=120.0):
+    """Return odometry node, simulator and what was heard of a walk within so many s."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    odometry = bench.add(OdometryNode(**parameters(robot_file='walker3d', use_sim_time=True)))
+    odometry = bench.add(OdometryNode(**parameters(robot_file=robot_file, use_sim_time=True)))
     simulator = bench.add(
-        SimulatorNode(**parameters(robot_file='walker3d', lockstep_timeout=40.0, duration=2.5))
+        SimulatorNode(**parameters(robot_file=robot_file, lockstep_timeout=40.0, duration=2.5))
     )
     bench.controller(
-        robot_file='walker3d',
+        robot_file=robot_file,
         odometry_rate=0.0,
         lockstep_timeout=40.0,
         controller='stepping',
         stepping__speed=0.4,
     )
     heard = hear_odometry(bench)
-    assert bench.spin_until(lambda: simulator.finished, 120.0)
+    assert bench.spin_until(lambda: simulator.finished, within)
     assert simulator.fault is None and odometry.operation.fault is None
+    return odometry, simulator, heard
+
+
+@pytest.mark.long
+def test_a_walk_is_followed_beside_a_controller(bench):
+    """Who uses another controller would not know where the robot is, nor how surely."""
+    _, simulator, heard = walk_beside(bench, 'walker3d')
     begin, end = (
         np.array([pose.position.x, pose.position.y])
         for pose in (message.pose.pose for message in (heard[0], heard[-1]))
@@ -277,23 +283,9 @@ def _sell(tree):
 @pytest.mark.long
 def test_a_robot_as_it_is_sold_walks(bench, edited_robot_file):
     """Law or odometry would wait for wrenches that nobody publishes, or lose the feet."""
-    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     file = str(edited_robot_file(_sell, 'walker3d'))
-    odometry = bench.add(OdometryNode(**parameters(robot_file=file, use_sim_time=True)))
-    simulator = bench.add(
-        SimulatorNode(**parameters(robot_file=file, lockstep_timeout=40.0, duration=2.5))
-    )
-    bench.controller(
-        robot_file=file,
-        odometry_rate=0.0,
-        lockstep_timeout=40.0,
-        controller='stepping',
-        stepping__speed=0.4,
-    )
-    heard = hear_odometry(bench)
-    assert bench.spin_until(lambda: simulator.finished, 200.0)
+    odometry, simulator, heard = walk_beside(bench, file, within=200.0)
     assert not [name for name, _ in odometry.get_topic_names_and_types() if 'wrench' in name]
-    assert simulator.fault is None and odometry.operation.fault is None
     way = simulator.plant.truth.q[0] - simulator._origin
     assert way > 0.4
     assert heard[-1].pose.pose.position.x - heard[0].pose.pose.position.x == pytest.approx(
