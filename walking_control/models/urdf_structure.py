@@ -62,9 +62,11 @@ def check_numbers(root: Element) -> None:
     """
     findings = Findings()
     for part in (*root.findall('link'), *root.findall('joint')):
+        # extensions of other programs may use the names of shapes for something else
+        shapes = [each for each in part.iterfind('.//geometry/*') if each.tag in SHAPES]
         for element in part.iter():
             for name, counts in NUMBERS.get(element.tag, {}).items():
-                if element.get(name) is not None or element.tag in SHAPES:
+                if element.get(name) is not None or element in shapes:
                     findings.attempt(_check_number, part, element, name, counts)
     findings.raise_first()
 

@@ -348,6 +348,7 @@ MIMICS = 'no image of left_roll; right_roll is fixed at 0: it mimics left_roll.*
         ),
         (on_legs(TWO).replace(RIGHT_ROLL, f'{RIGHT_ROLL}<mimic joint="left_roll"/>'), MIMICS),
         (on_legs(TWO[:1]), 'a walker has two'),
+        (on_legs(TWO).replace('_roll', '_shoulder').replace('_knee', '_elbow'), 'arms are no legs'),
         (on_legs((*TWO, ('third', 0.0))), 'a walker has two'),
         (on_legs(TWO, limit='<limit lower="-1" upper="1"/>'), 'has no effort'),
         (
@@ -366,6 +367,14 @@ def test_what_is_no_biped_is_refused_in_one_line(tmp_path, text, words):
     with pytest.raises(InvalidInput, match=words) as refused:
         adopt(path)
     assert '\n' not in str(refused.value)
+
+
+def test_a_shape_in_somebody_elses_element_needs_no_numbers(tmp_path):
+    """Pinocchio's <collision_checking> names capsules without a size: the robot was refused."""
+    path = tmp_path / 'named.urdf'
+    extension = '<collision_checking><capsule name="shin"/></collision_checking></link>'
+    path.write_text(f'<robot name="named">{on_legs(TWO)}</robot>'.replace('</link>', extension, 1))
+    assert len(adopt(path).soles) == 2
 
 
 def test_a_world_link_is_taken_away(tmp_path):

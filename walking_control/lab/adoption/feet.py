@@ -98,6 +98,14 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
         limit='are wheels: they turn about their middle, without end or for many turns',
         remedy='--fix the joints that turn them, or --feet A,B',
     )
+    arms = [link for body, link in feet.items() if _is_arm(tree, body)]
+    require(
+        len(arms) != 2,
+        'feet',
+        value=', '.join(arms),
+        limit='end lowest at zero angles, but hang on a shoulder and an elbow: arms are no legs',
+        remedy='adopt the description with legs, or --feet A,B',
+    )
     names = sorted(feet.values())
     return names, Guess(
         'feet',
@@ -125,6 +133,12 @@ def _is_wheel(tree: BodyTree, body: int) -> bool:
     return turns and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(
         np.linalg.norm(beside)
     )
+
+
+def _is_arm(tree: BodyTree, body: int) -> bool:
+    """Return whether joints of a limb are named after those of an arm."""
+    names = ' '.join(tree.joint(part) for part in tree.chain(body)).lower()
+    return 'shoulder' in names and 'elbow' in names
 
 
 def _has_shape(tree: BodyTree, link: str) -> bool:
