@@ -16,7 +16,7 @@ from walking_control.gaits.gait import on_slope
 from walking_control.lab import experiments
 from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.lab.reports import plots
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import RobotFile
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
 SPACE = ('width', 'step_time', 'slopes_deg')

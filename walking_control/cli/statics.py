@@ -20,14 +20,14 @@ from walking_control.cli.common import (
 )
 from walking_control.cli.output import Answer, save_figures, say, text
 from walking_control.cli.verb import argument, duration, not_negative, option, positive, verb
-from walking_control.controllers.policy.controller import Policy
+from walking_control.controllers import Policy
 from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
-from walking_control.models.thermal import heating
+from walking_control.models import heating
 from walking_control.ros.ros2_control.check import check_ros2_control
-from walking_control.runs.quantities import ending, failure
+from walking_control.runs import ending, failure
 from walking_control.simulation.simulate import simulate
 from walking_control.statics import solvers
 

@@ -15,7 +15,7 @@ import yaml
 
 from walking_control.cli.output import Answer
 from walking_control.lab.experiments.sweeps.task import Axis
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models import load_yaml
 
 LONGEST_RUN = 1e6  # s, as of the simulator node
 Words = str | Callable[[], str] | None

@@ -24,7 +24,7 @@ from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
 from walking_control.models.resources import route_names
-from walking_control.runs.route import read_route
+from walking_control.runs import read_route
 
 if TYPE_CHECKING:
     from walking_control.lab.experiments.margins import FirstFailure

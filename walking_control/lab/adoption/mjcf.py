@@ -13,8 +13,8 @@ import pinocchio as pin
 from walking_control.exceptions import refusing, require, UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
 from walking_control.lab.adoption.repair import compile_mended
-from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
-from walking_control.simulation.mujoco import import_mujoco
+from walking_control.models import add_joint, numbers_text, origin_of
+from walking_control.simulation import import_mujoco
 
 UNLIMITED = 1e9  # N m: no motor has it, so that another limit is guessed
 _SHAPES: dict[str, Callable[[Any], tuple[str, dict[str, str]]]] = {

@@ -11,7 +11,7 @@ import pinocchio as pin
 import yaml
 
 from walking_control.exceptions import UrdfError
-from walking_control.models.urdf_parts import numbers_text
+from walking_control.models import numbers_text
 
 # effort and speed: no motor has them, so that others are guessed
 _LIMIT = f'<limit lower="{-np.pi:.12g}" upper="{np.pi:.12g}" effort="1e9" velocity="100"/>'

@@ -16,7 +16,7 @@ from walking_control.lab.adoption.guess import Description, Guess, MEDIUM, REPAI
 from walking_control.lab.adoption.repair import ENTRIES, tensor_of
 from walking_control.models import add_joint, moving_joints, numbers_text, parse, Scale
 from walking_control.models.scale import RULES
-from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety import SafetyParameters
 from walking_control.search.space_parameters import SpaceSearchParameters
 
 THICK = 0.01  # m: of the box under a sole

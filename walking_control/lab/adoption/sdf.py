@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from walking_control.exceptions import given, require, UrdfError
 from walking_control.lab.adoption.guess import Guess, HIGH, LOW
-from walking_control.models.urdf_parts import add_joint, numbers_text, origin_of
+from walking_control.models import add_joint, numbers_text, origin_of
 
 _KINDS = {
     'revolute': 'revolute',

@@ -28,7 +28,7 @@ from walking_control.models import (
     World,
 )
 from walking_control.runs import Result, sole_corners
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation import make_plant
 from walking_control.statics.contacts import Contact, FRICTION, TORQUE, TORSION
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
+from walking_control.controllers import CurveTrackingParameters
 from walking_control.exceptions import (
     IncompatibleController,
     Interrupted,
@@ -28,8 +28,8 @@ from walking_control.models import Dynamics, in_words, RobotFile
 from walking_control.runs import ending, failure, Run, steady_in_space, yaw
 from walking_control.runs.disturbance_response import measure_response, MEASURES, observe_energies
 from walking_control.runs.metrics import DEPTHS
+from walking_control.simulation import make_plant
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
-from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant, simulate
 
 DISTURBANCE = 'step_down=0.05@6'  # as in [DS09] 5.2.3

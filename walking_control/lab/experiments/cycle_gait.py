@@ -18,8 +18,8 @@ from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
 from walking_control.models import Robot, RobotFile
+from walking_control.simulation import make_walker, Walker
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.compiled import make_walker, Walker
 
 TOLERANCE = 1e-13  # local error of the integration
 INSTANT = 1e-12  # s, to which events within a step are known

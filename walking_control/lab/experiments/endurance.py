@@ -13,8 +13,8 @@ from walking_control.exceptions import ParameterError, require
 from walking_control.models import friction_table, Robot
 from walking_control.models.actuators import MotorThermal
 from walking_control.models.thermal import Heating, HOTTEST
+from walking_control.runs import Run
 from walking_control.runs.quantities import steady_rows
-from walking_control.runs.run import Run
 from walking_control.runs.tables import effort_headers, joint_unit, read_table
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more

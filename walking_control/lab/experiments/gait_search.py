@@ -24,7 +24,7 @@ from walking_control.search.optimisation import search, SearchResult
 from walking_control.search.parameters import SearchParameters
 from walking_control.search.space import HEAT, SpaceResult, SpaceSearch, wind
 from walking_control.search.space_parameters import SpaceSearchParameters
-from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation import RigidParameters
 
 LOW = 0.02  # of the robot's length: a swing foot below that trips on uneven floors
 SCUFF_ROOM = 0.1  # of a step, ahead of where the foot of a gait comes out of the floor

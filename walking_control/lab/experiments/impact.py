@@ -18,7 +18,7 @@ from walking_control.models import (
 )
 from walking_control.models.contact import impact_of_second_foot, loss_matrix
 from walking_control.models.robot import JointLock
-from walking_control.runs.result import Result
+from walking_control.runs import Result
 
 
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

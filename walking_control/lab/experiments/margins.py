@@ -27,8 +27,8 @@ from walking_control.models import (
     with_section,
     World,
 )
-from walking_control.runs.run import Run
-from walking_control.safety.parameters import SafetyParameters
+from walking_control.runs import Run
+from walking_control.safety import SafetyParameters
 from walking_control.simulation import choose_parts, make_fast_plant, Plant, run_plant
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.sensors import has_errors, read_preset, SensorParameters

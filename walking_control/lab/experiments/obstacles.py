@@ -14,7 +14,7 @@ from walking_control.exceptions import Findings, InvalidInput, require
 from walking_control.models import Dynamics, in_words, require_room, Robot, RobotFile, ROOT, World
 from walking_control.models.resources import missing_meshes
 from walking_control.models.symmetry import leg_difference, NEARLY
-from walking_control.runs.kinematics import sole_corners
+from walking_control.runs import sole_corners
 
 _DEEP = 1e-3  # of the leg: how deep in the floor the swing foot may begin, as rounding has it
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a mass matrix

@@ -16,7 +16,7 @@ import numpy as np
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.models import Dynamics, require_level, Robot, RobotFile, SupportDynamics, World
 from walking_control.models.friction import FADE, friction_torques
-from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation import RigidParameters
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.engine import build_rigid_model, FAILURES, set_start

@@ -25,8 +25,8 @@ from walking_control.lab.experiments.margins import (
     try_sizes,
 )
 from walking_control.models import Base, Choice, Dynamics, RobotFile, scale_masses, World
+from walking_control.runs import Run
 from walking_control.runs.metrics import foot_depths
-from walking_control.runs.run import Run
 from walking_control.simulation import (
     choose_parts,
     Disturbance,

@@ -13,7 +13,7 @@ from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
 from walking_control.runs import failure, Run
 from walking_control.runs.tables import write_run_table
-from walking_control.safety.faults import FALL
+from walking_control.safety import FALL
 
 
 def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:

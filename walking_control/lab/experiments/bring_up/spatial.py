@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from walking_control.controllers import PostureControl
 from walking_control.controllers.natural_walking.controller import NaturalWalking
-from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption.description import fix_joints

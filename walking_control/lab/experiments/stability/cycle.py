@@ -16,7 +16,7 @@ import numpy as np
 from walking_control.exceptions import given, IncompatiblePlant, NotAchieved, require
 from walking_control.lab.experiments.cycles import Section
 from walking_control.models import Dynamics, require_equal_legs, RobotFile, with_section, World
-from walking_control.runs.result import Result
+from walking_control.runs import Result
 from walking_control.search.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.simulation import make_walker, RigidParameters
 from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME

@@ -25,9 +25,9 @@ from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import require
 from walking_control.lab.experiments.stability import cycle
 from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World
-from walking_control.runs.result import Result
+from walking_control.runs import Result
+from walking_control.simulation import has_errors, SensorParameters
 from walking_control.simulation.rigid.model import STEPS
-from walking_control.simulation.sensors import has_errors, SensorParameters
 
 RADIUS = 0.5
 STRIDES = 40  # within which a state has to come near the cycle

@@ -10,7 +10,7 @@ import numpy as np
 from walking_control.lab.reports import scene
 from walking_control.lab.reports.plots.footprints import footprint_outlines
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics
 from walking_control.runs import foot_positions, pushes, quantities, Run, tilt, yaw
 
 _FLOOR_HEIGHT = 0.17  # of the picture

@@ -11,8 +11,8 @@ from walking_control.lab.experiments.comparison import Walk
 from walking_control.lab.experiments.envelope import PRICE
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.disturbance import plot_walk_energies, plot_walks
-from walking_control.models.robot import in_words
-from walking_control.runs.run import Run
+from walking_control.models import in_words
+from walking_control.runs import Run
 
 
 def plot_all_walks(walks: Sequence[Walk]) -> style.Figure | None:

@@ -12,7 +12,7 @@ from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.models.robot import in_words
+from walking_control.models import in_words
 
 _COLOURS = {
     'GIE': 'black',

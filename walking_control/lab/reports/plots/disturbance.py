@@ -11,13 +11,11 @@ import numpy as np
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, stance
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
-from walking_control.runs import quantities
+from walking_control.models import Dynamics, in_words
+from walking_control.runs import quantities, Run
 from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
-from walking_control.runs.run import Run
-from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation import Disturbance
 
 POSES = 6  # of each step; the one at touchdown is strong
 LEVELS = 4  # of the texts of disturbances in a row

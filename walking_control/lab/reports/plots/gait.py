@@ -15,13 +15,10 @@ from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, phase_planes, strengths
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words, Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.step_equations import REFLECTION
+from walking_control.models import Dynamics, in_words, REFLECTION, Robot, RobotFile, World
+from walking_control.runs import Run
 from walking_control.runs.kinematics import Skeleton, tilt
 from walking_control.runs.quantities import touchdowns
-from walking_control.runs.run import Run
 
 # axis across the picture, title, label
 _VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))

@@ -13,8 +13,7 @@ from walking_control.lab.adoption.adopt import Adoption
 from walking_control.lab.experiments.statics import Posture
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
+from walking_control.models import Dynamics, in_words
 from walking_control.statics.contacts import centre_of_pressure
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 

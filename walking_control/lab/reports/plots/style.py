@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import import_optional
-from walking_control.models.robot import in_words, Robot
+from walking_control.models import in_words, Robot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes

@@ -11,7 +11,7 @@ import numpy as np
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.models.robot import in_words
+from walking_control.models import in_words
 
 MAPS = {
     'speed': 'speed (m/s)',

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.loading import load_robot
+from walking_control.models import Dynamics
 from walking_control.models.contact import (
     constraint_forces,
     contact_acceleration,
@@ -15,7 +16,6 @@ from walking_control.models.contact import (
     SpringModel,
     undeformed,
 )
-from walking_control.models.dynamics import Dynamics
 from walking_control.runs import Run, step_table
 from walking_control.simulation.simulate import simulate
 

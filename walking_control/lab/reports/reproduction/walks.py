@@ -17,7 +17,7 @@ from walking_control.loading import load_robot
 from walking_control.models import Dynamics, World
 from walking_control.search.return_map import find_simplest_cycle, polish
 from walking_control.search.return_map import judge as judge_cycle
-from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation import make_walker
 from walking_control.simulation.simulate import simulate
 
 TINY = 1e-9  # rad: a slope on which expansions in the slope show their first terms
