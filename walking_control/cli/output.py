@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import writing_to
 from walking_control.lab import reports
-from walking_control.models.templates import fill
+from walking_control.models import fill
 from walking_control.runs import failure, plain, summarize
 from walking_control.runs.space import judge_route, name_natural_part
 

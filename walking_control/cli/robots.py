@@ -26,8 +26,7 @@ from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery
 from walking_control.lab.reports.pages import write_page
-from walking_control.models.resources import robot_path
-from walking_control.models.robot import MOTORS, SENSORS
+from walking_control.models import MOTORS, robot_path, SENSORS
 from walking_control.ros.ros2_control.files import write_ros2_control
 from walking_control.ros.ros2_control.wiring import wire
 

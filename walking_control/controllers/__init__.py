@@ -8,16 +8,22 @@ _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
         'controller': 'ArrayLaw Controller LawFunction require_motors',
+        'curve_tracking.observation': 'observe',
         'curve_tracking.parameters': 'CurveTrackingParameters',
         'hip_switching': 'find_hip',
         'knee_locks': 'KneeLocks',
         'limits.efforts': 'Compensation keep_foot Limits make_compensation make_limits make_up '
         'nearest_effort',
+        'natural_walking.controller': 'NaturalWalking',
         'parameters': 'LawParameters',
         'policy.controller': 'Policy',
         'policy.description': 'PolicyDescription',
         'registry': 'make_controller',
         'static_torque.controller': 'PostureControl',
         'static_torque.parameters': 'StaticTorqueParameters',
+        'stepping.body': 'Body',
+        'stepping.controller': 'Stepping',
+        'stepping.law': 'WalkingLaw',
+        'stepping.parameters': 'SteppingParameters',
     },
 )

@@ -5,6 +5,7 @@ from walking_control.controllers.controller import ArrayLaw as ArrayLaw
 from walking_control.controllers.controller import Controller as Controller
 from walking_control.controllers.controller import LawFunction as LawFunction
 from walking_control.controllers.controller import require_motors as require_motors
+from walking_control.controllers.curve_tracking.observation import observe as observe
 from walking_control.controllers.curve_tracking.parameters import (
     CurveTrackingParameters as CurveTrackingParameters,
 )
@@ -17,6 +18,7 @@ from walking_control.controllers.limits.efforts import make_compensation as make
 from walking_control.controllers.limits.efforts import make_limits as make_limits
 from walking_control.controllers.limits.efforts import make_up as make_up
 from walking_control.controllers.limits.efforts import nearest_effort as nearest_effort
+from walking_control.controllers.natural_walking.controller import NaturalWalking as NaturalWalking
 from walking_control.controllers.parameters import LawParameters as LawParameters
 from walking_control.controllers.policy.controller import Policy as Policy
 from walking_control.controllers.policy.description import PolicyDescription as PolicyDescription
@@ -25,12 +27,17 @@ from walking_control.controllers.static_torque.controller import PostureControl 
 from walking_control.controllers.static_torque.parameters import (
     StaticTorqueParameters as StaticTorqueParameters,
 )
+from walking_control.controllers.stepping.body import Body as Body
+from walking_control.controllers.stepping.controller import Stepping as Stepping
+from walking_control.controllers.stepping.law import WalkingLaw as WalkingLaw
+from walking_control.controllers.stepping.parameters import SteppingParameters as SteppingParameters
 
 __all__ = [
     'ArrayLaw',
     'Controller',
     'LawFunction',
     'require_motors',
+    'observe',
     'CurveTrackingParameters',
     'find_hip',
     'KneeLocks',
@@ -41,10 +48,15 @@ __all__ = [
     'make_limits',
     'make_up',
     'nearest_effort',
+    'NaturalWalking',
     'LawParameters',
     'Policy',
     'PolicyDescription',
     'make_controller',
     'PostureControl',
     'StaticTorqueParameters',
+    'Body',
+    'Stepping',
+    'WalkingLaw',
+    'SteppingParameters',
 ]

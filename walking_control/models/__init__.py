@@ -12,21 +12,24 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'actuators': 'GearedMotor JointFriction lagging',
+        'actuators': 'GearedMotor JointFriction lagging MotorThermal',
         'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
         'base': 'Base ROOT',
         'contact': 'constraint_forces project_velocity',
         'drives': 'Drives fields_of picks_of',
         'dynamics': 'bare_robot Dynamics floor_gravity',
         'floor': 'FloorProfile read_profile require_level',
-        'friction': 'BACK_LOSS COULOMB DRIVING_LOSS friction_table friction_torque gear_table '
-        'loses lost_torques motor_efforts passive_torques spring_torques VISCOUS',
+        'friction': 'BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table friction_torque '
+        'friction_torques gear_table loses lost_torques motor_efforts passive_torques '
+        'spring_torques VISCOUS',
         'parameters': 'parameter Parameters',
         'pose': 'check_limits',
         'registry': 'Choice choose_or_make Registry',
-        'resources': 'find_meshes gait_path place_meshes policy_path share_directory',
-        'robot': 'in_words Robot Start',
+        'resources': 'find_meshes gait_beside gait_path place_meshes policy_path robot_path '
+        'share_directory',
+        'robot': 'in_words JointLock MOTORS Robot SENSORS Start',
         'robot_file': 'read_parameters RobotFile with_section World',
+        'robot_section': 'urdf_path',
         'scale': 'Scale scale_of',
         'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement places_of Reference '
         'Sensor sensors_of Signal STATE topic_word WalkerState whole_nanoseconds',
@@ -36,9 +39,10 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
         'terms_places',
         'symmetry': 'mirrored_joints require_equal_legs',
+        'templates': 'fill format_number',
         'thermal': 'heating',
         'urdf': 'check_urdf differences link_names load_urdf moving_joints parse require_room '
-        'scale_masses UrdfJoint',
+        'scale_masses UrdfJoint without_shapes',
         'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',
         'urdf_structure': 'mimic_joints root_link',
         'yaml_text': 'finite load_yaml mapping read_yaml',

@@ -4,6 +4,7 @@
 from walking_control.models.actuators import GearedMotor as GearedMotor
 from walking_control.models.actuators import JointFriction as JointFriction
 from walking_control.models.actuators import lagging as lagging
+from walking_control.models.actuators import MotorThermal as MotorThermal
 from walking_control.models.array_functions import array_function as array_function
 from walking_control.models.array_functions import factorise_spd as factorise_spd
 from walking_control.models.array_functions import form as form
@@ -27,8 +28,10 @@ from walking_control.models.floor import require_level as require_level
 from walking_control.models.friction import BACK_LOSS as BACK_LOSS
 from walking_control.models.friction import COULOMB as COULOMB
 from walking_control.models.friction import DRIVING_LOSS as DRIVING_LOSS
+from walking_control.models.friction import FADE as FADE
 from walking_control.models.friction import friction_table as friction_table
 from walking_control.models.friction import friction_torque as friction_torque
+from walking_control.models.friction import friction_torques as friction_torques
 from walking_control.models.friction import gear_table as gear_table
 from walking_control.models.friction import loses as loses
 from walking_control.models.friction import lost_torques as lost_torques
@@ -43,17 +46,23 @@ from walking_control.models.registry import Choice as Choice
 from walking_control.models.registry import choose_or_make as choose_or_make
 from walking_control.models.registry import Registry as Registry
 from walking_control.models.resources import find_meshes as find_meshes
+from walking_control.models.resources import gait_beside as gait_beside
 from walking_control.models.resources import gait_path as gait_path
 from walking_control.models.resources import place_meshes as place_meshes
 from walking_control.models.resources import policy_path as policy_path
+from walking_control.models.resources import robot_path as robot_path
 from walking_control.models.resources import share_directory as share_directory
 from walking_control.models.robot import in_words as in_words
+from walking_control.models.robot import JointLock as JointLock
+from walking_control.models.robot import MOTORS as MOTORS
 from walking_control.models.robot import Robot as Robot
+from walking_control.models.robot import SENSORS as SENSORS
 from walking_control.models.robot import Start as Start
 from walking_control.models.robot_file import read_parameters as read_parameters
 from walking_control.models.robot_file import RobotFile as RobotFile
 from walking_control.models.robot_file import with_section as with_section
 from walking_control.models.robot_file import World as World
+from walking_control.models.robot_section import urdf_path as urdf_path
 from walking_control.models.scale import Scale as Scale
 from walking_control.models.scale import scale_of as scale_of
 from walking_control.models.signals import BaseState as BaseState
@@ -88,6 +97,8 @@ from walking_control.models.support.dynamics import SupportDynamics as SupportDy
 from walking_control.models.support.dynamics import terms_places as terms_places
 from walking_control.models.symmetry import mirrored_joints as mirrored_joints
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
+from walking_control.models.templates import fill as fill
+from walking_control.models.templates import format_number as format_number
 from walking_control.models.thermal import heating as heating
 from walking_control.models.urdf import check_urdf as check_urdf
 from walking_control.models.urdf import differences as differences
@@ -98,6 +109,7 @@ from walking_control.models.urdf import parse as parse
 from walking_control.models.urdf import require_room as require_room
 from walking_control.models.urdf import scale_masses as scale_masses
 from walking_control.models.urdf import UrdfJoint as UrdfJoint
+from walking_control.models.urdf import without_shapes as without_shapes
 from walking_control.models.urdf_parts import add_joint as add_joint
 from walking_control.models.urdf_parts import numbers_text as numbers_text
 from walking_control.models.urdf_parts import origin_of as origin_of
@@ -114,6 +126,7 @@ __all__ = [
     'GearedMotor',
     'JointFriction',
     'lagging',
+    'MotorThermal',
     'array_function',
     'factorise_spd',
     'form',
@@ -137,8 +150,10 @@ __all__ = [
     'BACK_LOSS',
     'COULOMB',
     'DRIVING_LOSS',
+    'FADE',
     'friction_table',
     'friction_torque',
+    'friction_torques',
     'gear_table',
     'loses',
     'lost_torques',
@@ -153,17 +168,23 @@ __all__ = [
     'choose_or_make',
     'Registry',
     'find_meshes',
+    'gait_beside',
     'gait_path',
     'place_meshes',
     'policy_path',
+    'robot_path',
     'share_directory',
     'in_words',
+    'JointLock',
+    'MOTORS',
     'Robot',
+    'SENSORS',
     'Start',
     'read_parameters',
     'RobotFile',
     'with_section',
     'World',
+    'urdf_path',
     'Scale',
     'scale_of',
     'BaseState',
@@ -198,6 +219,8 @@ __all__ = [
     'terms_places',
     'mirrored_joints',
     'require_equal_legs',
+    'fill',
+    'format_number',
     'heating',
     'check_urdf',
     'differences',
@@ -208,6 +231,7 @@ __all__ = [
     'require_room',
     'scale_masses',
     'UrdfJoint',
+    'without_shapes',
     'add_joint',
     'numbers_text',
     'origin_of',

@@ -7,13 +7,16 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'kinematics': 'foot_positions leg_of_each_joint sole_corners tilt',
-        'metrics': 'step_table summarize',
-        'quantities': 'ending failure LOADED',
+        'disturbance_response': 'observe_energies',
+        'indicators': 'Walk',
+        'kinematics': 'base_lean foot_positions leg_of_each_joint place_soles Skeleton '
+        'sole_corners tilt',
+        'metrics': 'DEPTHS step_table summarize',
+        'quantities': 'ending failure largest LOADED touchdowns',
         'result': 'plain Result',
-        'route': 'read_route Route',
+        'route': 'read_route Route Segment',
         'run': 'Recorder Run',
-        'space': 'mean_velocity pushes steady_in_space yaw',
+        'space': 'mean_velocity pushes steady_in_space walks_in_space yaw',
         'tables': 'joint_unit read_columns',
     },
 )

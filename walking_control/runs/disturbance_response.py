@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.controllers import CurveTrackingParameters, observe
 from walking_control.controllers.curve_tracking.controller import build_pieces, load_gait
-from walking_control.controllers.curve_tracking.observation import observe
-from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
 from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import Dynamics, make_terms, Terms
-from walking_control.runs import plain, quantities, Run
-from walking_control.runs.metrics import DEPTHS, summarize
+from walking_control.runs import DEPTHS, plain, quantities, Run, summarize
 
 # name and unit of each entry, with the names of the law's telemetry
 FIELDS = (

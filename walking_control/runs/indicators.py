@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import simpson
 
-from walking_control.runs.result import plain
+from walking_control.runs import plain
 
 PHASES = ('fl_single', 'fr_single', 'fl_double', 'fr_double')  # double: after which foot alone
 _HALVINGS = 50  # of a quarter of a turn: to rounding

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics
 from walking_control.runs import quantities, Result, Run
 from walking_control.runs.kinematics import estimation_measures, EstimationMeasures, foot_positions
 from walking_control.runs.posture import (

@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.runs import Result, Run
-from walking_control.runs.kinematics import base_lean
-from walking_control.runs.quantities import largest, LOADED
-from walking_control.runs.space import walks_in_space
+from walking_control.runs import base_lean, largest, LOADED, Result, Run, walks_in_space
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from walking_control.models import FloorProfile, GearedMotor, read_profile, Robot
 from walking_control.runs import plain, Run
-from walking_control.safety.faults import FALL
+from walking_control.safety import FALL
 
 # Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
 # says nothing about slipping.

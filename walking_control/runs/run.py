@@ -11,8 +11,8 @@ import numpy as np
 import walking_control  # whose front door knows what comes after a run
 from walking_control.exceptions import import_optional
 from walking_control.models import BaseState, Command, Robot, WalkerState, World
-from walking_control.runs.route import Route
-from walking_control.safety.faults import FALL, Fault
+from walking_control.runs import Route
+from walking_control.safety import FALL, Fault
 
 if TYPE_CHECKING:
     from walking_control.runs.metrics import Summary

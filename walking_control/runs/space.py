@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.models import Dynamics, scale_of
-from walking_control.runs import foot_positions, plain, quantities, Result, Run
-from walking_control.runs.route import Segment
+from walking_control.runs import foot_positions, plain, quantities, Result, Run, Segment
 
 SPOT = 0.02  # m/s: slower is on the spot
 SHARE, SPEED, TURN = 0.05, 0.03, 0.03  # tolerances: share, m/s, rad/s

@@ -45,8 +45,7 @@ from walking_control.lab.adoption.standing import (
     support_maps,
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
-from walking_control.models import moving_joints, parse, root_link, UrdfJoint
-from walking_control.models.robot import MOTORS, SENSORS
+from walking_control.models import MOTORS, moving_joints, parse, root_link, SENSORS, UrdfJoint
 from walking_control.models.robot_section import check_name
 from walking_control.models.scale import hip_joints
 

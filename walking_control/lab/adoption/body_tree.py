@@ -11,8 +11,14 @@ import pinocchio as pin
 
 from walking_control.exceptions import Findings, require, UrdfError
 from walking_control.lab.adoption.guess import Description
-from walking_control.models import bare_robot, moving_joints, parse, placement_of, UrdfJoint
-from walking_control.models.urdf import without_shapes
+from walking_control.models import (
+    bare_robot,
+    moving_joints,
+    parse,
+    placement_of,
+    UrdfJoint,
+    without_shapes,
+)
 
 ROOT = 1  # index of the base among Pinocchio's joints
 LEAST = 1e-12  # kg m^2 or kg: what moves with a joint has more

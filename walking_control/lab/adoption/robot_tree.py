@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
-from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers import SteppingParameters
 from walking_control.lab.adoption.body_tree import BodyTree
 from walking_control.lab.adoption.drives import Drive
 from walking_control.lab.adoption.feet import Sole

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.controllers import PostureControl, StaticTorqueParameters
+from walking_control.controllers import PostureControl, StaticTorqueParameters, Stepping
 from walking_control.controllers.registry import CONTROLLERS, judge_controllers
-from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.lab.experiments import obstacles
 from walking_control.loading import load_robot, PLANTS

@@ -25,9 +25,8 @@ from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.lab.experiments.variants import load_variant, of_variant, Variant
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, in_words, RobotFile
-from walking_control.runs import ending, failure, Run, steady_in_space, yaw
+from walking_control.runs import DEPTHS, ending, failure, Run, steady_in_space, yaw
 from walking_control.runs.disturbance_response import measure_response, MEASURES, observe_energies
-from walking_control.runs.metrics import DEPTHS
 from walking_control.simulation import make_plant
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
 from walking_control.simulation.simulate import run_plant, simulate

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.optimize import brentq, least_squares
 
 from walking_control.exceptions import ParameterError, require
-from walking_control.models import friction_table, Robot
-from walking_control.models.actuators import MotorThermal
+from walking_control.models import friction_table, MotorThermal, Robot
 from walking_control.models.thermal import Heating, HOTTEST
 from walking_control.runs import Run
 from walking_control.runs.quantities import steady_rows

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from walking_control.exceptions import require
 from walking_control.models import (
     Dynamics,
+    JointLock,
     project_velocity,
     Robot,
     RobotFile,
@@ -17,7 +18,6 @@ from walking_control.models import (
     World,
 )
 from walking_control.models.contact import impact_of_second_foot, loss_matrix
-from walking_control.models.robot import JointLock
 from walking_control.runs import Result
 
 

@@ -13,8 +13,7 @@ from scipy.signal import savgol_filter
 from walking_control.exceptions import InvalidInput, require
 from walking_control.lab.adoption.rbdl import read_lua, urdf_of_lua
 from walking_control.models import check_urdf, Dynamics, read_yaml, Robot
-from walking_control.runs import joint_unit, read_columns, sole_corners
-from walking_control.runs.indicators import Walk
+from walking_control.runs import joint_unit, read_columns, sole_corners, Walk
 
 Body = tuple[Any, tuple[int, ...], np.ndarray, np.ndarray]
 WRENCH = [f'{what}_{axis}' for what in ('force', 'torque') for axis in 'xyz']

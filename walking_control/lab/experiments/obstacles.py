@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.stepping.body import Body
-from walking_control.controllers.stepping.controller import Stepping
-from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers import Body, Stepping, SteppingParameters
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput, require
 from walking_control.models import Dynamics, in_words, require_room, Robot, RobotFile, ROOT, World

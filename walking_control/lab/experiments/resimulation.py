@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 
 from walking_control.gaits.gait import Gait, Phase
-from walking_control.models import Dynamics, require_level, Robot, RobotFile, SupportDynamics, World
-from walking_control.models.friction import FADE, friction_torques
+from walking_control.models import (
+    Dynamics,
+    FADE,
+    friction_torques,
+    require_level,
+    Robot,
+    RobotFile,
+    SupportDynamics,
+    World,
+)
 from walking_control.simulation import RigidParameters
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm

@@ -9,8 +9,7 @@ from typing import Any
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput, require, require_known, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models import read_yaml, RobotFile, share_directory
-from walking_control.models.resources import gait_beside
+from walking_control.models import gait_beside, read_yaml, RobotFile, share_directory
 from walking_control.models.robot_file import GAIT
 
 

@@ -19,8 +19,7 @@ from walking_control.lab.reports.plots.comparison import (
 )
 from walking_control.lab.reports.plots.disturbance import plot_effort_parts
 from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save_all
-from walking_control.models import in_words
-from walking_control.models.templates import format_number
+from walking_control.models import format_number, in_words
 from walking_control.runs.disturbance_response import MEASURES
 
 VERDICT = '^(?:survived|fell|was stopped|broke off)'  # of a walk, in a word

@@ -14,8 +14,7 @@ from walking_control.lab import reports
 from walking_control.lab.reports.animations.film import write_space_film
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.loading import load_robot
-from walking_control.models import in_words, policy_path
-from walking_control.models.templates import fill
+from walking_control.models import fill, in_words, policy_path
 from walking_control.runs import summarize
 from walking_control.simulation.simulate import simulate
 

@@ -10,8 +10,7 @@ from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES
 from walking_control.exceptions import writing_to
 from walking_control.lab.reports.plots.design import drawing_plane
-from walking_control.models import in_words
-from walking_control.models.templates import fill
+from walking_control.models import fill, in_words
 
 
 def write_page(path: Path, /, **values: Any) -> str:

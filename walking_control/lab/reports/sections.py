@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from walking_control.lab.reports.plots import disturbance, footprints, posture, walk
-from walking_control.models import in_words
-from walking_control.models.templates import format_number
+from walking_control.models import format_number, in_words
 
 WALK_FIGURES = (
     (

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.controllers.stepping.body import Body
-from walking_control.controllers.stepping.law import WalkingLaw
+from walking_control.controllers import Body, WalkingLaw
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, walk
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, RobotFile

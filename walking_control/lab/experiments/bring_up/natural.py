@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from walking_control.controllers.natural_walking.controller import NaturalWalking
-from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers import NaturalWalking, Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
 from walking_control.lab.experiments.bring_up.margins import noisy_walk, pace, try_margins

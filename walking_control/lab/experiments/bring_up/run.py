@@ -14,8 +14,7 @@ from walking_control.exceptions import InvalidInput, refusing, WalkingControlErr
 from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
 from walking_control.lab.experiments.bring_up.spatial import GAIT_STEPS, SPATIAL_STEPS
 from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
-from walking_control.models import Base, read_parameters
-from walking_control.models.robot_section import urdf_path
+from walking_control.models import Base, read_parameters, urdf_path
 
 CHECK = Step('check', (), check_step)
 NAME = 'bring_up.json'

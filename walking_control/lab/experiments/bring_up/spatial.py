@@ -7,9 +7,7 @@ from typing import Any
 
 import yaml
 
-from walking_control.controllers import PostureControl
-from walking_control.controllers.natural_walking.controller import NaturalWalking
-from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers import NaturalWalking, PostureControl, Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption.description import fix_joints
 from walking_control.lab.adoption.guess import Description
@@ -26,7 +24,7 @@ from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
 from walking_control.models import place_meshes, read_parameters, RobotFile
-from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
+from walking_control.runs import base_lean, leg_of_each_joint, sole_corners
 from walking_control.simulation.simulate import simulate
 
 STANDS = 3.0  # s

@@ -12,9 +12,7 @@ from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, stance
 from walking_control.models import Dynamics, in_words
-from walking_control.runs import quantities, Run
-from walking_control.runs.disturbance_response import observe_energies
-from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
+from walking_control.runs import foot_positions, observe_energies, quantities, Run, Skeleton, tilt
 from walking_control.simulation import Disturbance
 
 POSES = 6  # of each step; the one at touchdown is strong

@@ -9,9 +9,7 @@ from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import step_marks
 from walking_control.models import Dynamics
-from walking_control.runs import Run
-from walking_control.runs.kinematics import place_soles, sole_corners
-from walking_control.runs.quantities import touchdowns
+from walking_control.runs import place_soles, Run, sole_corners, touchdowns
 from walking_control.runs.space import mean_velocity, pushes, step_sizes
 
 PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg

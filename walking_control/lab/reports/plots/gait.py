@@ -16,9 +16,7 @@ from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, phase_planes, strengths
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, in_words, REFLECTION, Robot, RobotFile, World
-from walking_control.runs import Run
-from walking_control.runs.kinematics import Skeleton, tilt
-from walking_control.runs.quantities import touchdowns
+from walking_control.runs import Run, Skeleton, tilt, touchdowns
 
 # axis across the picture, title, label
 _VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))

@@ -12,8 +12,7 @@ from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, over_time
 from walking_control.lab.reports.scene import Pose, Scene, telling_rows
 from walking_control.models import Dynamics, in_words, Robot
-from walking_control.runs import LOADED, Run
-from walking_control.runs.kinematics import base_lean, leg_of_each_joint
+from walking_control.runs import base_lean, leg_of_each_joint, LOADED, Run
 from walking_control.runs.posture import friction_ratios, is_held, joint_motion
 
 _DASHES = ('-', '--', ':')  # beyond seven joints in a panel

@@ -7,7 +7,7 @@ from typing import Any
 from walking_control.exceptions import require
 from walking_control.lab import reports
 from walking_control.lab.reports.reproduction.row import judge, read_rows, Row, STATUSES
-from walking_control.models.templates import fill
+from walking_control.models import fill
 
 ROWS: tuple[Row, ...] = read_rows()
 
