@@ -621,7 +621,15 @@ PAGES = {
         f'../walking_control/{room}/__init__.pyi': partial(
             stub, import_module(f'walking_control.{room.replace("/", ".")}')
         )
-        for room in ('controllers', 'models', 'ros/nodes', 'runs', 'safety', 'simulation')
+        for room in (
+            'controllers',
+            'estimation',
+            'models',
+            'ros/nodes',
+            'runs',
+            'safety',
+            'simulation',
+        )
     },
     **{
         f'../walking_control/{room}/__init__.pyi': partial(module_stub, room)

@@ -10,9 +10,13 @@ import math
 import numpy as np
 
 from walking_control.controllers import LawParameters, make_controller
-from walking_control.estimation.estimator import make_estimator
-from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.estimation.stand_in import dispensable, GYROSCOPE, StandIn
+from walking_control.estimation import (
+    dispensable,
+    EstimatorParameters,
+    GYROSCOPE,
+    make_estimator,
+    StandIn,
+)
 from walking_control.exceptions import ParameterError, require
 from walking_control.models import (
     Choice,

@@ -7,7 +7,8 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'controller': 'ArrayLaw Controller LawFunction require_motors',
+        'controller': 'ArrayLaw Controller FootPlanner LawFunction PostureHolder require_motors '
+        'StopJudge',
         'curve_tracking.observation': 'observe',
         'curve_tracking.parameters': 'CurveTrackingParameters',
         'hip_switching': 'find_hip',
@@ -18,7 +19,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'parameters': 'LawParameters',
         'policy.controller': 'Policy',
         'policy.description': 'PolicyDescription',
-        'registry': 'make_controller',
+        'registry': 'CONTROLLERS make_controller',
         'static_torque.controller': 'PostureControl',
         'static_torque.parameters': 'StaticTorqueParameters',
         'stepping.body': 'Body',

@@ -3,8 +3,11 @@
 
 from walking_control.controllers.controller import ArrayLaw as ArrayLaw
 from walking_control.controllers.controller import Controller as Controller
+from walking_control.controllers.controller import FootPlanner as FootPlanner
 from walking_control.controllers.controller import LawFunction as LawFunction
+from walking_control.controllers.controller import PostureHolder as PostureHolder
 from walking_control.controllers.controller import require_motors as require_motors
+from walking_control.controllers.controller import StopJudge as StopJudge
 from walking_control.controllers.curve_tracking.observation import observe as observe
 from walking_control.controllers.curve_tracking.parameters import (
     CurveTrackingParameters as CurveTrackingParameters,
@@ -22,6 +25,7 @@ from walking_control.controllers.natural_walking.controller import NaturalWalkin
 from walking_control.controllers.parameters import LawParameters as LawParameters
 from walking_control.controllers.policy.controller import Policy as Policy
 from walking_control.controllers.policy.description import PolicyDescription as PolicyDescription
+from walking_control.controllers.registry import CONTROLLERS as CONTROLLERS
 from walking_control.controllers.registry import make_controller as make_controller
 from walking_control.controllers.static_torque.controller import PostureControl as PostureControl
 from walking_control.controllers.static_torque.parameters import (
@@ -35,8 +39,11 @@ from walking_control.controllers.stepping.parameters import SteppingParameters a
 __all__ = [
     'ArrayLaw',
     'Controller',
+    'FootPlanner',
     'LawFunction',
+    'PostureHolder',
     'require_motors',
+    'StopJudge',
     'observe',
     'CurveTrackingParameters',
     'find_hip',
@@ -52,6 +59,7 @@ __all__ = [
     'LawParameters',
     'Policy',
     'PolicyDescription',
+    'CONTROLLERS',
     'make_controller',
     'PostureControl',
     'StaticTorqueParameters',

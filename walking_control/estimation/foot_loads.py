@@ -47,11 +47,11 @@ from walking_control.models import (
     loses,
     lost_torques,
     Measurement,
+    motor_places,
     scale_of,
     spring_torques,
 )
 from walking_control.models.robot import INERTIAL, MOTORS, Robot
-from walking_control.models.signals import motor_places
 
 SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
 LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot

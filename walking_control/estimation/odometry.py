@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the base is and how fast it moves, from legs that stand on a flat floor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from walking_control.estimation.floor_slope import FloorSlope
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.models.signals import WalkerState
-
+from walking_control.estimation.floor_slope import FloorSlope
+from walking_control.models import Dynamics, WalkerState
 
 JUMP = 0.25  # m/s from one tick to the next: a base that a foot at rest carries does not
 

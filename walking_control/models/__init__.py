@@ -31,8 +31,9 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_file': 'read_parameters RobotFile with_section World',
         'robot_section': 'urdf_path',
         'scale': 'Scale scale_of',
-        'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement places_of Reference '
-        'Sensor sensors_of Signal STATE topic_word WalkerState whole_nanoseconds',
+        'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement motor_places OWN '
+        'places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
+        'whole_nanoseconds',
         'space_equations': 'SpaceEquations',
         'step_equations': 'REFLECTION step_parameters StepEquations',
         'support.compiled': 'compile_law compile_terms compile_where_possible make_terms',

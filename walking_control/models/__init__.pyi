@@ -72,6 +72,8 @@ from walking_control.models.signals import IMU as IMU
 from walking_control.models.signals import JOINTS as JOINTS
 from walking_control.models.signals import LOCKS as LOCKS
 from walking_control.models.signals import Measurement as Measurement
+from walking_control.models.signals import motor_places as motor_places
+from walking_control.models.signals import OWN as OWN
 from walking_control.models.signals import places_of as places_of
 from walking_control.models.signals import Reference as Reference
 from walking_control.models.signals import Sensor as Sensor
@@ -194,6 +196,8 @@ __all__ = [
     'JOINTS',
     'LOCKS',
     'Measurement',
+    'motor_places',
+    'OWN',
     'places_of',
     'Reference',
     'Sensor',

@@ -7,7 +7,8 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'faults': 'FALL Fault INTERNAL read_fault',
+        'faults': 'EMERGENCY_STOP FALL Fault INTERNAL POWER_OFF read_fault',
+        'fall': 'FallDetector',
         'latch': 'Latch',
         'machine': 'Event LED State',
         'parameters': 'SafetyParameters',

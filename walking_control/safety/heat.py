@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from walking_control.models import heating, Robot
-from walking_control.models.signals import motor_places
+from walking_control.models import heating, motor_places, Robot
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
 COOLED = 1.0  # s between two samples that count at most as cooling

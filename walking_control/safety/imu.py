@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """An IMU that is mounted, wired or filtered wrongly, or that repeats itself."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models import Dynamics, IMU, scale_of
+from walking_control.models import Dynamics, IMU, Measurement, Robot, scale_of
 from walking_control.safety.parameters import SafetyParameters
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.signals import Measurement
 
 GRAVITY_TIME = 0.5  # s over which the specific force is averaged: longer than an impact or a fall
 # s of load before the average counts: an impact changes the velocity of the base by less than 2 m/s

@@ -11,21 +11,15 @@ Stated simplifications: a sole lies flat while it carries, the floor is fixed, t
 are small.
 """
 
-from __future__ import annotations
-
 from collections import deque
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, Measurement, Robot
 from walking_control.safety.plausibility import rotation_between
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.signals import Measurement
 
 STEP = 0.02  # s between two looks at the legs
 TURN, CURVE = 3, 10  # looks over which turns and changes of velocity are compared

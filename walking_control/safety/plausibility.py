@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What measured numbers can be: every one that reaches a law lies within a bound of this table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import math
 from typing import NamedTuple

@@ -7,17 +7,20 @@ not judged: coarse digits, an axis that a planar robot does not have, a sensor t
 the rest. A joint may come to rest, but not with a velocity; a foot in the air may repeat itself.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models import CONTACT, IMU, JOINTS, places_of, scale_of, sensors_of
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.signals import Measurement
+from walking_control.models import (
+    CONTACT,
+    IMU,
+    JOINTS,
+    Measurement,
+    places_of,
+    Robot,
+    scale_of,
+    sensors_of,
+)
 
 NEWS = 12  # of a sensor in a row in which a number repeats itself
 LIVELY = 0.9  # of the news before in which it changed

@@ -28,8 +28,16 @@ from walking_control.ros.nodes import (
 )
 from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
 from walking_control.ros.nodes.session import Session
-from walking_control.safety import Event, Latch, LED, SafetyParameters, State
-from walking_control.safety.faults import EMERGENCY_STOP, Fault, POWER_OFF
+from walking_control.safety import (
+    EMERGENCY_STOP,
+    Event,
+    Fault,
+    Latch,
+    LED,
+    POWER_OFF,
+    SafetyParameters,
+    State,
+)
 
 SERVICE = -1  # way of an emergency stop beside those of `topics.STOP_IN`
 

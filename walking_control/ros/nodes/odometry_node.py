@@ -7,9 +7,7 @@ import numpy as np
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from walking_control.estimation.estimator import DECLARED
-from walking_control.estimation.foot_loads import require_loads
-from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation import DECLARED, EstimatorParameters, require_loads
 from walking_control.loading import load_robot
 from walking_control.models import parameter, World
 from walking_control.operation import Operation, Patience

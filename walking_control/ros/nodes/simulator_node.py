@@ -15,8 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.estimation.estimator import make_estimator
-from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation import EstimatorParameters, make_estimator
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot, PLANTS
 from walking_control.models import parameter, picks_of, Robot, RobotFile, signals, World
@@ -28,8 +27,7 @@ from walking_control.ros.nodes.velocity import RouteTopics
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs import read_route, Recorder, Run
-from walking_control.safety import FALL, Fault, read_fault, SafetyParameters
-from walking_control.safety.fall import FallDetector
+from walking_control.safety import FALL, FallDetector, Fault, read_fault, SafetyParameters
 from walking_control.simulation import (
     Guide,
     make_plant,

@@ -9,9 +9,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize
 
-from walking_control.estimation.estimator import DECLARED, make_estimator
-from walking_control.estimation.foot_loads import require_loads
-from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation import DECLARED, EstimatorParameters, make_estimator, require_loads
 from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models.robot_file import RobotFile, with_section
 from walking_control.ros.recording.bag import Bag, read_rows, Row

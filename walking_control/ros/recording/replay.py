@@ -15,8 +15,18 @@ import yaml
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import load_robot
-from walking_control.models import picks_of, Robot, RobotFile, World
-from walking_control.models.signals import BaseState, Command, LOCKS, OWN, sensors_of, WalkerState
+from walking_control.models import (
+    BaseState,
+    Command,
+    LOCKS,
+    OWN,
+    picks_of,
+    Robot,
+    RobotFile,
+    sensors_of,
+    WalkerState,
+    World,
+)
 from walking_control.ros.recording.bag import Bag, open_bag, read_rows, Row
 from walking_control.ros.recording.recorder import CONTROLLER, ROBOT_FILE
 from walking_control.ros.ros2_control.names import ROBOT_DESCRIPTION

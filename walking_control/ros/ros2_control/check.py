@@ -10,8 +10,7 @@ from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput, require
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import Robot, RobotFile
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.files import CONTROLLERS, controllers_of, FORWARD
 from walking_control.ros.ros2_control.stand_in import read_controllers, StandIn

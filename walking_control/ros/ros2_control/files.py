@@ -12,12 +12,9 @@ from typing import Any
 
 import yaml
 
-from walking_control.models import signals
+from walking_control.models import fill, OWN, RobotFile, Sensor, sensors_of, signals, STATE
 from walking_control.models.own_signals import RANGE
 from walking_control.models.resources import robot_names, share_directory
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import OWN, Sensor, sensors_of, STATE
-from walking_control.models.templates import fill
 from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.gazebo import gazebo_world
 from walking_control.ros.ros2_control.nav2 import NAV2, nav2_parameters

@@ -16,9 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import UrdfError
-from walking_control.models.robot import Robot
-from walking_control.models.templates import fill
-from walking_control.models.urdf import parse
+from walking_control.models import fill, parse, Robot
 from walking_control.ros.ros2_control.tags import GAZEBO, tags, with_tags
 from walking_control.ros.ros2_control.wiring import Wiring
 from walking_control.simulation.terrain import lay_profile

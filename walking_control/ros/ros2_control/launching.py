@@ -16,8 +16,7 @@ from typing import Any
 
 from walking_control.exceptions import InvalidInput, require
 from walking_control.loading import load_robot
-from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import RobotFile, share_directory
 from walking_control.ros.ros2_control import gazebo, names
 from walking_control.ros.ros2_control.files import (
     BRIDGE,

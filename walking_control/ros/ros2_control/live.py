@@ -19,10 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.urdf import link_names
+from walking_control.models import Dynamics, link_names, Robot, RobotFile, World
 from walking_control.ros.ros2_control.sway import Legs
 from walking_control.runs.kinematics import sole_corners
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.base import Base
+from walking_control.models import Base, RobotFile, World
 from walking_control.models.drive_kinds import KINDS
-from walking_control.models.robot_file import RobotFile, World
 from walking_control.ros.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
 from walking_control.ros.ros2_control.wiring import Wiring

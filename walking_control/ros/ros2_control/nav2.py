@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.controllers.controller import Controller
-from walking_control.controllers.registry import CONTROLLERS, make_controller
-from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers import Controller, CONTROLLERS, make_controller, SteppingParameters
 from walking_control.controllers.stepping.velocity_aim import SLOWING, velocity_limits
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile
+from walking_control.models import Dynamics, RobotFile
 from walking_control.ros.ros2_control import names
 from walking_control.runs.kinematics import place_soles, sole_corners
 

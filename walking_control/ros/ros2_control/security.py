@@ -5,10 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from walking_control.exceptions import refusing
-from walking_control.models.drives import fields_of
-from walking_control.models.robot import Robot
-from walking_control.models.signals import sensors_of
-from walking_control.models.templates import fill
+from walking_control.models import fields_of, fill, Robot, sensors_of
 from walking_control.ros.ros2_control import names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}' for name in names.BUTTONS)

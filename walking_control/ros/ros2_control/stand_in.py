@@ -22,11 +22,18 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.models.drives import fields_of
-from walking_control.models.robot import Robot
-from walking_control.models.signals import Command, JOINTS, Measurement
-from walking_control.models.urdf import moving_joints, parse, UrdfJoint
-from walking_control.models.yaml_text import mapping, read_yaml
+from walking_control.models import (
+    Command,
+    fields_of,
+    JOINTS,
+    mapping,
+    Measurement,
+    moving_joints,
+    parse,
+    read_yaml,
+    Robot,
+    UrdfJoint,
+)
 from walking_control.ros.ros2_control import files as plugins
 from walking_control.ros.ros2_control import names
 

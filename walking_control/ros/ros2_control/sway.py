@@ -11,8 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import Robot
+from walking_control.models import Dynamics, Robot
 
 CLOSED = 0.4  # rad/s and leg lengths/s, rms, by which one foot moves to another while both stand
 EXPLAINED = 0.4  # of that, squared, is left if one joint is believed to lie

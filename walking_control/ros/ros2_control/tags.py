@@ -9,10 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from walking_control.models.drives import fields_of
-from walking_control.models.signals import topic_word
-from walking_control.models.templates import fill
-from walking_control.models.urdf import parse
+from walking_control.models import fields_of, fill, parse, topic_word
 from walking_control.ros.ros2_control.names import (
     COMMANDED,
     EFFORT,

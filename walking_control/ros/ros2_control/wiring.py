@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, require
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.floor import FloorProfile, read_profile
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
+from walking_control.models import (
+    Dynamics,
+    FloorProfile,
+    parse,
+    read_profile,
+    Robot,
+    RobotFile,
+    World,
+)
 from walking_control.models.signals import IMU, imu_name, Measurement, sensors_of, STATE, topic_word
-from walking_control.models.urdf import parse
 from walking_control.ros.ros2_control.names import IMU_INTERFACES, WRENCH_INTERFACES
 from walking_control.simulation.sensors import InertialUnit
 
