@@ -19,13 +19,13 @@ from walking_control.exceptions import refusing, require
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models import (
     load_yaml,
+    NEARLY,
     require_equal_legs,
     Robot,
     RobotFile,
     step_parameters,
     World,
 )
-from walking_control.models.symmetry import NEARLY
 
 VERSION = 1
 TOLERANCE = 1e-6  # relative, of masses, springs and gravity

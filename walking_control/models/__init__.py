@@ -12,7 +12,7 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'actuators': 'GearedMotor JointFriction lagging MotorThermal',
+        'actuators': 'GearedMotor JointFriction JointSpring lagging MotorThermal',
         'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
         'base': 'Base ROOT',
         'contact': 'constraint_forces project_velocity',
@@ -22,7 +22,9 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'friction': 'BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table friction_torque '
         'friction_torques gear_table loses lost_torques motor_efforts passive_torques '
         'spring_torques VISCOUS',
+        'own_signals': 'OwnSignal',
         'parameters': 'parameter Parameters',
+        'pendulum': 'leg_rates',
         'pose': 'check_limits',
         'registry': 'Choice choose_or_make Registry',
         'resources': 'find_meshes gait_beside gait_path place_meshes policy_path robot_path '
@@ -31,21 +33,21 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_file': 'read_parameters RobotFile with_section World',
         'robot_section': 'urdf_path',
         'scale': 'Scale scale_of',
-        'signals': 'BaseState Command CONTACT IMU JOINTS LOCKS Measurement motor_places OWN '
-        'places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
-        'whole_nanoseconds',
+        'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement '
+        'motor_places OWN places_of Reference Sensor sensors_of Signal STATE topic_word '
+        'WalkerState whole_nanoseconds',
         'space_equations': 'SpaceEquations',
-        'step_equations': 'REFLECTION step_parameters StepEquations',
+        'step_equations': 'joint_axis REFLECTION step_parameters StepEquations',
         'support.compiled': 'compile_law compile_terms compile_where_possible make_terms',
         'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
         'terms_places',
-        'symmetry': 'mirrored_joints require_equal_legs',
+        'symmetry': 'mirrored_joints NEARLY require_equal_legs',
         'templates': 'fill format_number',
         'thermal': 'heating',
         'urdf': 'check_urdf differences link_names load_urdf moving_joints parse require_room '
         'scale_masses UrdfJoint without_shapes',
         'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',
         'urdf_structure': 'mimic_joints root_link',
-        'yaml_text': 'finite load_yaml mapping read_yaml',
+        'yaml_text': 'finite load_yaml mapping read_yaml require_part',
     },
 )

@@ -3,6 +3,7 @@
 
 from walking_control.models.actuators import GearedMotor as GearedMotor
 from walking_control.models.actuators import JointFriction as JointFriction
+from walking_control.models.actuators import JointSpring as JointSpring
 from walking_control.models.actuators import lagging as lagging
 from walking_control.models.actuators import MotorThermal as MotorThermal
 from walking_control.models.array_functions import array_function as array_function
@@ -39,8 +40,10 @@ from walking_control.models.friction import motor_efforts as motor_efforts
 from walking_control.models.friction import passive_torques as passive_torques
 from walking_control.models.friction import spring_torques as spring_torques
 from walking_control.models.friction import VISCOUS as VISCOUS
+from walking_control.models.own_signals import OwnSignal as OwnSignal
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
+from walking_control.models.pendulum import leg_rates as leg_rates
 from walking_control.models.pose import check_limits as check_limits
 from walking_control.models.registry import Choice as Choice
 from walking_control.models.registry import choose_or_make as choose_or_make
@@ -69,6 +72,7 @@ from walking_control.models.signals import BaseState as BaseState
 from walking_control.models.signals import Command as Command
 from walking_control.models.signals import CONTACT as CONTACT
 from walking_control.models.signals import IMU as IMU
+from walking_control.models.signals import imu_name as imu_name
 from walking_control.models.signals import JOINTS as JOINTS
 from walking_control.models.signals import LOCKS as LOCKS
 from walking_control.models.signals import Measurement as Measurement
@@ -84,6 +88,7 @@ from walking_control.models.signals import topic_word as topic_word
 from walking_control.models.signals import WalkerState as WalkerState
 from walking_control.models.signals import whole_nanoseconds as whole_nanoseconds
 from walking_control.models.space_equations import SpaceEquations as SpaceEquations
+from walking_control.models.step_equations import joint_axis as joint_axis
 from walking_control.models.step_equations import REFLECTION as REFLECTION
 from walking_control.models.step_equations import step_parameters as step_parameters
 from walking_control.models.step_equations import StepEquations as StepEquations
@@ -98,6 +103,7 @@ from walking_control.models.support.dynamics import mechanics_of as mechanics_of
 from walking_control.models.support.dynamics import SupportDynamics as SupportDynamics
 from walking_control.models.support.dynamics import terms_places as terms_places
 from walking_control.models.symmetry import mirrored_joints as mirrored_joints
+from walking_control.models.symmetry import NEARLY as NEARLY
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
 from walking_control.models.templates import fill as fill
 from walking_control.models.templates import format_number as format_number
@@ -123,10 +129,12 @@ from walking_control.models.yaml_text import finite as finite
 from walking_control.models.yaml_text import load_yaml as load_yaml
 from walking_control.models.yaml_text import mapping as mapping
 from walking_control.models.yaml_text import read_yaml as read_yaml
+from walking_control.models.yaml_text import require_part as require_part
 
 __all__ = [
     'GearedMotor',
     'JointFriction',
+    'JointSpring',
     'lagging',
     'MotorThermal',
     'array_function',
@@ -163,8 +171,10 @@ __all__ = [
     'passive_torques',
     'spring_torques',
     'VISCOUS',
+    'OwnSignal',
     'parameter',
     'Parameters',
+    'leg_rates',
     'check_limits',
     'Choice',
     'choose_or_make',
@@ -193,6 +203,7 @@ __all__ = [
     'Command',
     'CONTACT',
     'IMU',
+    'imu_name',
     'JOINTS',
     'LOCKS',
     'Measurement',
@@ -208,6 +219,7 @@ __all__ = [
     'WalkerState',
     'whole_nanoseconds',
     'SpaceEquations',
+    'joint_axis',
     'REFLECTION',
     'step_parameters',
     'StepEquations',
@@ -222,6 +234,7 @@ __all__ = [
     'SupportDynamics',
     'terms_places',
     'mirrored_joints',
+    'NEARLY',
     'require_equal_legs',
     'fill',
     'format_number',
@@ -247,4 +260,5 @@ __all__ = [
     'load_yaml',
     'mapping',
     'read_yaml',
+    'require_part',
 ]

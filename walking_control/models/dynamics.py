@@ -14,9 +14,8 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput, refusing, require, UrdfError
-from walking_control.models import Base, Robot, Start
+from walking_control.models import Base, moving_joints, parse, Robot, Start, without_shapes
 from walking_control.models.pose import joint_positions, unit_quaternion
-from walking_control.models.urdf import moving_joints, parse, without_shapes
 from walking_control.models.urdf_structure import MOVING, root_link
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require, require_known, RobotFileError
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models import mapping, parameter, Parameters, require_part
 from walking_control.models.signals import (
     Bounds,
     JOINT_STATE_BROADCASTER,
@@ -28,7 +28,6 @@ from walking_control.models.signals import (
     STATE,
     topic_word,
 )
-from walking_control.models.yaml_text import mapping, require_part
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot

@@ -6,9 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from walking_control.models import Base, UrdfJoint
-from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
-from walking_control.models.own_signals import OwnSignal
+from walking_control.models import (
+    Base,
+    GearedMotor,
+    JointFriction,
+    JointSpring,
+    MotorThermal,
+    OwnSignal,
+    UrdfJoint,
+)
 
 SENSORS, MOTORS, INERTIAL = 'sensors', 'motors', 'imu'
 

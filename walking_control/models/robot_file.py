@@ -21,10 +21,19 @@ from walking_control.exceptions import (
     require_known,
     RobotFileError,
 )
-from walking_control.models import mapping, read_yaml, Registry, Robot, Scale, scale_of, Start
+from walking_control.models import (
+    gait_beside,
+    mapping,
+    read_yaml,
+    Registry,
+    Robot,
+    robot_path,
+    Scale,
+    scale_of,
+    Start,
+)
 from walking_control.models.floor import check_floor
 from walking_control.models.parameters import parameter, Parameters, Section
-from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
 from walking_control.models.urdf import declared_arguments
 

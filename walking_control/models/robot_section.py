@@ -14,18 +14,25 @@ from walking_control.exceptions import Findings, require, require_known, RobotFi
 from walking_control.models import (
     Base,
     find_meshes,
+    GearedMotor,
+    IMU,
+    imu_name,
+    JointFriction,
+    JOINTS,
+    JointSpring,
     link_names,
     load_urdf,
+    LOCKS,
+    MotorThermal,
     moving_joints,
     parameter,
     Parameters,
     parse,
+    topic_word,
     UrdfJoint,
 )
-from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.own_signals import OwnSignal, read_signals
 from walking_control.models.robot import INERTIAL, JointLock, MOTORS, Robot, SENSORS, Start
-from walking_control.models.signals import IMU, imu_name, JOINTS, LOCKS, topic_word
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 from walking_control.models.yaml_text import finite, mapping, require_once, require_part
 

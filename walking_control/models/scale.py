@@ -14,8 +14,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.robot import Robot
-from walking_control.models.urdf import without_shapes
+from walking_control.models import Robot, without_shapes
 
 # unit -> exponents of mass, length and time, and what a default in it goes with
 RULES = {

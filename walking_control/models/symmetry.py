@@ -11,8 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import require
-from walking_control.models import Dynamics, Robot
-from walking_control.models.step_equations import joint_axis, REFLECTION
+from walking_control.models import Dynamics, joint_axis, REFLECTION, Robot
 
 SAMPLES, SPREAD = 4, 0.5  # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6  # relative; exporters of URDFs round

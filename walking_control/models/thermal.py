@@ -29,8 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walking_control.models.actuators import MotorThermal
-from walking_control.models.robot import Robot
+from walking_control.models import MotorThermal, Robot
 
 COPPER = 234.5  # K: below 0 C, where the resistance of copper would end
 TOLD = 25.0  # C, at which data sheets tell a resistance

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the plants, apart from them: a robot file is read without engines."""
 
-from walking_control.models import parameter, Parameters
-from walking_control.models.friction import FADE
+from walking_control.models import FADE, parameter, Parameters
 
 FLOORS = ('kelvin_voigt', 'hunt_crossley')  # kinds of compliant floor, by these numbers
 

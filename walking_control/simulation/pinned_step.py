@@ -18,12 +18,13 @@ from walking_control.gaits.gait import Gait
 from walking_control.models import (
     constraint_forces,
     Dynamics,
+    FADE,
+    passive_torques,
     project_velocity,
     Robot,
     RobotFile,
     World,
 )
-from walking_control.models.friction import FADE, passive_torques
 
 LATE = 0.5  # share of the gait's period before which a foot near the floor does not touch down
 BEYOND = 1.2  # the step is given up at this multiple of the period

@@ -15,13 +15,13 @@ from walking_control.exceptions import given, IncompatibleController
 from walking_control.models import (
     array_function,
     compile_where_possible,
+    leg_rates,
     require_level,
     Robot,
     RobotFile,
     Start,
     World,
 )
-from walking_control.models.pendulum import leg_rates
 from walking_control.simulation import FloorChange, RigidParameters
 from walking_control.simulation.massless.engine import build_point_model, PointLegs, start_point
 from walking_control.simulation.massless.model import (

@@ -21,12 +21,12 @@ from walking_control.models import (
     floor_gravity,
     gear_table,
     JointFriction,
+    JointSpring,
     place_meshes,
     Robot,
     Start,
     World,
 )
-from walking_control.models.actuators import JointSpring
 from walking_control.simulation import Forces, import_mujoco, Truth
 from walking_control.simulation.parameters import MujocoParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine
