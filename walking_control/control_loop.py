@@ -31,8 +31,6 @@ from walking_control.models import (
 from walking_control.safety import Fault, INTERNAL, Latch, SafetyParameters
 from walking_control.safety.supervisor import Supervisor
 
-STILL = Reference(speed=0.0, velocity=np.zeros(3))
-
 
 class ControlLoop:
     """Everything between a `Measurement` and a `Command`.
@@ -257,8 +255,6 @@ class ControlLoop:
             plain = GYROSCOPE in supervisor.lost and supervisor.standby
             if plain or not supervisor.stands:
                 self._hand_over(state)
-        elif self.law.standstill is not None and supervisor.must_stand(stamp):
-            reference = STILL
         reference.pace = supervisor.heat.pace
         # unless the law says otherwise
         command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0

@@ -83,7 +83,7 @@ def test_a_push_is_survived():
 @pytest.mark.long
 @pytest.mark.parametrize('name, speed', [('walker3d', 0.5), ('walker3d_points', 0.4)])
 @pytest.mark.parametrize('load', [0.0, 100.0])
-def test_it_walks_on_and_stands_though_the_sensor_of_a_foot_lies(name, speed, load):
+def test_it_walks_on_though_the_sensor_of_a_foot_lies(name, speed, load):
     """A foot sensor that is dead, or says the same for ever, must not fell a robot."""
     robot_file = load_robot(
         name,
@@ -92,7 +92,6 @@ def test_it_walks_on_and_stands_though_the_sensor_of_a_foot_lies(name, speed, lo
             ('sensors.stuck_foot', 1),
             ('sensors.stuck_force', load),
             ('sensors.stuck_after', 1.5),
-            ('safety.walk_on_time', 1.0),
         ],
         speed=speed,
     )
@@ -100,9 +99,8 @@ def test_it_walks_on_and_stands_though_the_sensor_of_a_foot_lies(name, speed, lo
     run = run_plant(plant, loop, robot_file.start, 5.0)
     assert run.fault is None, run.fault
     assert 'left' in loop.supervisor.warning and 'right' not in loop.supervisor.warning
-    assert run.base.position[-1, 0] > 1.0
-    last = run.base.position[run.time > 4.3]
-    assert np.ptp(last[:, 0]) < 0.15, 'on points it steps on the spot'
+    last = run.base.position[run.time > 4.0]
+    assert np.ptp(last[:, 0]) > 0.7 * speed
     loop.estimator.trust()
     assert not loop.state.mistrusted.any()
 

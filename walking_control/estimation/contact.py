@@ -28,17 +28,10 @@ class ContactEvidence:
     After a change the next must wait for the hold time.
 
     Args:
-        on_force: Load that makes contact when it lasts, N.
-        off_force: Load below which contact ends when it lasts, N.
-        noise: Standard deviation of a measured load, N.
         hold: Shortest time between two changes, s.
     """
 
-    def __init__(self, on_force: float, off_force: float, noise: float, hold: float) -> None:
-        self._on_force, self._off_force = on_force, off_force
-        # nothing in the air; on the floor at least twice the load that makes contact
-        worth = 0.5 * noise * noise * math.log(1.0 / FALSE_CHANGES)
-        self._to_make, self._to_end = worth / on_force, worth / (2.0 * on_force - off_force)
+    def __init__(self, hold: float) -> None:
         self._hold = hold
         self._sum = 0.0
         self.contact = False
@@ -46,6 +39,19 @@ class ContactEvidence:
         self._changed = -math.inf
         self._raw = False
         self._second = -math.inf
+
+    def expect(self, on_force: float, off_force: float, noise: float) -> None:
+        """Take what loads are from now on.
+
+        Args:
+            on_force: Load that makes contact when it lasts, N.
+            off_force: Load below which contact ends when it lasts, N.
+            noise: Standard deviation of a measured load, N.
+        """
+        self._on_force, self._off_force = on_force, off_force
+        # nothing in the air; on the floor at least twice the load that makes contact
+        worth = 0.5 * noise * noise * math.log(1.0 / FALSE_CHANGES)
+        self._to_make, self._to_end = worth / on_force, worth / (2.0 * on_force - off_force)
 
     def update(self, load: float, stamp: float) -> bool:
         """Return the contact.
@@ -118,7 +124,6 @@ def lift_load(height: float, rise: float, horizon: float, lifted: float, load: f
 BALANCING = 0.01  # s: impacts are sampled by the feet and averaged by the IMU
 NAMED, FORGOTTEN = 0.2, 0.2  # s of contradiction that name a sensor; s of them lost in a second
 EXCESS = 0.6  # of what may be missing is too much: only feet in the air are accused of it
-UNSURE = 0.15  # of the weight: what swinging legs make of the balance at most
 
 
 class LoadBalance:
@@ -128,21 +133,17 @@ class LoadBalance:
     times the specific force along the floor's normal, but for what swinging legs make of it (9 N
     of 98 on a robot of 10 kg at 0.5 m/s). What is missing lies on a foot that is down and says
     nothing; what is too much is said by a foot in the air. A sensor that was wrong for long enough
-    is named, and from then on its foot carries what the others leave of the weight.
+    is named; the load of its foot is for others to say from then on.
 
     Args:
-        weight: Of the robot, N.
-        most: Share of it by which the balance may be wrong.
+        most: By how much the balance may be wrong, N.
         on_force: Load that makes contact, N.
         lifted: Height over the lowest foot from which on a foot is in the air, m.
         lies: Written: which sensors have been found wrong, ``(n_feet,)``.
     """
 
-    def __init__(
-        self, weight: float, most: float, on_force: float, lifted: float, lies: np.ndarray
-    ) -> None:
-        self._weight, self._most = weight, most * weight
-        self._on_force, self._lifted = on_force, lifted
+    def __init__(self, most: float, on_force: float, lifted: float, lies: np.ndarray) -> None:
+        self._most, self._on_force, self._lifted = most, on_force, lifted
         self.lies = lies
         self.reset()
 
@@ -159,8 +160,8 @@ class LoadBalance:
         heights: Sequence[float],
         support: int,
         stamp: float,
-    ) -> list[int]:
-        """Change loads in place to what they must be; return which feet were mistrusted.
+    ) -> int | None:
+        """Change loads in place to what they must be; return of which foot, if of any.
 
         Args:
             loads: Of every foot, N.
@@ -172,21 +173,14 @@ class LoadBalance:
         dt, self._stamp = max(stamp - self._stamp, 0.0), stamp
         self._error += min(dt / BALANCING, 1.0) * (weighed - sum(loads) - self._error)
         self._wrong = [max(wrong - FORGOTTEN * dt, 0.0) for wrong in self._wrong]
-        liars = [foot for foot, lies in enumerate(self.lies.tolist()) if lies]
-        if not -EXCESS * self._most < self._error < self._most:
-            suspect = self._suspect(loads, heights, support)
-            if suspect is not None and not self.lies[suspect]:
-                self._wrong[suspect] += dt
-                if self._wrong[suspect] > NAMED:
-                    self.lies[suspect] = True
-                loads[suspect] = max(loads[suspect] + self._error, 0.0)
-                return [suspect, *np.flatnonzero(self.lies)]
-        if liars:
-            for foot in liars:
-                loads[foot] = 0.0
-            left = weighed - sum(loads) - UNSURE * self._weight
-            loads[min(liars, key=lambda foot: heights[foot])] = max(left, 0.0)
-        return liars
+        if -EXCESS * self._most < self._error < self._most:
+            return None
+        suspect = self._suspect(loads, heights, support)
+        if suspect is not None:
+            self._wrong[suspect] += dt
+            self.lies[suspect] |= self._wrong[suspect] > NAMED
+            loads[suspect] = max(loads[suspect] + self._error, 0.0)
+        return suspect
 
     def _suspect(
         self, loads: Sequence[float], heights: Sequence[float], support: int

@@ -58,11 +58,14 @@ class Estimator:
         gravity: float = 9.81,
         delay: float = 0.0,
     ) -> None:
-        self.foot_loads = None if robot.foot_sensors else FootLoads(robot, values, gravity, delay)
-        if self.foot_loads is not None:
-            values = self.foot_loads.widen(values)
-        dynamics = Dynamics(robot)
-        self._robot, self._values = robot, values
+        self._robot, self._values, self._observed = robot, values, values
+        self._observer = self.foot_loads = None
+        if robot.is_free and (not robot.foot_sensors or values.load_error > 0.0):
+            self._observer = FootLoads(robot, values, gravity, delay)
+            self._observed = self._observer.widen(values)
+        if not robot.foot_sensors:
+            self.foot_loads, self._values = self._observer, self._observed
+        values, dynamics = self._values, Dynamics(robot)
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         self._v = np.zeros(dynamics.nv)
@@ -82,15 +85,15 @@ class Estimator:
             self.state.floor_slope, self._odometry.floor = self._floor.value, self._floor
         self._dynamics, self._imu = dynamics, dynamics.frame(robot.imu_link)
         self._forces = np.zeros((len(robot.feet), 3))
+        self._by_motors = np.zeros(len(robot.feet), dtype=bool)
         self._balance = (
             LoadBalance(
-                dynamics.weight,
-                values.load_error,
+                values.load_error * dynamics.weight,
                 values.contact_on,
                 values.contact_height,
                 self.state.mistrusted,
             )
-            if robot.is_free and robot.foot_sensors and values.load_error > 0.0
+            if robot.foot_sensors and self._observer is not None
             else None
         )
         self.reset(robot.feet[0])
@@ -98,12 +101,7 @@ class Estimator:
     def reset(self, support: str) -> None:
         """Forget the past; the named foot stands, at the origin."""
         values, state = self._values, self.state
-        self._contacts = [
-            ContactEvidence(
-                values.contact_on, values.contact_off, values.contact_noise, values.contact_hold
-            )
-            for _ in self._robot.feet
-        ]
+        self._contacts = [ContactEvidence(values.contact_hold) for _ in self._robot.feet]
         self._pulls = [
             PullEvidence(values.contact_on, values.contact_noise) for _ in self._robot.feet
         ]
@@ -112,8 +110,6 @@ class Estimator:
         if self._velocities is not None:
             self._velocities.reset()
         self._odometry.reset()
-        if self.foot_loads is not None:
-            self.foot_loads.reset()
         self.level_by_imu(False)
         if self._floor is not None:
             self._floor.reset()
@@ -126,8 +122,12 @@ class Estimator:
 
     def trust(self) -> None:
         """Believe the sensors of all feet again."""
+        if self._observer is not None:
+            self._observer.reset()
         if self._balance is not None:
             self._balance.reset()
+        for foot in range(len(self._contacts)):
+            self._choose_source(foot)
 
     def level_by_imu(self, wanted: bool) -> None:
         """Take how the base leans from the IMU's orientation, whatever the gyroscope added up.
@@ -163,9 +163,10 @@ class Estimator:
                 self._idle if effort is None else effort,
             )
         places = self.places = self._odometry.place_feet(self._q, self._v)
-        if self.foot_loads is not None:
-            self.foot_loads.update(measurement, effort, state.contact)
-            measurement.foot_force[:] = self.foot_loads.forces
+        by_motors = self._by_motors
+        if self._observer is not None and by_motors.any():
+            self._observer.update(measurement, effort, state.contact)
+            measurement.foot_force[by_motors] = self._observer.forces[by_motors]
         forces = measurement.foot_force
         loads = self._odometry.loads(
             forces if not self._values.force_time else self._average(measurement)
@@ -206,13 +207,18 @@ class Estimator:
         weighed = dynamics.mass * float(normal @ measurement.linear_acceleration)
         rise = state.floor_slope.tolist()
         heights = [z - rise[0] * x - rise[1] * y for x, y, z in places]
-        wrong = self._balance.correct(loads, weighed, heights, state.support, state.stamp)
-        if not wrong:
-            return measurement.foot_force
+        foot = self._balance.correct(loads, weighed, heights, state.support, state.stamp)
         self._forces[:] = measurement.foot_force
-        for foot in wrong:
+        if foot is not None:
             self._forces[foot] = 0.0, 0.0, loads[foot]
+            self._choose_source(foot)
         return self._forces
+
+    def _choose_source(self, foot: int) -> None:
+        """Let its sensor tell the load of a foot; without one that is believed, motors and IMU."""
+        self._by_motors[foot] = self.foot_loads is not None or self.state.mistrusted[foot]
+        values = self._observed if self._by_motors[foot] else self._values
+        self._contacts[foot].expect(values.contact_on, values.contact_off, values.contact_noise)
 
     def _average(self, measurement: Measurement) -> np.ndarray:
         recent, stamp = self._recent, measurement.stamp
@@ -241,12 +247,14 @@ class Estimator:
     def _rest(self, foot: int, places: Sequence[Sequence[float]]) -> float:
         """Return the load that a foot's rest speaks for its contact where no sensor does, N."""
         state, values, support = self.state, self._values, self.state.support
-        if self.foot_loads is None or foot == support or state.contact[foot]:
+        if self._observer is None or not self._by_motors[foot]:
+            return 0.0
+        if foot == support or state.contact[foot]:
             return 0.0
         motion = self._odometry.foot_motion(foot) - self._odometry.foot_motion(support)
         x, y, height = (there - here for there, here in zip(places[foot], places[support]))
         height -= float(state.floor_slope @ (x, y))
-        return values.contact_on * self.foot_loads.resting(
+        return self._observed.contact_on * self._observer.resting(
             foot, motion, height, values.contact_height
         )
 

@@ -99,13 +99,6 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     flight_time: float = parameter(
         0.3, 's', 'The same of a robot in space that no foot carries: it may fly.', 0.0, 10.0
     )
-    walk_on_time: float = parameter(
-        3.0,
-        's',
-        'How long a robot walks on before it stands, once the sensor of a foot was found wrong.',
-        0.0,
-        1e6,
-    )
     flicker_limit: int = parameter(
         10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000
     )

@@ -47,7 +47,6 @@ class Supervisor:
     _now: float | None
     _heard: float | None
     _airborne_since: float | None
-    _warned_since: float | None
     _impossible_since: list[float | None]
 
     def __init__(
@@ -175,7 +174,7 @@ class Supervisor:
         self._lies.forget()
         self._repeats.forget()
         self._plausibility.forget()
-        self._airborne_since = self._warned_since = None
+        self._airborne_since = None
         self.warning = ''  # what is wrong but no fault, in words
         self._overruns, self._late_since = 0, 0.0
         self._impossible_since = [None] * len(self._robot.feet)
@@ -360,7 +359,6 @@ class Supervisor:
         if since is not None and stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
         wrong = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
-        self._warned_since = _since(self._warned_since, bool(wrong), stamp)
         flickers = ''
         if state.flicker > values.flicker_limit:
             flickers = (
@@ -371,14 +369,14 @@ class Supervisor:
             # where the feet are, too, and an upright robot on ice is not to be let go
             if not self._robot.is_free:
                 self.latch('contact_flicker', flickers, stamp)
-        contradicts = 'sensor contradicts weight and legs: ' + ', '.join(wrong) if wrong else ''
+        contradicts = ''
+        if wrong:
+            contradicts = (
+                'sensor contradicts weight and legs, motors and IMU tell its load: '
+                + ', '.join(wrong)
+            )
         late = self._lateness(0.5 * values.state_timeout)
         self.warning = '; '.join(filter(None, (contradicts, flickers, self.heat.warning, late)))
-
-    def must_stand(self, stamp: float) -> bool:
-        """Return whether a warning has lasted for so long that the robot shall walk no more."""
-        since = self._warned_since
-        return since is not None and stamp - since > self._values.walk_on_time
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
         """Latch a fault when ticks in a row took longer than the control period, s.

@@ -17,9 +17,16 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement, WalkerState
 
 
+def contact_of(on, off, hold):
+    """Return the evidence of a foot whose sensor has a noise of 10 N."""
+    contact = ContactEvidence(hold)
+    contact.expect(on, off, 10.0)
+    return contact
+
+
 def test_contact_is_seen_at_once_and_flicker_is_not():
     """A delayed touchdown or a flickering switch would switch the set point wrongly."""
-    contact = ContactEvidence(35.0, 25.0, 10.0, 0.02)
+    contact = contact_of(35.0, 25.0, 0.02)
     assert contact.update(90.0, 0.0)
     assert contact.update(0.0, 0.01), 'a dropout within the hold time is flicker'
     assert contact.update(30.0, 0.03), 'between the thresholds nothing changes'
@@ -29,7 +36,7 @@ def test_contact_is_seen_at_once_and_flicker_is_not():
 
 def test_a_faint_load_must_last():
     """One odd reading would be a touchdown, or a foot that bears a little would never be one."""
-    contact = ContactEvidence(20.0, 10.0, 10.0, 0.02)
+    contact = contact_of(20.0, 10.0, 0.02)
     assert not contact.update(45.0, 0.0)
     assert not contact.update(0.0, 0.002), 'evidence against it takes back what was for it'
     ticks = [contact.update(30.0, 0.004 + 0.002 * i) for i in range(20)]
@@ -39,7 +46,7 @@ def test_a_faint_load_must_last():
 def test_noise_alone_changes_no_contact():
     """Noise of a tenth of the weight once made Dribbel change its stance foot in mid-swing."""
     rng = np.random.default_rng(1)
-    on_floor, in_air = (ContactEvidence(35.0, 25.0, 10.0, 0.0) for _ in range(2))
+    on_floor, in_air = (contact_of(35.0, 25.0, 0.0) for _ in range(2))
     on_floor.update(90.0, 0.0)
     for tick in range(20000):
         noise = 10.0 * rng.standard_normal(2)

@@ -13,6 +13,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import CONTACT, Measurement, sensors_of
 from walking_control.ros.ros2_control.files import controllers_of, HARDWARE
 from walking_control.ros.ros2_control.wiring import wire
+from walking_control.simulation.simulate import run_plant
 
 MOTORS = ('robot.foot_forces', 'motors')
 GRAVITY = 9.81
@@ -195,3 +196,16 @@ def test_the_benchmark_tells_how_late_a_touchdown_is(told, late):
     if told:
         known = (time >= told[0] - 1e-9) & (time < told[1])
     assert foot_contact.delays(true, known, 0.002) == pytest.approx([late])
+
+
+def test_a_dead_sensor_is_replaced_by_the_motors():
+    """If it failed, a robot whose sensor dies would know of that foot only what others leave."""
+    dead = [('sensors.stuck_foot', 1), ('sensors.stuck_after', 0.0)]
+    robot_file = wc.load_robot('walker3d', dead)
+    plant, loop = wc.make_plant(robot_file), wc.ControlLoop(robot_file)
+    assert run_plant(plant, loop, robot_file.start, 0.5).fault is None
+    assert loop.state.mistrusted.tolist() == [True, False]
+    told, true = (each[:, 2] for each in (loop._told.foot_force, plant.truth.foot_force))
+    np.testing.assert_allclose(told, true, atol=0.05 * 98.0)
+    loop.estimator.trust()
+    assert not loop.state.mistrusted.any()

@@ -15,7 +15,7 @@ WEIGHT, TICK = 100.0, 0.002
 def step(told, carried, heights, weighed=WEIGHT, time=0.3):
     """Return (loads, who was named) after a time of one posture; `told` is what sensors say."""
     lies = np.zeros(2, dtype=bool)
-    balance = LoadBalance(WEIGHT, 0.4, 15.0, 0.02, lies)
+    balance = LoadBalance(0.4 * WEIGHT, 15.0, 0.02, lies)
     for tick in range(round(time / TICK)):
         loads = list(told)
         balance.correct(loads, weighed, heights, int(np.argmax(carried)), tick * TICK)
