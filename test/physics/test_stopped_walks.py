@@ -93,6 +93,26 @@ def test_a_walk_can_be_stopped_and_a_fall_cannot():
     assert steps == -1 and margin < 0.0
 
 
+def test_a_walker_with_warm_motors_stands_before_they_are_hot():
+    """If it failed, a motor near its limit would end the walk by a fault, or by a fall."""
+    thermal = {'winding_capacity': 0.5, 'winding_resistance': 20.0, 'limit': 75.0}
+    motors = {f'{side}_hip_roll': thermal for side in ('left', 'right')}
+    given = [('robot.thermal', motors), ('safety.motors_warmer', 44.0)]
+    robot_file = load_robot('walker3d', given)
+    loop = ControlLoop(robot_file)
+    walk = Walk(make_plant(robot_file), loop, robot_file.start, 1500)
+    loop.reference.velocity, heat, paces = np.array([0.4, 0.0, 0.0]), loop.supervisor.heat, []
+    for _ in range(150):
+        walk.go(10)
+        paces.append(heat.pace)
+    assert walk.fault is None and heat.temperature.max() < 75.0
+    assert 0.0 < paces[0] < 0.5 and paces[-1] == 0.0
+    rested = 10 * paces.index(0.0)
+    assert rested < 750 and walk.loop.state.steps > 0
+    speed = np.linalg.norm(walk.plant.truth.base.linear)
+    assert speed < 0.05 and walk.loop.state.contact.all()
+
+
 def test_category_0_falls_and_is_said_so():
     """If it failed, a stop that takes the power would be counted as a stand."""
     result = try_stops(load_robot('walker3d'), category=0, starts=1, speed=1.0)

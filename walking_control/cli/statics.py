@@ -26,6 +26,7 @@ from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
 from walking_control.models import heating
+from walking_control.models.thermal import check_air
 from walking_control.ros.ros2_control.check import check_ros2_control
 from walking_control.runs import ending, failure
 from walking_control.simulation.simulate import simulate
@@ -104,21 +105,23 @@ class _Endurance(Sensed, Following):
 )
 def endurance(options: _Endurance) -> Answer:
     """Say how warm the motors get, and when the first is at its limit."""
-    heat = experiments.endurance
     robot_file = (
         requested_robot(options) if options.speed is None else walking_robot(options, options.speed)
     )
-    heat.check_air(options.ambient, options.begin)
     robot, model = robot_file.robot, heating(robot_file.robot)
+    begin = options.ambient if options.begin is None else options.begin
+    check_air(options.ambient, begin, model.limit)
     if options.recording is not None:
-        squared, friction = heat.heat_of_table(options.recording, robot)
+        squared, friction = experiments.endurance.heat_of_table(options.recording, robot)
     else:
         run = simulate(robot_file, options.controller, options.plant, SIMULATED)
         require(
             (reason := failure(ending(run))) is None, f'{robot.name} {reason}', error=NotAchieved
         )
-        squared, friction = heat.heat_of_run(run)
-    found = heat.endure(model, squared, friction, options.duration, options.ambient, options.begin)
+        squared, friction = experiments.endurance.heat_of_run(run)
+    found = experiments.endurance.endure(
+        model, squared, friction, options.duration, options.ambient, begin
+    )
     curves, law = found.pop('curves'), options.controller or robot_file.controller
     result = {'robot': robot.name, 'controller': law, **found}
     return Answer(

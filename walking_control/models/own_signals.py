@@ -237,7 +237,16 @@ def _kind(place: str, told: Mapping[str, Any], values: SignalParameters) -> Kind
         error=RobotFileError,
     )
     given = {key: getattr(values, key) for key in Kind._fields if key in told}
-    kind = known.get(values.kind, Kind('', '', ''))._replace(**given)
+    plain = known.get(values.kind, Kind('', '', ''))
+    kind = plain._replace(**given)
+    require(
+        kind.unit in (plain.unit, plain.unit.removesuffix(' m')) or not values.kind,
+        f'{place}.unit',
+        value=kind.unit,
+        limit=f'must be {plain.unit}, as of every signal of the kind {values.kind}',
+        remedy='convert it in the driver; or leave the kind out and write all of the row',
+        error=RobotFileError,
+    )
     for key in ('unit', 'message', 'field'):
         require(
             getattr(kind, key),

@@ -29,11 +29,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import MotorThermal, Robot
 
 COPPER = 234.5  # K: below 0 C, where the resistance of copper would end
 TOLD = 25.0  # C, at which data sheets tell a resistance
 HOTTEST = 1e6  # C, beyond which nothing is followed
+COLDEST, WARMEST = -60.0, 60.0  # C, of air that robots work in
+BURNT = 200.0  # C, of a motor that no longer is one
 _DENSITY = 45.0  # N m/kg, of actuators
 _CONTINUOUS = 1.0 / 3.0  # of the largest effort, borne for good
 _RATED = 120.0  # C, of a winding that bears it
@@ -149,6 +152,31 @@ class Heating:
         return dict(zip(self.joints, share.tolist(), strict=True))
 
 
+def check_air(air: float, start: float, limits: np.ndarray) -> None:
+    """Refuse what is no temperature of air, or of a motor at the start, in degrees Celsius.
+
+    Args:
+        air: Temperature of the air.
+        start: Of the motors.
+        limits: What their windings may reach, ``(n,)``.
+
+    Raises:
+        ParameterError: One is below -60; the air is above 60 or less than 1 K below a limit; or a
+            motor is above 200.
+    """
+    coolest = min(WARMEST, float(limits.min(initial=np.inf)) - 1.0)
+    for name, value, most in (('ambient', air, coolest), ('begin', start, BURNT)):
+        require(
+            COLDEST <= value <= most,
+            name,
+            value=value,
+            limit=f'must be from {COLDEST:g} to {most:g} C',
+            remedy='temperatures are in degrees Celsius, not in kelvin or Fahrenheit, '
+            'and in air as warm as its limit no motor can work',
+            error=ParameterError,
+        )
+
+
 def heating(robot: Robot) -> Heating:
     """Return the `Heating` of a robot's motors, what is not told guessed and said.
 
@@ -171,34 +199,38 @@ def heating(robot: Robot) -> Heating:
         name: np.array([getattr(row, name) or guess for row, guess in zip(told, guess_of)])
         for name, guess_of in guessed.items()
     }
-    limit = np.array([row.limit for row in told])
-    inside, outside = found['winding_resistance'], found['housing_resistance']
-    borne = (_RATED - TOLD) / (inside + outside) * (COPPER + TOLD) / (COPPER + _RATED)
-    copper = borne / (_CONTINUOUS * largest) ** 2
-    sentences = []
+    way = found['winding_resistance'] + found['housing_resistance']
+    borne = (_RATED - TOLD) / way * (COPPER + TOLD) / (COPPER + _RATED)
+    copper = np.array(
+        [
+            motor.resistance / motor.torque_per_ampere**2 or guess
+            for motor, guess in zip(motors.values(), borne / (_CONTINUOUS * largest) ** 2)
+        ]
+    )
     unwound = [joint for joint, motor in motors.items() if not motor.resistance]
-    if unwound:
-        sentences.append(
-            f'winding of {_count(unwound, motors)}: it bears a third of the largest effort for good'
-        )
-    for i, motor in enumerate(motors.values()):
-        if motor.resistance:
-            copper[i] = motor.resistance / motor.torque_per_ampere**2
     vague = [joint for joint, row in zip(motors, told) if not all(getattr(row, n) for n in guessed)]
-    if vague:
-        sentences.append(
-            f'thermal data of {_count(vague, motors)}: an actuator of 1 kg for 45 N m, '
-            f'{_CAPACITY:g} J/(kg K), {_COOLING:g} K/W at 0.5 kg (robot.thermal tells better)'
-        )
+    guesses = (
+        ('winding', unwound, 'it bears a third of the largest effort for good'),
+        (
+            'thermal data',
+            vague,
+            f'an actuator of 1 kg for 45 N m, {_CAPACITY:g} J/(kg K), {_COOLING:g} K/W at 0.5 kg '
+            '(robot.thermal tells better)',
+        ),
+    )
     return Heating(
         tuple(motors),
         copper,
-        inside,
-        outside,
+        found['winding_resistance'],
+        found['housing_resistance'],
         found['winding_capacity'],
         found['housing_capacity'],
-        limit,
-        tuple(sentences),
+        np.array([row.limit for row in told]),
+        tuple(
+            f'{what} of {_count(joints, motors)}: {guess}'
+            for what, joints, guess in guesses
+            if joints
+        ),
     )
 
 

@@ -4,10 +4,12 @@
 import numpy as np
 
 from walking_control.models import heating, motor_places, Robot
+from walking_control.models.thermal import check_air
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
 COOLED = 1.0  # s between two samples that count at most as cooling
 EASED = 0.75  # part of that way from which on the robot walks slower
+RESTED = 0.95  # part of that way from which on it stands, until it is below `EASED`
 CORRECTED = 5.0  # s in which an estimate goes to what a drive measures
 ALIVE = 1.0  # K by which a measured temperature has changed whose sensor is not stuck
 
@@ -21,7 +23,8 @@ class HeatWatch:
 
     Args:
         robot: The `Robot`; its signals of kind effort, current and temperature are heard.
-        air: Temperature of the air, and of motors at the start, C.
+        air: Temperature of the air, C.
+        start: Of the motors at the start, C.
 
     Attributes:
         temperature: Of windings and housings, C, ``(n_motors, 2)``.
@@ -29,13 +32,15 @@ class HeatWatch:
         pace: Share of the wanted velocity at which the motors get no hotter, 0 to 1.
     """
 
-    def __init__(self, robot: Robot, air: float) -> None:
+    def __init__(self, robot: Robot, air: float, start: float) -> None:
         self._air, self._model = air, heating(robot)
-        self._told = np.array([joint in robot.thermal for joint in robot.actuators], bool)
-        self._watches = bool(robot.thermal)
-        self.temperature = np.full((len(self._told), 2), air)
-        self.warning, self.pace = '', 1.0
         motors = robot.actuators
+        self._watches = bool(robot.thermal)
+        told = np.array([joint in robot.thermal for joint in motors], bool)
+        self._limits = np.where(told, self._model.limit, np.inf)
+        check_air(air, start, self._limits)
+        self.temperature = np.full((len(told), 2), start)
+        self.warning, self.pace = '', 1.0
         efforts, currents, self._degrees = (
             motor_places(robot, kind) for kind in ('effort', 'current', 'temperature')
         )
@@ -67,20 +72,22 @@ class HeatWatch:
         """
         if not self._watches:
             return ''
-        model, values, borne = self._model, self._values, effort[: len(self._told)]
+        model, values, borne = self._model, self._values, effort[: len(self._limits)]
         if values is not None:
             borne = np.where(self._efforts < 0, borne, self._factor * values[self._efforts])
         self.temperature = model.follow(self.temperature, borne**2, self._air, duration)
         if values is not None:
             self._correct(values[self._degrees], duration)
-        share = (self.temperature[:, 0] - self._air) / np.maximum(model.limit - self._air, 1.0)
-        share[~self._told] = 0.0
+        share = (self.temperature[:, 0] - self._air) / (self._limits - self._air)
         hottest = int(share.argmax())
-        self.pace = min(max((1.0 - float(share[hottest])) / (1.0 - EASED), 0.0), 1.0)
+        rests = share[hottest] >= (RESTED if self.pace > 0.0 else EASED)
+        self.pace = 0.0 if rests else min((1.0 - float(share[hottest])) / (1.0 - EASED), 1.0)
         self.warning = ''
         if share[hottest] >= WARNED:
             self.warning = (
                 f'winding of {model.joints[hottest]} at {self.temperature[hottest, 0]:.0f} C; '
-                f'limit {model.limit[hottest]:.0f} C'
+                f'limit {self._limits[hottest]:.0f} C'
+                + f', its sensor has said {self._first[hottest]:.0f} C since the start'
+                * bool(self._degrees[hottest] >= 0 and not self._alive[hottest])
             )
         return self.warning if share[hottest] >= 1.0 else ''

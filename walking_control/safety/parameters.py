@@ -32,8 +32,9 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.0,
         1.0,
     )
-    ambient: float = parameter(
-        25.0, 'C', 'Temperature of the air, and of the motors at the start.', -60.0, 120.0
+    ambient: float = parameter(25.0, 'C', 'Temperature of the air.', -60.0, 60.0)
+    motors_warmer: float = parameter(
+        0.0, 'K', 'How much warmer than the air the motors are at the start.', 0.0, 100.0
     )
     joint_limit_margin: float = parameter(
         0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0

@@ -69,7 +69,7 @@ class Supervisor:
         # of a robot whose feet have no sensors, as the estimator knows them
         self.foot_forces: np.ndarray | None = None
         self._imu = ImuCheck(robot, values, gravity)
-        self.heat = HeatWatch(robot, values.ambient)
+        self.heat = HeatWatch(robot, values.ambient, values.ambient + values.motors_warmer)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)

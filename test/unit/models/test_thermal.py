@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments.endurance import check_air, endure, fit_heating, heat_of_table
+from walking_control.lab.experiments.endurance import endure, fit_heating, heat_of_table
 from walking_control.loading import load_robot
 from walking_control.models.actuators import MotorThermal
-from walking_control.models.thermal import COPPER, Heating, heating, TOLD
+from walking_control.models.thermal import check_air, COPPER, Heating, heating, TOLD
 
 
 def one_motor(copper=0.1):
@@ -64,9 +64,9 @@ def test_the_continuous_effort_settles_at_the_limit():
     """What a motor bears for good would not be what makes it reach its limit at last."""
     model = one_motor()
     borne = model.continuous(25.0)
-    found = endure(model, borne**2, np.zeros(1), 3600.0)
+    found = endure(model, borne**2, np.zeros(1), 3600.0, 25.0, 25.0)
     assert found['temperatures']['knee']['settles_at'] == pytest.approx(90.0, abs=1e-6)
-    more = endure(model, 1.1 * borne**2, np.zeros(1), 3600.0)
+    more = endure(model, 1.1 * borne**2, np.zeros(1), 3600.0, 25.0, 25.0)
     assert 0.0 < more['temperatures']['knee']['time_to_limit'] < 3600.0
 
 
@@ -85,12 +85,14 @@ def test_a_robot_without_motors_is_refused():
     """A passive walker would be answered by a trace of the stack."""
     passive = replace(load_robot('compass').robot, actuators={})
     with pytest.raises(InvalidInput, match='has none'):
-        endure(heating(passive), np.zeros(0), np.zeros(0), 10.0)
+        endure(heating(passive), np.zeros(0), np.zeros(0), 10.0, 25.0, 25.0)
 
 
 def test_heat_that_runs_away_settles_nowhere():
     """A motor beyond all cooling would get a last temperature, or a number that is none."""
-    row = endure(one_motor(), np.array([1e5]), np.zeros(1), 60.0)['temperatures']['knee']
+    row = endure(one_motor(), np.array([1e5]), np.zeros(1), 60.0, 25.0, 25.0)['temperatures'][
+        'knee'
+    ]
     assert row['settles_at'] is None
     assert np.isfinite(row['winding'])
     assert row['time_to_limit'] < 10.0
@@ -140,8 +142,8 @@ def test_a_stuck_sensor_fits_nothing():
         fit_heating(one_motor(), 'knee', time, np.full(60, 25.0), np.ones(60), 25.0)
 
 
-@pytest.mark.parametrize('value', [298.0, -300.0, float('nan')])
-def test_air_in_kelvin_is_refused(value):
-    """An ambient temperature in kelvin would be taken for one in degrees Celsius."""
+@pytest.mark.parametrize('air, start', [(298.0, 25.0), (77.0, 25.0), (25.0, 298.0), (np.nan, 25.0)])
+def test_temperatures_in_kelvin_or_fahrenheit_are_refused(air, start):
+    """An ambient temperature in kelvin or Fahrenheit would be taken for one in degrees Celsius."""
     with pytest.raises(InvalidInput, match='Celsius'):
-        check_air(value, None)
+        check_air(air, start, np.array([90.0]))

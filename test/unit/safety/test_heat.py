@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from walking_control.exceptions import ParameterError, RobotFileError
 from walking_control.loading import load_robot
 from walking_control.models.actuators import MotorThermal
 from walking_control.models.own_signals import read_signals
 from walking_control.models.signals import Command, Measurement, Reference
-from walking_control.safety.heat import HeatWatch
+from walking_control.safety.heat import EASED, HeatWatch
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import State
 from walking_control.safety.parameters import SafetyParameters
@@ -65,7 +66,7 @@ def test_a_motor_cools_while_a_fault_lasts(clock):
 def test_a_motor_is_warm_before_it_is_hot():
     """Nobody would hear of a motor that warms until the robot stops."""
     robot, joint = warmed(BADLY_COOLED)
-    watch, warned = HeatWatch(robot, 25.0), 0
+    watch, warned = HeatWatch(robot, 25.0, 25.0), 0
     for _ in range(20000):
         if watch.watch(robot.effort_limits, 0.1):
             break
@@ -77,7 +78,7 @@ def test_a_motor_is_warm_before_it_is_hot():
 def test_guessed_data_stop_no_robot():
     """A robot would be stopped for a temperature that nobody knows."""
     robot, _ = warmed(None)
-    watch = HeatWatch(robot, 25.0)
+    watch = HeatWatch(robot, 25.0, 25.0)
     assert watch.watch(1e3 * robot.effort_limits, 1e3) == ''
 
 
@@ -105,10 +106,10 @@ def joint_of_a_humanoid():
 def test_a_measured_effort_counts_in_place_of_the_commanded_one(kind):
     """A motor that a position drive loads, or a friction, would warm unseen."""
     robot, name = measuring(kind, joint_of_a_humanoid())
-    commanded, watch = 0.2 * robot.effort_limits, HeatWatch(robot, 25.0)
+    commanded, watch = 0.2 * robot.effort_limits, HeatWatch(robot, 25.0, 25.0)
     factor = robot.actuators[robot.signals[name].of[0]].torque_per_ampere
     watch.hear(saying(robot, name, 2.0 * commanded[0] / (factor if kind == 'current' else 1.0)))
-    told = HeatWatch(replace(robot, signals={}), 25.0)
+    told = HeatWatch(replace(robot, signals={}), 25.0, 25.0)
     for _ in range(100):
         watch.watch(commanded, 0.1)
         told.watch(2.0 * commanded, 0.1)
@@ -121,7 +122,7 @@ def test_a_measured_effort_counts_in_place_of_the_commanded_one(kind):
 def test_a_measured_temperature_corrects_the_estimate(said, expected):
     """A hot motor would be taken for a cold one, or a stuck sensor would hide a hot one."""
     robot, name = measuring('temperature', joint_of_a_humanoid())
-    watch = HeatWatch(robot, 25.0)
+    watch = HeatWatch(robot, 25.0, 25.0)
     watch.temperature[0] = 30.0
     for told in said:
         watch.hear(saying(robot, name, told))
@@ -131,10 +132,45 @@ def test_a_measured_temperature_corrects_the_estimate(said, expected):
     assert watch.temperature[0, 0] == pytest.approx(expected, abs=0.2)
 
 
+def test_a_stuck_sensor_is_named_where_its_motor_is_warm():
+    """Somebody would see 25 C in his panel while the estimate stops the robot."""
+    robot, name = measuring('temperature', joint_of_a_humanoid())
+    watch = HeatWatch(robot, 25.0, 58.0)
+    watch.hear(saying(robot, name, 25.0))
+    watch.watch(robot.effort_limits, 0.1)
+    assert 'its sensor has said 25 C since the start' in watch.warning
+
+
+@pytest.mark.parametrize('unit', ['K', 'degF'])
+def test_a_temperature_of_another_unit_is_refused(unit):
+    """298 K would be taken for 298 C, or 77 F for 77 C."""
+    row = {'t': {'kind': 'temperature', 'unit': unit, 'lower': 0.0, 'upper': 500.0}}
+    robot = load_robot('humanoid').robot
+    with pytest.raises(RobotFileError, match='degC'):
+        read_signals(row, robot.joints, robot.actuators, set(), set())
+
+
+def test_air_as_warm_as_a_limit_is_refused():
+    """A motor that can bear nothing would never be warm: its way to the limit has no length."""
+    robot, _ = warmed(replace(BADLY_COOLED, limit=50.0))
+    with pytest.raises(ParameterError, match='to 49 C'):
+        HeatWatch(robot, 50.0, 50.0)
+    HeatWatch(replace(robot, thermal={}), 50.0, 50.0)
+
+
+def test_a_motor_that_begins_hot_stops_the_robot_at_once():
+    """A robot whose controller starts anew would take its hot motors for cold ones."""
+    robot, joint = warmed(BADLY_COOLED)
+    assert joint in HeatWatch(robot, 25.0, 61.0).watch(robot.effort_limits, 0.01)
+    warm = HeatWatch(robot, 25.0, 57.0)
+    assert warm.watch(0.0 * robot.effort_limits, 0.01) == ''
+    assert 0.0 < warm.pace < 0.5
+
+
 def test_a_robot_walks_slower_before_a_motor_is_hot():
     """A walk would go on as fast as before until its motor is at the limit and stops it."""
     robot, joint = warmed(BADLY_COOLED)
-    watch, paces = HeatWatch(robot, 25.0), []
+    watch, paces = HeatWatch(robot, 25.0, 25.0), []
     reference = Reference(velocity=np.array([0.5, 0.0, 0.0]))
     for _ in range(2000):
         hot = watch.watch(robot.effort_limits, 1.0)
@@ -142,5 +178,8 @@ def test_a_robot_walks_slower_before_a_motor_is_hot():
         if hot:
             break
     assert paces[0] == 1.0 and paces[-1] == 0.0 and 0.5 in np.round(paces, 1)
+    while watch.pace == 0.0:  # it stands until there is room again
+        watch.watch(0.0 * robot.effort_limits, 1.0)
+    assert watch.temperature[0, 0] == pytest.approx(25.0 + EASED * 35.0, abs=1.0)
     reference.pace = 0.5
     assert reference.velocity_within((1.0,) * 3, (0.0,) * 3)[0] == 0.25

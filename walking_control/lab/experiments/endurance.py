@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, least_squares
 
-from walking_control.exceptions import ParameterError, require
+from walking_control.exceptions import require
 from walking_control.models import friction_table, MotorThermal, Robot
 from walking_control.models.thermal import Heating, HOTTEST
 from walking_control.runs import Run
@@ -18,7 +18,6 @@ from walking_control.runs.tables import effort_headers, joint_unit, read_table
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more
 _POINTS = 200  # of a curve
-COLDEST, WARMEST = -60.0, 120.0  # C, of air that motors work in
 
 
 def heat_of_run(run: Run) -> tuple[np.ndarray, np.ndarray]:
@@ -56,34 +55,13 @@ def _means(robot: Robot, efforts: np.ndarray, rates: np.ndarray) -> tuple[np.nda
     return np.mean(efforts**2, axis=0), np.mean(lost, axis=0)
 
 
-def check_air(air: float, start: float | None) -> None:
-    """Refuse what is no temperature of air, or of a motor at the start, in degrees Celsius.
-
-    Args:
-        air: Temperature of the air.
-        start: Of the motors; None: that of the air.
-
-    Raises:
-        ParameterError: It is below -60 or above 120.
-    """
-    for name, value in (('ambient', air), ('begin', air if start is None else start)):
-        require(
-            COLDEST <= value <= WARMEST,
-            name,
-            value=value,
-            limit=f'must be from {COLDEST:g} to {WARMEST:g} C',
-            remedy='temperatures are in degrees Celsius, not in kelvin or Fahrenheit',
-            error=ParameterError,
-        )
-
-
 def endure(
     model: Heating,
     squared: np.ndarray,
     friction: np.ndarray,
     duration: float,
-    air: float = 25.0,
-    start: float | None = None,
+    air: float,
+    start: float,
 ) -> dict[str, Any]:
     """Return how warm motors get that do the same all the time.
 
@@ -93,7 +71,7 @@ def endure(
         friction: Mean friction losses, W, ``(n,)``.
         duration: s.
         air: Its temperature, C.
-        start: Temperature of all motors at the start, C; None: that of the air.
+        start: Temperature of all motors at the start, C.
 
     Returns:
         ``hottest`` (joint, temperature, time_to_limit: s, None: never), ``temperatures`` (joint ->
@@ -104,7 +82,7 @@ def endure(
         InvalidInput: There is no motor.
     """
     require(model.joints, 'endurance', limit='is of motors, and this robot has none')
-    begin = np.full((len(model.joints), 2), air if start is None else start)
+    begin = np.full((len(model.joints), 2), start)
 
     def after(time: float) -> np.ndarray:
         return model.step(begin, squared, friction, air, time)
@@ -176,11 +154,10 @@ def fit_heating(
     Raises:
         InvalidInput: The temperatures say nothing: they do not change, or are no numbers.
     """
-    change = float(np.ptp(measured))
     require(
-        np.isfinite([*time, *measured, *squared]).all() and change >= 1.0,
+        np.isfinite([*time, *measured, *squared]).all() and np.ptp(measured) >= 1.0,
         f'temperature of joint {joint}',
-        value=change,
+        value=float(np.ptp(measured)),
         limit='must be finite and change by more than 1 K',
         remedy='a sensor that is stuck says nothing; warm the motor, and let it cool',
     )
