@@ -98,12 +98,12 @@ def print_row(label, spent, floor):
 
 def one_tick(function, terms, data, q, v):
     """Return a call of the law at a state, compiled if it is to be."""
-    memory, (report, parts) = tracker.make_memory(data), tracker.make_report(data)
-    effort = np.zeros(2)
+    memory, out = tracker.make_memory(data), tracker.make_outcome(np.zeros(2))
+    told = tracker.Sensed(0, np.zeros(0, bool), True, True, q, v, 0.002)
 
     def tick():
         memory.scalars[tracker.TANK] = data.tank.initial
-        function(terms, data, memory, 0, True, True, q, v, 0.002, effort, report, parts)
+        function(terms, data, memory, told, out)
 
     tick()
     return tick
@@ -113,23 +113,16 @@ def program_of(support, law, q, v):
     """Return (L, A, d, wanted) of the small program at a state."""
     parts = support.layout.split(support.terms(0, q, v))
     L, B = np.linalg.cholesky(parts['mass'][2:, 2:]), law.limits.inputs[0]
-    memory, (report, efforts) = tracker.make_memory(law), tracker.make_report(law)
+    out = tracker.make_outcome(np.zeros(2))
     tracker.track(
         lambda foot, q, v, _, out: support.terms(foot, q, v, out),
         law,
-        memory,
-        0,
-        True,
-        True,
-        q,
-        v,
-        0.002,
-        np.zeros(2),
-        report,
-        efforts,
+        tracker.make_memory(law),
+        tracker.Sensed(0, np.zeros(0, bool), True, True, q, v, 0.002),
+        out,
     )
     H, LH, wanted = np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2)
-    nearest_effort(L, B, B @ efforts[tracker.SUM], H, LH, wanted)
+    nearest_effort(L, B, B @ out.parts[tracker.SUM], H, LH, wanted)
     A, d = np.zeros((9, 2)), np.zeros(9)
     M_f, h_f = parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy()
     state = Mechanics(parts['mass'][2:, 2:], L, parts['bias'][2:].copy(), M_f, h_f)

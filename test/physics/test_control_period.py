@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tracked import sensed
 
 from walking_control.controllers.curve_tracking import observation as motion
 from walking_control.controllers.curve_tracking import tick as tracker
@@ -64,11 +65,10 @@ def inertia_and_bias(q, v):
 
 def tick(law, x, dt):
     """Return the state (q, v, integral) after one period under the held effort."""
-    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+    memory, out = tracker.make_memory(law), tracker.make_outcome(np.zeros(2))
     memory.scalars[tracker.INTEGRAL] = x[4]
-    effort = np.zeros(2)
-    tracker.track(terms, law, memory, 0, True, True, x[:2], x[2:4], dt, effort, report, parts)
-    force = law.limits.inputs[0] @ effort
+    tracker.track(terms, law, memory, sensed(x[:2], x[2:4], dt, fresh=True), out)
+    force = law.limits.inputs[0] @ out.effort
 
     def rate(y):
         M, h = inertia_and_bias(y[:2], y[2:])

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from tracked import sensed
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import read_telemetry
@@ -197,23 +198,17 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
     free, gait, n = data.free, data.field.curve.coefficients, data.spin.shape[1]
 
     def observe(q, v):
-        memory, (report, parts) = tracker.make_memory(data), tracker.make_report(data)
+        out = tracker.make_outcome(np.zeros(data.limits.inputs.shape[2]))
+        memory = tracker.make_memory(data)
         memory.scalars[tracker.INTEGRAL] = integral
         tracker.track(
             lambda foot, q, v, _, out: evaluate(q, v, out),
             data,
             memory,
-            0,
-            True,
-            True,
-            q,
-            v,
-            0.0,
-            parts[tracker.APPLIED],
-            report,
-            parts,
+            sensed(q, v, 0.0, fresh=True),
+            out,
         )
-        return report, parts
+        return out.report, out.parts
 
     while len(nus) < 20:
         q, v, a, w, spare = np.zeros((5, n))

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tracked import sensed
 
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
@@ -48,34 +49,21 @@ def random_state(rng):
 
 def try_states(function, evaluate, law, rng, count):
     """Tick a law in random states; return how many efforts were not zero."""
-    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
-    acted, largest = 0, law.limits.largest
+    memory, acted, largest = tracker.make_memory(law), 0, law.limits.largest
     for _ in range(count):
         q, v = random_state(rng)
         if rng.uniform() < 0.3:
             tracker.forget(law, memory)
             memory.scalars[tracker.INTEGRAL] = rng.normal()
             memory.scalars[tracker.TANK] = rng.choice([0.0, 1e-3, 10.0])
-        effort, dt = np.zeros(2), rng.choice([0.0, 1e-4, 0.002])
-        grounded = rng.uniform() < 0.9
-        function(
-            evaluate,
-            law,
-            memory,
-            int(rng.integers(2)),
-            grounded,
-            rng.uniform() < 0.3,
-            q,
-            v,
-            dt,
-            effort,
-            report,
-            parts,
-        )
+        effort, dt = np.zeros(2), float(rng.choice([0.0, 1e-4, 0.002]))
+        grounded, out = rng.uniform() < 0.9, tracker.make_outcome(effort)
+        support, fresh = int(rng.integers(2)), rng.uniform() < 0.3
+        function(evaluate, law, memory, sensed(q, v, dt, support, grounded, fresh), out)
         assert np.isfinite(effort).all() and np.all(np.abs(effort) <= largest), (q, v, effort)
         assert np.isfinite(memory.effort).all() and np.isfinite(memory.scalars[1:]).all(), (q, v)
         assert grounded or not effort.any()
-        if report[tracker.TRUST] == 0.0:
+        if out.report[tracker.TRUST] == 0.0:
             assert not effort.any()
         acted += effort.any()
     return acted
@@ -107,10 +95,9 @@ def test_field_without_direction_gives_no_effort():
         surface._replace(field=surface.field._replace(surface=np.full(15, np.nan))),
         closest._replace(field=closest.field._replace(curve=still)),
     ):
-        q, v, effort = np.array([0.05, 0.1]), np.array([-0.7, 1.9]), np.zeros(2)
-        memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+        q, v, memory = np.array([0.05, 0.1]), np.array([-0.7, 1.9]), tracker.make_memory(law)
         with np.errstate(all='ignore'):
-            tracker.track(terms, law, memory, 0, True, False, q, v, 0.002, effort, report, parts)
+            effort, report = tick(law, memory, q, v)
         assert not effort.any() and report[tracker.TRUST] == 0.0
         assert np.isfinite(memory.scalars[1:]).all()
 
@@ -138,12 +125,10 @@ def test_law_fades_out_as_its_trust(monkeypatch):
         taken = []
         for trust_by in (trust_of, lambda _: 1.0):
             monkeypatch.setattr(tracker, 'trust_of', trust_by)
-            memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+            memory, out = tracker.make_memory(law), tracker.make_outcome(np.zeros(2))
             memory.scalars[tracker.PHASE] = curve.knots[knot]
-            tracker.track(
-                terms, law, memory, 0, True, False, q, 0.8 * first, 0.0, np.zeros(2), report, parts
-            )
-            taken.append((report[tracker.TRUST], parts[: tracker.APPLIED]))
+            tracker.track(terms, law, memory, sensed(q, 0.8 * first, 0.0), out)
+            taken.append((out.report[tracker.TRUST], out.parts[: tracker.APPLIED]))
         (trust, faded), (_, full) = taken
         assert trust == pytest.approx(np.interp(margin, [NONE, FULL], [0.0, 1.0]), abs=1e-6)
         assert faded == pytest.approx(trust * full, rel=1e-6) and np.abs(full).max() > 0.1
@@ -159,9 +144,9 @@ def test_integral_is_bounded():
 
 def tick(law, memory, q, v, grounded=True, fresh=False, dt=0.002):
     """Tick on the left foot; return (effort, report)."""
-    effort, (report, parts) = np.zeros(2), tracker.make_report(law)
-    tracker.track(terms, law, memory, 0, grounded, fresh, q, v, dt, effort, report, parts)
-    return effort, report
+    out = tracker.make_outcome(np.zeros(2))
+    tracker.track(terms, law, memory, sensed(q, v, dt, 0, grounded, fresh), out)
+    return out.effort, out.report
 
 
 def integral_after(law, v, integral=0.0, tank=10.0, grounded=True, ticks=3):
@@ -215,21 +200,8 @@ def test_touchdown_does_not_change_the_books_of_the_hip():
     memory, q = tracker.make_memory(law), np.array([-0.3, 0.6])
     memory.q[:], memory.effort[:] = q, [7.0, 0.0]
     renamed = law.relabel[0] @ q
-    effort, (report, parts) = np.zeros(2), tracker.make_report(law)
-    tracker.track(
-        terms,
-        law,
-        memory,
-        1,
-        True,
-        True,
-        renamed,
-        np.array([-0.7, 0.5]),
-        0.002,
-        effort,
-        report,
-        parts,
-    )
+    told = sensed(renamed, np.array([-0.7, 0.5]), support=1, fresh=True)
+    tracker.track(terms, law, memory, told, tracker.make_outcome(np.zeros(2)))
     assert memory.scalars[tracker.INJECTED] == pytest.approx(0.0, abs=1e-12)
     assert memory.scalars[tracker.ABSORBED] == pytest.approx(0.0, abs=1e-12)
 
@@ -253,12 +225,9 @@ def test_no_effort_while_an_impact_lasts():
     """Rates that still jump would be answered with all the motors have; later nothing is held
     back."""
     law, q, v = build(impact_time=0.01), np.array([0.02, 0.1]), np.array([-0.5, 1.2])
-    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
-    effort, given = np.zeros(2), []
-    for tick in range(12):
-        tracker.track(
-            terms, law, memory, 0, True, tick in (0, 7), q, v, 0.002, effort, report, parts
-        )
+    memory, given = tracker.make_memory(law), []
+    for k in range(12):
+        effort, report = tick(law, memory, q, v, fresh=k in (0, 7))
         given.append(bool(np.abs(effort).max() > 0.1))
         assert given[-1] == (report[tracker.TRUST] > 0.0)
     assert given == [False] * 5 + [True] * 2 + [False] * 5

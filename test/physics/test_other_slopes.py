@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tracked import sensed
 
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
@@ -78,27 +79,15 @@ def walk(known, steps, tilt=0.0, **values):
     state, now = as_record(make_state(fields))
     work, _ = as_record(make_workspace(fields, support.layout.size))
     law = build_tracker(robot, values, world, load_gait(robot, values.gait, world), parameters)
-    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+    memory, out = tracker.make_memory(law), tracker.make_outcome(np.zeros(2))
     set_start(fields, now, 0, np.array(ROBOT_FILE.start.q), np.array(ROBOT_FILE.start.v))
-    effort, last, rows, period = np.zeros(2), -1, [], 1.0 / values.rate
+    last, rows, period = -1, [], 1.0 / values.rate
     track, move = compile_law(tracker.track), compile_law(advance)
     while now.mode[STEPS] < steps and len(rows) < steps * 1.6 * values.rate:
         foot = int(now.mode[SUPPORT])
-        track(
-            terms,
-            law,
-            memory,
-            foot,
-            bool(now.mode[STANCE]),
-            foot != last,
-            now.y[2:4].copy(),
-            now.y[6:8].copy(),
-            period,
-            effort,
-            report,
-            parts,
-        )
-        last = foot
+        q, v, grounded = now.y[2:4].copy(), now.y[6:8].copy(), bool(now.mode[STANCE])
+        track(terms, law, memory, sensed(q, v, period, foot, grounded, foot != last), out)
+        last, report = foot, out.report
         rows.append(
             (
                 now.mode[STEPS],
@@ -110,7 +99,7 @@ def walk(known, steps, tilt=0.0, **values):
                 report[tracker.POWER],
             )
         )
-        now.effort[:] = effort
+        now.effort[:] = out.effort
         if move(terms, model, state, work, period, False) != DONE:
             break
     record = SimpleNamespace(**dict(zip(COLUMNS, np.array(rows).T)))

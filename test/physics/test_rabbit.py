@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.controllers.curve_tracking.controller import (
-    build_pieces,
+    build_law,
     CurveTracking,
     load_gait,
 )
@@ -81,5 +81,5 @@ def test_tank_gets_what_the_gait_takes():
         )
         values, world = robot_file.values(CurveTracking.parameters), robot_file.values(World)
         gait = load_gait(robot_file.robot, values.gait, world)
-        pieces, _, _ = build_pieces(robot_file.robot, values, world, gait)
-        assert least <= pieces[0].tank.supply <= most  # the gait takes 24.9 W
+        law = build_law(robot_file.robot, values, world, gait)
+        assert least <= law.pieces[0].tank.supply <= most  # the gait takes 24.9 W

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.controllers import CurveTrackingParameters, observe
-from walking_control.controllers.curve_tracking.controller import build_pieces, load_gait
-from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
+from walking_control.controllers.curve_tracking.controller import build_law, load_gait
+from walking_control.controllers.curve_tracking.tick import held_mask, TrackerLaw
 from walking_control.exceptions import IncompatibleController, require
 from walking_control.models import Dynamics, make_terms, Terms
 from walking_control.runs import DEPTHS, plain, quantities, Run, summarize
@@ -83,18 +83,12 @@ def observe_energies(
             run.settings if run.controller == 'curve_tracking' else {}
         )
     terms, parameters = make_terms(Dynamics(robot, world.gravity, world.slope))
-    pieces = build_pieces(robot, values, world, load_gait(robot, values.gait, world), parameters)
-    return _along(run, terms, *pieces)
+    law = build_law(robot, values, world, load_gait(robot, values.gait, world), parameters)
+    return _along(run, terms, law)
 
 
-def _along(
-    run: Run,
-    terms: Terms,
-    pieces: tuple[TrackerData, ...],
-    masks: np.ndarray,
-    coordinate_of: np.ndarray,
-) -> dict[str, np.ndarray]:
-    known = masks.tolist()
+def _along(run: Run, terms: Terms, law: TrackerLaw) -> dict[str, np.ndarray]:
+    known = law.masks.tolist()
     lock_foot = np.array([run.robot.feet.index(lock.foot) for lock in run.robot.locks], int)
     rows = np.full((len(run.time), len(FIELDS)), np.nan)
     before, s, opened = None, np.nan, None
@@ -104,13 +98,13 @@ def _along(
             opened = np.zeros(len(locked), bool)
         # for a tick or so after touchdown the knee of the new swing leg waits to be released
         opened |= ~locked
-        mask = held_mask(coordinate_of, support, locked & (opened | (lock_foot == support)))
+        mask = held_mask(law.coordinate_of, support, locked & (opened | (lock_foot == support)))
         if (step, mask) != before:
             before, s = (step, mask), np.nan
         if mask not in known:
             continue
         motion = observe(
-            terms, pieces[known.index(mask)], support, s, run.coordinates[row], run.rates[row]
+            terms, law.pieces[known.index(mask)], support, s, run.coordinates[row], run.rates[row]
         )
         desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
         s = motion.s

@@ -260,14 +260,14 @@ def power_taken(
     return max(gained / gait.period, 0.0)
 
 
-def build_pieces(
+def build_law(
     robot: Robot,
     values: CurveTrackingParameters,
     world: World,
     gait: GaitSamples,
     parameters: np.ndarray | None = None,
-) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
-    """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
+) -> tracker.TrackerLaw:
+    """Return the `TrackerLaw` of a robot on all pieces of a gait.
 
     Arguments as for `build_tracker`.
 
@@ -295,7 +295,7 @@ def build_pieces(
                 error=IncompatibleController,
             )
             held[i, k] = alone[0]
-    return pieces, masks, held
+    return tracker.TrackerLaw(pieces, masks, held, 1.0 / values.rate)
 
 
 class CurveTracking(Controller):
@@ -324,10 +324,11 @@ class CurveTracking(Controller):
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._terms, parameters = make_terms(dynamics)
         self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow
-        self._pieces = build_pieces(robot, values, world, gait, parameters)
-        self.data = self._pieces[0][0]
+        self._law = build_law(robot, values, world, gait, parameters)
+        self.data = self._law.pieces[0]
         self._memory = tracker.make_memory(self.data)
-        self.report, self.parts = tracker.make_report(self.data)
+        self._outcome = tracker.make_outcome(np.zeros(len(robot.efforts)))
+        self.report, self.parts = self._outcome.report, self._outcome.parts
         self._steps: int | None = None
 
     def reset(self, state: WalkerState) -> None:
@@ -349,31 +350,23 @@ class CurveTracking(Controller):
         self._steps = state.steps
         # until the first contact is reported the start's stance foot counts as standing
         grounded = bool(state.contact[state.support]) or not state.contact.any()
-        period = min(dt, 1.0 / self.values.rate)
         self._locks.update(state, command)
-        self._follow(
-            self._terms,
-            *self._pieces,
-            self._memory,
+        sensed = tracker.Sensed(
             state.support,
             self._locks.held,
             grounded,
             fresh,
             state.coordinates,
             state.rates,
-            period,
-            command.effort,
-            self.report,
-            self.parts,
+            min(dt, self._law.period),
         )
+        outcome = self._outcome._replace(effort=command.effort)
+        self._follow(self._terms, self._law, self._memory, sensed, outcome)
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
-        law = tracker.TrackerLaw(*self._pieces, 1.0 / self.values.rate)
-        memory = tracker.make_memory(self.data)
-        return ArrayLaw(
-            tracker.tracking_law, law, np.concatenate((*memory, [NOBODY])), self.values.knee_flexed
-        )
+        memory = np.concatenate((*tracker.make_memory(self.data), [NOBODY]))
+        return ArrayLaw(tracker.tracking_law, self._law, memory, self.values.knee_flexed)
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say the report, then the parts of the efforts."""

@@ -181,6 +181,58 @@ class TrackerMemory(NamedTuple):
     effort: np.ndarray
 
 
+class Sensed(NamedTuple):
+    """What the law is told at a tick.
+
+    Attributes:
+        support: Index of the stance foot.
+        held: Which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
+        grounded: Whether the stance foot is on the floor; without, the effort is zero.
+        fresh: Whether it took over since the last tick.
+        q: Minimal coordinates, all of them, rad, ``(n,)``.
+        v: Their rates, rad/s, ``(n,)``.
+        dt: Time since the last tick, s.
+    """
+
+    support: int
+    held: np.ndarray
+    grounded: bool
+    fresh: bool
+    q: np.ndarray
+    v: np.ndarray
+    dt: float
+
+
+class Outcome(NamedTuple):
+    """What a tick fills.
+
+    Attributes:
+        effort: N m, ``(k,)``.
+        report: Telemetry, see `TELEMETRY`.
+        parts: Efforts by `PARTS`, N m, ``(7, k)``.
+    """
+
+    effort: np.ndarray
+    report: np.ndarray
+    parts: np.ndarray
+
+
+class TrackerLaw(NamedTuple):
+    """What the law knows of all pieces of a gait.
+
+    Attributes:
+        pieces: Tuple of `TrackerData`.
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        period: Control period, s.
+    """
+
+    pieces: tuple[TrackerData, ...]
+    masks: np.ndarray
+    coordinate_of: np.ndarray
+    period: float
+
+
 def make_memory(data: TrackerData) -> TrackerMemory:
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
@@ -201,15 +253,14 @@ def forget(data: TrackerData, memory: TrackerMemory) -> None:
     memory.effort[:] = 0.0
 
 
-def make_report(data: TrackerData) -> tuple[np.ndarray, np.ndarray]:
-    """Return (report, parts): telemetry by `TELEMETRY`, and efforts by `PARTS`, ``(7, k)``."""
-    return np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), data.limits.inputs.shape[2]))
+@array_function
+def make_outcome(effort: np.ndarray) -> Outcome:
+    """Return an `Outcome` that fills the effort given, ``(k,)``; the rest is zero."""
+    return Outcome(effort, np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), effort.shape[0])))
 
 
 @array_function
-def settle(
-    data: TrackerData, memory: TrackerMemory, support: int, fresh: bool, q: np.ndarray, dt: float
-) -> None:
+def settle(data: TrackerData, memory: TrackerMemory, sensed: Sensed) -> None:
     """Book the work the held effort did in the last dt seconds, and fill or drain the tank.
 
     Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
@@ -218,18 +269,15 @@ def settle(
     Args:
         data: `TrackerData` of the piece.
         memory: Changed in place.
-        support: Index of the stance foot.
-        fresh: Whether it took over since the last tick.
-        q: Minimal coordinates, rad, ``(n,)``.
-        dt: Time since the last tick, s.
+        sensed: `Sensed`.
     """
-    scalars, before = memory.scalars, q * 0.0
-    if fresh:
-        multiply(data.relabel[1 - support], memory.q, before)
+    scalars, before = memory.scalars, sensed.q * 0.0
+    if sensed.fresh:
+        multiply(data.relabel[1 - sensed.support], memory.q, before)
     else:
         before[:] = memory.q
-    work = form(q - before, data.inputs[support], memory.effort)
-    scalars[TANK] = draw(scalars[TANK], work - data.tank.supply * dt, data.tank.capacity)
+    work = form(sensed.q - before, data.inputs[sensed.support], memory.effort)
+    scalars[TANK] = draw(scalars[TANK], work - data.tank.supply * sensed.dt, data.tank.capacity)
     if work > 0.0:
         scalars[INJECTED] += work
     else:
@@ -291,35 +339,34 @@ def compose(
 def realise(
     data: TrackerData,
     motion: Motion,
-    support: int,
+    sensed: Sensed,
     tank: float,
-    dt: float,
     forces: np.ndarray,
-    effort: np.ndarray,
-    parts: np.ndarray,
+    out: Outcome,
 ) -> tuple[float, float, float]:
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
     Args:
-        support: Index of the stance foot.
+        data: `TrackerData` of the piece.
+        motion: `Motion` of the state.
+        sensed: `Sensed`; its dt is the period the efforts are held for.
         tank: Energy at hand, J.
-        dt: Period the efforts are held for, s.
         forces: See `compose`.
-        effort: Filled, ``(k,)``.
-        parts: Filled but for the last row, efforts by `PARTS`, ``(7, k)``.
+        out: `Outcome`; effort and all parts but the last are filled.
 
     Returns:
         ``(share, Fx, Fz)``: factor efforts were scaled by, and the force of the floor, N.
     """
-    B, k = data.limits.inputs[support], effort.shape[0]
+    effort = out.effort
+    B, k = data.limits.inputs[sensed.support], effort.shape[0]
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     for part in range(6):
         nearest_effort_across(
-            motion.robot.L, B, forces[part], motion.e, data.gains.along, H, LH, parts[part]
+            motion.robot.L, B, forces[part], motion.e, data.gains.along, H, LH, out.parts[part]
         )
-    effort[:] = parts[SUM]
+    effort[:] = out.parts[SUM]
     for j in range(k):
-        work[j] = inner(B[:, j], motion.v) * dt
+        work[j] = inner(B[:, j], motion.v) * sensed.dt
     share = tank_share(tank, inner(work, effort))
     effort *= share
     kept, fx, fz = keep_foot(data.limits, motion.robot, B, LH, work, tank, effort)
@@ -328,18 +375,7 @@ def realise(
 
 @array_function
 def track(
-    terms: Terms,
-    data: TrackerData,
-    memory: TrackerMemory,
-    support: int,
-    grounded: bool,
-    fresh: bool,
-    q: np.ndarray,
-    v: np.ndarray,
-    dt: float,
-    effort: np.ndarray,
-    report: np.ndarray,
-    parts: np.ndarray,
+    terms: Terms, data: TrackerData, memory: TrackerMemory, sensed: Sensed, out: Outcome
 ) -> None:
     """Fill the efforts of one tick on one piece of a gait.
 
@@ -348,32 +384,31 @@ def track(
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `TrackerData` of the piece.
         memory: `TrackerMemory`, changed.
-        support: Index of the stance foot.
-        grounded: Whether it stands on the floor; without, the effort is zero.
-        fresh: Whether it took over since the last tick.
-        q: Minimal coordinates, all of them, ``(n,)``.
-        v: Their rates.
-        dt: Time since the last tick, s.
-        effort: Filled, ``(k,)``.
-        report: Filled, see `TELEMETRY`.
-        parts: Filled, efforts by `PARTS`, ``(7, k)``.
+        sensed: `Sensed`; locks do not count.
+        out: `Outcome`, filled.
     """
     scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
-    settle(data, memory, support, fresh, q, dt)
-    motion = observe(terms, data, support, np.nan if fresh else scalars[PHASE], q, v)
-    nu = motion.nu
+    effort, report, fresh = out.effort, out.report, sensed.fresh
+    settle(data, memory, sensed)
+    phase = np.nan if fresh else scalars[PHASE]
+    motion = observe(terms, data, sensed.support, phase, sensed.q, sensed.v)
+    nu, inputs = motion.nu, data.limits.inputs[sensed.support]
     # of the desired motion alone, signed: against the field an effort along it must turn the
     # walker round, while by the total energy of (5.27) an excess would drive it on backwards
     error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
-    scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + dt
-    rigid = grounded and scalars[SINCE] >= data.gains.impact_time  # else an impact is under way
+    scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + sensed.dt
+    # else an impact is under way
+    rigid = sensed.grounded and scalars[SINCE] >= data.gains.impact_time
     trust = trust_of(motion.margin) if rigid else 0.0
     if nu > 0.0:  # backwards, an effort along e changes the energy the other way round
-        scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains.integral_limit)
+        scalars[INTEGRAL] = integrate_error(
+            integral, trust * error, sensed.dt, data.gains.integral_limit
+        )
     forces = np.zeros((6, motion.e.shape[0]))
     rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
-    share, fx, fz = realise(data, motion, support, scalars[TANK], dt, forces, effort, parts)
+    share, fx, fz = realise(data, motion, sensed, scalars[TANK], forces, out)
     if not is_finite(effort, motion.potential + motion.rho + nu):
         trust, share = 0.0, 0.0
         effort[:] = 0.0
@@ -381,24 +416,23 @@ def track(
     elif abs(scalars[INTEGRAL]) > abs(integral) and (
         share < 1.0
         or scalars[TANK] <= 0.0
-        or lacks(data.limits.inputs[support], motion.e, parts[SUM], effort, error)
+        or lacks(inputs, motion.e, out.parts[SUM], effort, error)
     ):
         scalars[INTEGRAL] = integral
     scalars[PHASE] = motion.s
-    memory.q[:] = q
+    memory.q[:] = sensed.q
     memory.effort[:] = effort
-    parts[APPLIED, :] = effort
+    out.parts[APPLIED, :] = effort
     report_energies(motion, scalars, report)
     report[TRUST], report[RATE], report[SHARE] = trust, rate, share
-    report[POWER] = form(motion.v, data.limits.inputs[support], effort)
+    report[POWER] = form(motion.v, inputs, effort)
     report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
     report[FOOT] = 0.0
     if data.limits.ankle >= 0 and fz > 0.0:
         report[FOOT] = abs(effort[data.limits.ankle]) / fz
     if data.losses.share > 0.0 and trust > 0.0:
-        make_up(
-            data.losses, support, v, expected(data, motion, support, effort, v.shape[0]), effort
-        )
+        wanted = expected(data, motion, sensed.support, effort, sensed.v.shape[0])
+        make_up(data.losses, sensed.support, sensed.v, wanted, effort)
 
 
 @array_function
@@ -456,49 +490,35 @@ def held_mask(coordinate_of: np.ndarray, support: int, held: np.ndarray) -> int:
 
 @array_function
 def follow(
-    terms: Terms,
-    pieces: tuple[TrackerData, ...],
-    masks: np.ndarray,
-    coordinate_of: np.ndarray,
-    memory: TrackerMemory,
-    support: int,
-    held: np.ndarray,
-    grounded: bool,
-    fresh: bool,
-    q: np.ndarray,
-    v: np.ndarray,
-    dt: float,
-    effort: np.ndarray,
-    report: np.ndarray,
-    parts: np.ndarray,
+    terms: Terms, law: TrackerLaw, memory: TrackerMemory, sensed: Sensed, out: Outcome
 ) -> None:
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
-    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
-    and:
+    Where none has, the effort is zero and ``trust`` in the report 0.
 
     Args:
-        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
-        coordinate_of: See `held_mask`.
-        held: See `held_mask`.
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        law: `TrackerLaw`.
+        memory: `TrackerMemory`, changed.
+        sensed: `Sensed`.
+        out: `Outcome`, filled.
     """
-    scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, held), -1
-    for i in range(masks.shape[0]):
-        if masks[i] == mask:
+    scalars, found = memory.scalars, -1
+    mask = held_mask(law.coordinate_of, sensed.support, sensed.held)
+    for i in range(law.masks.shape[0]):
+        if law.masks[i] == mask:
             found = i
     if found != int(scalars[PIECE]):
-        scalars[PHASE], scalars[SINCE] = np.nan, -dt  # a knee has struck or come free
+        scalars[PHASE], scalars[SINCE] = np.nan, -sensed.dt  # a knee has struck or come free
     scalars[PIECE] = found
     if found >= 0:
-        track(
-            terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report, parts
-        )
+        track(terms, law.pieces[found], memory, sensed, out)
         return
-    settle(pieces[0], memory, support, fresh, q, dt)
-    memory.q[:] = q
-    effort[:], memory.effort[:], report[:], parts[:] = 0.0, 0.0, 0.0, 0.0
-    report[LEVEL] = max(scalars[TANK], 0.0)
-    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
+    settle(law.pieces[0], memory, sensed)
+    memory.q[:] = sensed.q
+    out.effort[:], memory.effort[:], out.report[:], out.parts[:] = 0.0, 0.0, 0.0, 0.0
+    out.report[LEVEL] = max(scalars[TANK], 0.0)
+    out.report[GIVEN], out.report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
 
 
 @array_function
@@ -529,22 +549,6 @@ def lacks(
     """
     asked, given = form(e, B, wanted), form(e, B, applied)
     return (asked - given) * error > 1e-9 * abs(asked * error)
-
-
-class TrackerLaw(NamedTuple):
-    """What the law knows in a compiled walk.
-
-    Attributes:
-        pieces: Tuple of `TrackerData`.
-        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
-        coordinate_of: See `held_mask`.
-        period: Control period, s.
-    """
-
-    pieces: tuple[TrackerData, ...]
-    masks: np.ndarray
-    coordinate_of: np.ndarray
-    period: float
 
 
 @array_function
@@ -578,20 +582,5 @@ def tracking_law(
     )
     fresh = support != memory[last]
     memory[last] = support
-    follow(
-        terms,
-        law.pieces,
-        law.masks,
-        law.coordinate_of,
-        kept,
-        support,
-        held,
-        True,
-        fresh,
-        q,
-        v,
-        law.period,
-        effort,
-        np.zeros(len(TELEMETRY)),
-        np.zeros((len(PARTS), k)),
-    )
+    sensed = Sensed(support, held, True, fresh, q, v, law.period)
+    follow(terms, law, kept, sensed, make_outcome(effort))
