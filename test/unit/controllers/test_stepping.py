@@ -711,3 +711,12 @@ def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):
         said[engine.floor.stamp] = Stoppable(steps, 0.01)
         told.append(controller.stoppable().steps)
     assert told == [2, -1, -1, -1, 3]
+
+
+def test_a_foot_meets_an_edge_only_while_the_other_one_stands():
+    """Exchanged plugs would lift each foot in the air over the load of the other, until it fell."""
+    still = np.zeros(3)
+    finder, descent = Touchdown(thresholds_of(Size())), Descent(1, still, still, still, 0, 0.1, 0.2)
+    for contact, scrapes in (((1, 0), False), ((1, 1), True), ((0, 1), False)):
+        finder.has_come(np.array(contact, bool), descent, 0.3)
+        assert finder.scrapes == scrapes

@@ -221,7 +221,7 @@ class WalkingEngine:
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
         trip, place = self.touchdown.trip, level @ self.way
         met = trip.meets(
-            self.touchdown.touches,
+            self.touchdown.scrapes,
             self.swing,
             place,
             level @ foot.jacobian[:3] @ self._prediction.measured,

@@ -73,13 +73,21 @@ class Touchdown:
 
     def reset(self) -> None:
         """Begin anew: all feet stand, and their sensors are believed."""
-        self._landing, self._lifted, self._touches = 0, False, False
+        self._landing, self._lifted, self._touches, self._stands = 0, False, False, True
         self._felt = [True, True]  # did its sensor tell of a foot's landing
 
     @property
     def touches(self) -> bool:
         """Return whether the foot that was lifted touches again, landed or not."""
         return self._lifted and self._touches
+
+    @property
+    def scrapes(self) -> bool:
+        """Return whether that foot touches while the other one stands.
+
+        If nothing carries the other one, this foot has landed, or the sensors are exchanged.
+        """
+        return self.touches and self._stands
 
     def begin_step(self) -> None:
         """A foot is lifted."""
@@ -106,7 +114,7 @@ class Touchdown:
             step_time: Nominal time of a step, s.
         """
         foot, rest, speed, lag = descent.foot, self.rest, descent.velocity[2], descent.lag
-        self._touches = bool(contact[foot])
+        self._touches, self._stands = bool(contact[foot]), bool(contact[1 - foot])
         self._lifted = self._lifted or not self._touches
         carries = (
             self._lifted
