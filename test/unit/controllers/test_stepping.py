@@ -29,6 +29,7 @@ from walking_control.controllers.stepping.step_plan import (
     pressure_place,
     steady_aim,
     steady_offset,
+    Step,
     StepLimits,
     StepPlan,
     SwingLeg,
@@ -651,7 +652,7 @@ def test_a_foot_that_an_edge_holds_is_lifted_over_it():
 
     def meets(place, speed, elapsed=0.1, touches=False):
         velocity = np.array([speed, 0.0, 0.0])
-        return trip.meets(touches, planned, place, velocity, elapsed, 0.25 - elapsed)
+        return trip.meets(touches, planned, place, place[2], velocity, elapsed, 0.25 - elapsed)
 
     assert not meets(hangs, 0.9) and not meets(follows, 0.0), 'a foot that follows goes on'
     assert meets(hangs, 0.1) and trip.over == pytest.approx(0.095)
@@ -676,8 +677,24 @@ def test_a_foot_that_comes_down_on_an_edge_has_landed():
     for speed, height, met in ((-0.3, 0.05, True), (-0.8, 0.05, False), (-0.3, 0.01, False)):
         place[2] = height
         planned.start(place, np.array([1.2, 0.0, speed]))
-        assert trip.meets(True, planned, place, planned.velocity, 0.2, 0.1) == met
+        assert trip.meets(True, planned, place, height, planned.velocity, 0.2, 0.1) == met
         trip.begin_step()
+
+
+def test_a_sole_whose_corner_is_on_the_floor_meets_no_edge(monkeypatch):
+    """A pushed robot brushed the floor with a tilted foot and stepped over it, too late."""
+    engine = make_controller(load_robot('walker3d'), 'stepping').engine
+    monkeypatch.setattr(Touchdown, 'touches', True)
+    engine._prediction.predict(np.zeros(engine.dynamics.nq), np.zeros(engine.body.nv))
+    engine.swing.start(np.array([0.1, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
+    for pitch, met in ((0.0, True), (0.3, False)):
+        for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025])):
+            foot.position, foot.rotation = np.array(place), pin.utils.rotate('y', pitch)
+            foot.jacobian = np.zeros((6, engine.body.nv))
+        engine.plan.elapsed, engine.plan.step = 0.15, Step(np.zeros(2), 0.1, 0.0)
+        engine.meet_edges()
+        assert engine.touchdown.trip.met == met
+        engine.touchdown.begin_step()
 
 
 def test_an_edge_before_which_a_foot_came_down_tells_no_height():
@@ -685,7 +702,7 @@ def test_an_edge_before_which_a_foot_came_down_tells_no_height():
     trip, planned, place = Trip(), SwingFoot(), np.array([0.1, 0.2, 0.03])
     assert trip.edge(0.04) == 0.0
     planned.start(np.array([0.2, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
-    assert trip.meets(False, planned, place, np.zeros(3), 0.1, 0.2)
+    assert trip.meets(False, planned, place, 0.03, np.zeros(3), 0.1, 0.2)
     assert trip.edge(0.04) == pytest.approx(0.03) and trip.edge(0.0) == pytest.approx(0.05)
 
 

@@ -138,6 +138,10 @@ class WalkingEngine:
         return self.values.sole_length > 0.0
 
     @property
+    def _sole(self) -> np.ndarray:
+        return np.array([self.values.sole_length, self.values.sole_width])
+
+    @property
     def limits(self) -> StepLimits:
         """Return what a step may be now."""
         limits = step_limits(self.values)
@@ -220,10 +224,12 @@ class WalkingEngine:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
         trip, place = self.touchdown.trip, level @ self.way
+        tilt = np.abs(level[2] @ foot.rotation[:, :2])
         met = trip.meets(
             self.touchdown.scrapes,
             self.swing,
             place,
+            place[2] - 0.5 * float(tilt @ self._sole),
             level @ foot.jacobian[:3] @ self._prediction.measured,
             plan.elapsed,
             plan.step.remaining,
@@ -294,11 +300,11 @@ class WalkingEngine:
         That is the hull of both: a sole moved from one foot to the other. Where feet are one ahead
         of the other it is far less than the rectangle around them.
         """
-        point, values = self.divergent_point(), self.values
+        point = self.divergent_point()
         first, last = (
             self.heading.from_floor(foot.position[:2] - point) for foot in self.body.feet
         )
-        half = 0.5 * share * np.array([values.sole_length, values.sole_width])
+        half = 0.5 * share * self._sole
         low, high = 0.0, 1.0  # parts of the way between the feet at which the sole covers the point
         for start, way, reach in zip(first, last - first, half):
             way = math.copysign(max(abs(way), 1e-9), way)
@@ -422,8 +428,7 @@ class WalkingEngine:
 
     def on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
-        values = self.values
-        most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
+        most = 0.5 * ANKLE * self._sole
         return np.asarray(np.clip(place, -most, most))
 
     def act(

@@ -24,8 +24,11 @@ SOON = 0.02  # s: so fast it is set down before an edge; one so near to its time
 LEAVES = 0.06  # s: before, a foot may not have left the floor yet: no edge holds it
 BEHIND, HELD = 0.024, 0.3  # m, and of its speed: a foot farther behind and slower is held,
 STILL = 0.4  # m/s: if it is slower than that, too
-STEEP, LOW = 0.5, 0.015  # a foot that shall go down more steeply, or is not higher, m, and touches,
-# finds the floor
+STEEP, LOW = (
+    0.5,
+    0.015,
+)  # a foot that shall go down more steeply, or whose sole is nowhere higher, m,
+# and touches, finds the floor
 PRESS = 15.0  # m/s^2: so hard a foot that is held pushes on
 TURN_BACK = 50.0  # 1/s: how fast a foot is turned flat that an edge has turned
 UNSEEN = 0.05  # m: an edge is thought so high where the foot came down before it
@@ -92,6 +95,7 @@ class Trip:
         touches: bool,
         planned: SwingFoot,
         place: np.ndarray,
+        bottom: float,
         velocity: np.ndarray,
         elapsed: float,
         remaining: float,
@@ -102,6 +106,7 @@ class Trip:
             touches: Whether it touches something.
             planned: What it shall do.
             place: Of the foot, from the stance foot, floor axes, m, ``(3,)``.
+            bottom: How high the lowest corner of its sole is, likewise, m.
             velocity: As measured, m/s, ``(3,)``: one that is foreseen goes on as it is asked to.
             elapsed: Time since the step began, s.
             remaining: Time until its touchdown, s.
@@ -114,7 +119,7 @@ class Trip:
             self.held = self.held or held and not touches  # what it stands on holds it, too
             return False
         part = elapsed / max(elapsed + remaining, 1e-9)
-        lands = -planned.velocity[2] > STEEP * pace or place[2] < LOW * size.length
+        lands = -planned.velocity[2] > STEEP * pace or bottom < LOW * size.length
         scrapes = touches and not (lands or self.met) and FIRST < part < LATE
         holds = held and elapsed > LEAVES * size.time
         if self.lowered or remaining < self.soon or not (holds or scrapes):
