@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from walking_control.exceptions import writing_to
 from walking_control.lab import reports
 from walking_control.models import fill
-from walking_control.runs import failure, plain, summarize
-from walking_control.runs.space import judge_route, name_natural_part
+from walking_control.runs import failure, judge_route, name_natural_part, plain, summarize
 
 if TYPE_CHECKING:
     from pathlib import Path

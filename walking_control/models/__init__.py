@@ -15,7 +15,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'actuators': 'GearedMotor JointFriction JointSpring lagging MotorThermal',
         'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
         'base': 'Base ROOT',
-        'contact': 'constraint_forces project_velocity',
+        'contact': 'constraint_forces contact_acceleration deform impact_of_second_foot '
+        'loss_matrix project_velocity SpringModel undeformed',
         'drives': 'Drives fields_of picks_of',
         'dynamics': 'bare_robot Dynamics floor_gravity',
         'floor': 'FloorProfile read_profile require_level',
@@ -24,18 +25,18 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'spring_torques VISCOUS',
         'own_signals': 'OwnSignal',
         'parameters': 'parameter Parameters',
-        'pendulum': 'leg_rates',
+        'pendulum': 'leg_rates stand',
         'pose': 'check_limits',
         'registry': 'Choice choose_or_make Registry',
-        'resources': 'find_meshes gait_beside gait_path place_meshes policy_path robot_path '
-        'share_directory',
+        'resources': 'drives_path find_meshes gait_beside gait_path missing_meshes place_meshes '
+        'policy_path robot_path route_path share_directory',
         'robot': 'in_words JointLock MOTORS Robot SENSORS Start',
         'robot_file': 'read_parameters RobotFile with_section World',
-        'robot_section': 'urdf_path',
-        'scale': 'Scale scale_of',
-        'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement '
-        'motor_places OWN places_of Reference Sensor sensors_of Signal STATE topic_word '
-        'WalkerState whole_nanoseconds',
+        'robot_section': 'check_name urdf_path',
+        'scale': 'hip_joints Scale scale_of',
+        'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement motor_places '
+        'OWN places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
+        'whole_nanoseconds',
         'space_equations': 'SpaceEquations',
         'step_equations': 'joint_axis REFLECTION step_parameters StepEquations',
         'support.compiled': 'compile_law compile_terms compile_where_possible make_terms',
@@ -43,9 +44,9 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'terms_places',
         'symmetry': 'mirrored_joints NEARLY require_equal_legs',
         'templates': 'fill format_number',
-        'thermal': 'heating',
-        'urdf': 'check_urdf differences link_names load_urdf moving_joints parse require_room '
-        'scale_masses UrdfJoint without_shapes',
+        'thermal': 'Heating heating HOTTEST',
+        'urdf': 'check_urdf differences link_names load_urdf moving_joints parse parse_xml '
+        'require_room scale_masses UrdfJoint without_shapes',
         'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',
         'urdf_structure': 'mimic_joints root_link',
         'yaml_text': 'finite load_yaml mapping read_yaml require_part',

@@ -16,7 +16,13 @@ from walking_control.models.array_functions import Terms as Terms
 from walking_control.models.base import Base as Base
 from walking_control.models.base import ROOT as ROOT
 from walking_control.models.contact import constraint_forces as constraint_forces
+from walking_control.models.contact import contact_acceleration as contact_acceleration
+from walking_control.models.contact import deform as deform
+from walking_control.models.contact import impact_of_second_foot as impact_of_second_foot
+from walking_control.models.contact import loss_matrix as loss_matrix
 from walking_control.models.contact import project_velocity as project_velocity
+from walking_control.models.contact import SpringModel as SpringModel
+from walking_control.models.contact import undeformed as undeformed
 from walking_control.models.drives import Drives as Drives
 from walking_control.models.drives import fields_of as fields_of
 from walking_control.models.drives import picks_of as picks_of
@@ -44,16 +50,20 @@ from walking_control.models.own_signals import OwnSignal as OwnSignal
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
 from walking_control.models.pendulum import leg_rates as leg_rates
+from walking_control.models.pendulum import stand as stand
 from walking_control.models.pose import check_limits as check_limits
 from walking_control.models.registry import Choice as Choice
 from walking_control.models.registry import choose_or_make as choose_or_make
 from walking_control.models.registry import Registry as Registry
+from walking_control.models.resources import drives_path as drives_path
 from walking_control.models.resources import find_meshes as find_meshes
 from walking_control.models.resources import gait_beside as gait_beside
 from walking_control.models.resources import gait_path as gait_path
+from walking_control.models.resources import missing_meshes as missing_meshes
 from walking_control.models.resources import place_meshes as place_meshes
 from walking_control.models.resources import policy_path as policy_path
 from walking_control.models.resources import robot_path as robot_path
+from walking_control.models.resources import route_path as route_path
 from walking_control.models.resources import share_directory as share_directory
 from walking_control.models.robot import in_words as in_words
 from walking_control.models.robot import JointLock as JointLock
@@ -65,7 +75,9 @@ from walking_control.models.robot_file import read_parameters as read_parameters
 from walking_control.models.robot_file import RobotFile as RobotFile
 from walking_control.models.robot_file import with_section as with_section
 from walking_control.models.robot_file import World as World
+from walking_control.models.robot_section import check_name as check_name
 from walking_control.models.robot_section import urdf_path as urdf_path
+from walking_control.models.scale import hip_joints as hip_joints
 from walking_control.models.scale import Scale as Scale
 from walking_control.models.scale import scale_of as scale_of
 from walking_control.models.signals import BaseState as BaseState
@@ -107,13 +119,16 @@ from walking_control.models.symmetry import NEARLY as NEARLY
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
 from walking_control.models.templates import fill as fill
 from walking_control.models.templates import format_number as format_number
+from walking_control.models.thermal import Heating as Heating
 from walking_control.models.thermal import heating as heating
+from walking_control.models.thermal import HOTTEST as HOTTEST
 from walking_control.models.urdf import check_urdf as check_urdf
 from walking_control.models.urdf import differences as differences
 from walking_control.models.urdf import link_names as link_names
 from walking_control.models.urdf import load_urdf as load_urdf
 from walking_control.models.urdf import moving_joints as moving_joints
 from walking_control.models.urdf import parse as parse
+from walking_control.models.urdf import parse_xml as parse_xml
 from walking_control.models.urdf import require_room as require_room
 from walking_control.models.urdf import scale_masses as scale_masses
 from walking_control.models.urdf import UrdfJoint as UrdfJoint
@@ -147,7 +162,13 @@ __all__ = [
     'Base',
     'ROOT',
     'constraint_forces',
+    'contact_acceleration',
+    'deform',
+    'impact_of_second_foot',
+    'loss_matrix',
     'project_velocity',
+    'SpringModel',
+    'undeformed',
     'Drives',
     'fields_of',
     'picks_of',
@@ -175,16 +196,20 @@ __all__ = [
     'parameter',
     'Parameters',
     'leg_rates',
+    'stand',
     'check_limits',
     'Choice',
     'choose_or_make',
     'Registry',
+    'drives_path',
     'find_meshes',
     'gait_beside',
     'gait_path',
+    'missing_meshes',
     'place_meshes',
     'policy_path',
     'robot_path',
+    'route_path',
     'share_directory',
     'in_words',
     'JointLock',
@@ -196,7 +221,9 @@ __all__ = [
     'RobotFile',
     'with_section',
     'World',
+    'check_name',
     'urdf_path',
+    'hip_joints',
     'Scale',
     'scale_of',
     'BaseState',
@@ -238,13 +265,16 @@ __all__ = [
     'require_equal_legs',
     'fill',
     'format_number',
+    'Heating',
     'heating',
+    'HOTTEST',
     'check_urdf',
     'differences',
     'link_names',
     'load_urdf',
     'moving_joints',
     'parse',
+    'parse_xml',
     'require_room',
     'scale_masses',
     'UrdfJoint',

@@ -4,6 +4,9 @@
 from walking_control.runs.disturbance_response import observe_energies as observe_energies
 from walking_control.runs.indicators import Walk as Walk
 from walking_control.runs.kinematics import base_lean as base_lean
+from walking_control.runs.kinematics import Bone as Bone
+from walking_control.runs.kinematics import estimation_measures as estimation_measures
+from walking_control.runs.kinematics import EstimationMeasures as EstimationMeasures
 from walking_control.runs.kinematics import foot_positions as foot_positions
 from walking_control.runs.kinematics import leg_of_each_joint as leg_of_each_joint
 from walking_control.runs.kinematics import place_soles as place_soles
@@ -11,12 +14,26 @@ from walking_control.runs.kinematics import Skeleton as Skeleton
 from walking_control.runs.kinematics import sole_corners as sole_corners
 from walking_control.runs.kinematics import tilt as tilt
 from walking_control.runs.metrics import DEPTHS as DEPTHS
+from walking_control.runs.metrics import foot_depths as foot_depths
+from walking_control.runs.metrics import steady_state as steady_state
 from walking_control.runs.metrics import step_table as step_table
 from walking_control.runs.metrics import summarize as summarize
+from walking_control.runs.posture import friction_ratios as friction_ratios
+from walking_control.runs.posture import is_held as is_held
+from walking_control.runs.posture import joint_motion as joint_motion
+from walking_control.runs.posture import keeps_posture as keeps_posture
+from walking_control.runs.posture import load_extremes as load_extremes
+from walking_control.runs.posture import posture_measures as posture_measures
+from walking_control.runs.posture import PostureMeasures as PostureMeasures
+from walking_control.runs.posture import support_intervals as support_intervals
 from walking_control.runs.quantities import ending as ending
 from walking_control.runs.quantities import failure as failure
+from walking_control.runs.quantities import floor_tilt as floor_tilt
 from walking_control.runs.quantities import largest as largest
 from walking_control.runs.quantities import LOADED as LOADED
+from walking_control.runs.quantities import motors as motors
+from walking_control.runs.quantities import squared_effort_per_step as squared_effort_per_step
+from walking_control.runs.quantities import steady_rows as steady_rows
 from walking_control.runs.quantities import touchdowns as touchdowns
 from walking_control.runs.result import plain as plain
 from walking_control.runs.result import Result as Result
@@ -25,18 +42,30 @@ from walking_control.runs.route import Route as Route
 from walking_control.runs.route import Segment as Segment
 from walking_control.runs.run import Recorder as Recorder
 from walking_control.runs.run import Run as Run
+from walking_control.runs.space import judge_route as judge_route
 from walking_control.runs.space import mean_velocity as mean_velocity
+from walking_control.runs.space import name_natural_part as name_natural_part
 from walking_control.runs.space import pushes as pushes
+from walking_control.runs.space import share_on_gait as share_on_gait
+from walking_control.runs.space import Steady as Steady
 from walking_control.runs.space import steady_in_space as steady_in_space
+from walking_control.runs.space import SteadyInSpace as SteadyInSpace
+from walking_control.runs.space import step_sizes as step_sizes
 from walking_control.runs.space import walks_in_space as walks_in_space
 from walking_control.runs.space import yaw as yaw
+from walking_control.runs.tables import effort_headers as effort_headers
 from walking_control.runs.tables import joint_unit as joint_unit
 from walking_control.runs.tables import read_columns as read_columns
+from walking_control.runs.tables import read_table as read_table
+from walking_control.runs.tables import write_run_table as write_run_table
 
 __all__ = [
     'observe_energies',
     'Walk',
     'base_lean',
+    'Bone',
+    'estimation_measures',
+    'EstimationMeasures',
     'foot_positions',
     'leg_of_each_joint',
     'place_soles',
@@ -44,12 +73,26 @@ __all__ = [
     'sole_corners',
     'tilt',
     'DEPTHS',
+    'foot_depths',
+    'steady_state',
     'step_table',
     'summarize',
+    'friction_ratios',
+    'is_held',
+    'joint_motion',
+    'keeps_posture',
+    'load_extremes',
+    'posture_measures',
+    'PostureMeasures',
+    'support_intervals',
     'ending',
     'failure',
+    'floor_tilt',
     'largest',
     'LOADED',
+    'motors',
+    'squared_effort_per_step',
+    'steady_rows',
     'touchdowns',
     'plain',
     'Result',
@@ -58,11 +101,20 @@ __all__ = [
     'Segment',
     'Recorder',
     'Run',
+    'judge_route',
     'mean_velocity',
+    'name_natural_part',
     'pushes',
+    'share_on_gait',
+    'Steady',
     'steady_in_space',
+    'SteadyInSpace',
+    'step_sizes',
     'walks_in_space',
     'yaw',
+    'effort_headers',
     'joint_unit',
     'read_columns',
+    'read_table',
+    'write_run_table',
 ]

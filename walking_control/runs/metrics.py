@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 
 from walking_control.models import Dynamics
-from walking_control.runs import quantities, Result, Run
-from walking_control.runs.kinematics import estimation_measures, EstimationMeasures, foot_positions
-from walking_control.runs.posture import (
+from walking_control.runs import (
+    estimation_measures,
+    EstimationMeasures,
+    foot_positions,
     keeps_posture,
     load_extremes,
     posture_measures,
     PostureMeasures,
-)
-from walking_control.runs.space import (
+    quantities,
+    Result,
+    Run,
     share_on_gait,
     Steady,
     steady_in_space,

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from walking_control.exceptions import ParameterError, require
-from walking_control.models import finite, mapping, parameter, Parameters, read_yaml
-from walking_control.models.resources import route_path
+from walking_control.models import finite, mapping, parameter, Parameters, read_yaml, route_path
 
 PUSH_TIME = 0.1  # s a push lasts
 

@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, refusing, require
-from walking_control.runs.quantities import motors
+from walking_control.runs import motors
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot

@@ -7,7 +7,7 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'disturbance': 'Disturbance How plan_disturbances Touchdowns',
+        'disturbance': 'Disturbance How parse_disturbance plan_disturbances rough_floor Touchdowns',
         'engine': 'Engine Feature Forces Truth',
         'guide': 'Guide planned_pushes',
         'injection': 'Injection SENSOR_FAULTS',
@@ -17,7 +17,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'registry': 'choose_parts make_fast_plant make_plant',
         'rigid.compiled': 'make_walker Walker',
         'rigid.engine': 'FloorChange',
-        'sensors': 'has_errors SensorParameters',
+        'sensors': 'has_errors read_preset SensorParameters',
         'simulate': 'run_plant',
         'stepped': 'SteppedEngine',
         'terrain': 'Change profile_of',

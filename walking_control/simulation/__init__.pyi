@@ -3,7 +3,9 @@
 
 from walking_control.simulation.disturbance import Disturbance as Disturbance
 from walking_control.simulation.disturbance import How as How
+from walking_control.simulation.disturbance import parse_disturbance as parse_disturbance
 from walking_control.simulation.disturbance import plan_disturbances as plan_disturbances
+from walking_control.simulation.disturbance import rough_floor as rough_floor
 from walking_control.simulation.disturbance import Touchdowns as Touchdowns
 from walking_control.simulation.engine import Engine as Engine
 from walking_control.simulation.engine import Feature as Feature
@@ -25,6 +27,7 @@ from walking_control.simulation.rigid.compiled import make_walker as make_walker
 from walking_control.simulation.rigid.compiled import Walker as Walker
 from walking_control.simulation.rigid.engine import FloorChange as FloorChange
 from walking_control.simulation.sensors import has_errors as has_errors
+from walking_control.simulation.sensors import read_preset as read_preset
 from walking_control.simulation.sensors import SensorParameters as SensorParameters
 from walking_control.simulation.simulate import run_plant as run_plant
 from walking_control.simulation.stepped import SteppedEngine as SteppedEngine
@@ -34,7 +37,9 @@ from walking_control.simulation.terrain import profile_of as profile_of
 __all__ = [
     'Disturbance',
     'How',
+    'parse_disturbance',
     'plan_disturbances',
+    'rough_floor',
     'Touchdowns',
     'Engine',
     'Feature',
@@ -56,6 +61,7 @@ __all__ = [
     'Walker',
     'FloorChange',
     'has_errors',
+    'read_preset',
     'SensorParameters',
     'run_plant',
     'SteppedEngine',

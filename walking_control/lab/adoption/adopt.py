@@ -45,9 +45,16 @@ from walking_control.lab.adoption.standing import (
     support_maps,
 )
 from walking_control.lab.adoption.suspicion import find_suspicions
-from walking_control.models import MOTORS, moving_joints, parse, root_link, SENSORS, UrdfJoint
-from walking_control.models.robot_section import check_name
-from walking_control.models.scale import hip_joints
+from walking_control.models import (
+    check_name,
+    hip_joints,
+    MOTORS,
+    moving_joints,
+    parse,
+    root_link,
+    SENSORS,
+    UrdfJoint,
+)
 
 AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there
 LOWEST = 0.2  # of the leg: hips that are lower do not stand

@@ -17,18 +17,19 @@ from walking_control.lab.adoption.repair import repair
 from walking_control.lab.adoption.sdf import urdf_of_sdf
 from walking_control.models import (
     add_joint,
+    check_urdf,
     find_meshes,
     load_urdf,
     mimic_joints,
     moving_joints,
     origin_of,
     parse,
+    parse_xml,
     place_meshes,
     placement_of,
     require_room,
     root_link,
 )
-from walking_control.models.urdf import check_urdf, parse_xml
 
 BASE = 'hips'  # link that an adopted robot gets where its own base lies elsewhere or turned
 _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')

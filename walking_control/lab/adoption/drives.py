@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from walking_control.exceptions import refusing, require
-from walking_control.models import GearedMotor, JointFriction
-from walking_control.models.resources import drives_path
+from walking_control.models import drives_path, GearedMotor, JointFriction
 
 
 class Drive(NamedTuple):

@@ -27,8 +27,7 @@ from walking_control.loading import load_robot
 from walking_control.models import Dynamics, in_words, RobotFile
 from walking_control.runs import DEPTHS, ending, failure, Run, steady_in_space, yaw
 from walking_control.runs.disturbance_response import measure_response, MEASURES, observe_energies
-from walking_control.simulation import make_plant
-from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
+from walking_control.simulation import make_plant, parse_disturbance, plan_disturbances
 from walking_control.simulation.simulate import run_plant, simulate
 
 DISTURBANCE = 'step_down=0.05@6'  # as in [DS09] 5.2.3

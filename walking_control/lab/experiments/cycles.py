@@ -23,8 +23,7 @@ from walking_control.lab.experiments.impact import (
     lock_angles,
     reported_coordinates,
 )
-from walking_control.models import Base, Choice, require_equal_legs, RobotFile, Start, World
-from walking_control.models.pendulum import stand
+from walking_control.models import Base, Choice, require_equal_legs, RobotFile, stand, Start, World
 from walking_control.runs import Run
 from walking_control.search.return_map import Cycle, find_cycles, Stride
 from walking_control.simulation import make_plant, make_walker, run_plant, Walker

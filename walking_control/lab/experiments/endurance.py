@@ -10,11 +10,8 @@ import numpy as np
 from scipy.optimize import brentq, least_squares
 
 from walking_control.exceptions import require
-from walking_control.models import friction_table, MotorThermal, Robot
-from walking_control.models.thermal import Heating, HOTTEST
-from walking_control.runs import Run
-from walking_control.runs.quantities import steady_rows
-from walking_control.runs.tables import effort_headers, joint_unit, read_table
+from walking_control.models import friction_table, Heating, HOTTEST, MotorThermal, Robot
+from walking_control.runs import effort_headers, joint_unit, read_table, Run, steady_rows
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more
 _POINTS = 200  # of a curve

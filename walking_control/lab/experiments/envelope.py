@@ -31,7 +31,7 @@ from walking_control.lab.experiments.margins import (
     size_grid,
 )
 from walking_control.models import Choice, Dynamics, RobotFile, World
-from walking_control.runs.quantities import motors
+from walking_control.runs import motors
 from walking_control.simulation import (
     choose_parts,
     Disturbance,

@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 from walking_control.exceptions import require
 from walking_control.models import (
     Dynamics,
+    impact_of_second_foot,
     JointLock,
+    loss_matrix,
     project_velocity,
     Robot,
     RobotFile,
     SupportDynamics,
     World,
 )
-from walking_control.models.contact import impact_of_second_foot, loss_matrix
 from walking_control.runs import Result
 
 

@@ -29,9 +29,17 @@ from walking_control.models import (
 )
 from walking_control.runs import Run
 from walking_control.safety import SafetyParameters
-from walking_control.simulation import choose_parts, make_fast_plant, Plant, run_plant
-from walking_control.simulation.disturbance import plan_disturbances, rough_floor
-from walking_control.simulation.sensors import has_errors, read_preset, SensorParameters
+from walking_control.simulation import (
+    choose_parts,
+    has_errors,
+    make_fast_plant,
+    plan_disturbances,
+    Plant,
+    read_preset,
+    rough_floor,
+    run_plant,
+    SensorParameters,
+)
 
 STALLED = 3.0  # longest step of a walk, of its own mean step and of the first one
 PRESET = 'lab'  # what is scaled where the robot has no noise of its own

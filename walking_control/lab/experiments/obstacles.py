@@ -9,8 +9,16 @@ import numpy as np
 from walking_control.controllers import Body, Stepping, SteppingParameters
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput, require
-from walking_control.models import Dynamics, in_words, require_room, Robot, RobotFile, ROOT, World
-from walking_control.models.resources import missing_meshes
+from walking_control.models import (
+    Dynamics,
+    in_words,
+    missing_meshes,
+    require_room,
+    Robot,
+    RobotFile,
+    ROOT,
+    World,
+)
 from walking_control.models.symmetry import leg_difference, NEARLY
 from walking_control.runs import sole_corners
 

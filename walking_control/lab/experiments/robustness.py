@@ -25,8 +25,7 @@ from walking_control.lab.experiments.margins import (
     try_sizes,
 )
 from walking_control.models import Base, Choice, Dynamics, RobotFile, scale_masses, World
-from walking_control.runs import Run
-from walking_control.runs.metrics import foot_depths
+from walking_control.runs import foot_depths, Run
 from walking_control.simulation import (
     choose_parts,
     Disturbance,

@@ -11,8 +11,7 @@ from walking_control.lab.reports.pages import write_page
 from walking_control.lab.reports.plots.style import import_matplotlib, save_all
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
-from walking_control.runs import failure, Run
-from walking_control.runs.tables import write_run_table
+from walking_control.runs import failure, Run, write_run_table
 from walking_control.safety import FALL
 
 

@@ -13,9 +13,17 @@ import numpy as np
 from walking_control.exceptions import import_optional
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
 from walking_control.models import Dynamics, in_words
-from walking_control.runs import ending, failure, LOADED, Run
-from walking_control.runs.kinematics import Bone, place_soles, Skeleton, sole_corners
-from walking_control.runs.posture import support_intervals
+from walking_control.runs import (
+    Bone,
+    ending,
+    failure,
+    LOADED,
+    place_soles,
+    Run,
+    Skeleton,
+    sole_corners,
+    support_intervals,
+)
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
 _OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn

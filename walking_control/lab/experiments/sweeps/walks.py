@@ -22,9 +22,14 @@ from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, RobotFile, with_section, World
-from walking_control.runs import plain, Run, steady_in_space
-from walking_control.runs.metrics import steady_state
-from walking_control.runs.quantities import largest, squared_effort_per_step
+from walking_control.runs import (
+    largest,
+    plain,
+    Run,
+    squared_effort_per_step,
+    steady_in_space,
+    steady_state,
+)
 from walking_control.simulation import (
     has_errors,
     make_fast_plant,

@@ -9,8 +9,15 @@ from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import step_marks
 from walking_control.models import Dynamics
-from walking_control.runs import place_soles, Run, sole_corners, touchdowns
-from walking_control.runs.space import mean_velocity, pushes, step_sizes
+from walking_control.runs import (
+    mean_velocity,
+    place_soles,
+    pushes,
+    Run,
+    sole_corners,
+    step_sizes,
+    touchdowns,
+)
 
 PUSH_LENGTH = 0.6  # m drawn for a push of 1 N s/kg
 ROUTE = 0.6  # m around a walk with segments, for their names

@@ -12,8 +12,15 @@ from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, over_time
 from walking_control.lab.reports.scene import Pose, Scene, telling_rows
 from walking_control.models import Dynamics, in_words, Robot
-from walking_control.runs import base_lean, leg_of_each_joint, LOADED, Run
-from walking_control.runs.posture import friction_ratios, is_held, joint_motion
+from walking_control.runs import (
+    base_lean,
+    friction_ratios,
+    is_held,
+    joint_motion,
+    leg_of_each_joint,
+    LOADED,
+    Run,
+)
 
 _DASHES = ('-', '--', ':')  # beyond seven joints in a panel
 _FORCE_FRAME = 2.5  # weights; landing peaks leave the frame

@@ -10,8 +10,7 @@ import numpy as np
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.models import Dynamics, in_words, Robot
-from walking_control.runs import kinematics, Run, step_table
-from walking_control.runs.quantities import floor_tilt, motors, touchdowns
+from walking_control.runs import floor_tilt, kinematics, motors, Run, step_table, touchdowns
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
 ESTIMATE_CAPTION = (

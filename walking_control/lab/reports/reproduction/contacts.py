@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from walking_control.loading import load_robot
-from walking_control.models import Dynamics
-from walking_control.models.contact import (
+from walking_control.models import (
     constraint_forces,
     contact_acceleration,
     deform,
+    Dynamics,
     impact_of_second_foot,
     SpringModel,
     undeformed,
