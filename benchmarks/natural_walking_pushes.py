@@ -108,21 +108,17 @@ def main():
         ]
     first, every = map(int, given.part.split('/'))
     cells = cells[first::every]
-    failed, waiting, times, stayed = [], iter(cells), [], 0
+    failed, times, stayed = [], [], 0
+    tasks = ((cell, partial(trial.attempt, Trial(cell, given.size, True))) for cell in cells)
     with Branches(given.processes) as branches:
-        while True:
-            while branches.has_room and (cell := next(waiting, None)) is not None:
-                branches.begin(cell, partial(trial.attempt, Trial(cell, given.size, True)))
-            if branches.are_idle:
-                break
-            for cell, (reason, took, left) in branches.collect():
-                stayed += not left
-                name = f'{cell.summary()["direction_deg"]:.0f}/{cell.phase:g}'
-                if reason is None:
-                    times.append((took, name))
-                else:
-                    failed.append(name)
-                    print(f'{name}: {reason}', flush=True)
+        for cell, (reason, took, left) in branches.work(tasks):
+            stayed += not left
+            name = f'{cell.summary()["direction_deg"]:.0f}/{cell.phase:g}'
+            if reason is None:
+                times.append((took, name))
+            else:
+                failed.append(name)
+                print(f'{name}: {reason}', flush=True)
     print(
         f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
         f'{len(cells) - len(failed)} of {len(cells)}, {stayed} without leaving the '

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """First failing sizes by direction and phase, from trials in processes of their own."""
 
+from functools import partial
 import json
 import os
 
@@ -61,13 +62,7 @@ def test_branches_begin_where_the_parent_is():
         return state[0], os.getpid()
 
     with Branches(2) as branches:
-        found = {}
-        for by in (10, 20, 30):
-            while not branches.has_room:
-                found.update(branches.collect())
-            branches.begin(by, lambda by=by: change(by))
-        while not branches.are_idle:
-            found.update(branches.collect())
+        found = dict(branches.work((by, partial(change, by)) for by in (10, 20, 30)))
     assert {by: result[0] for by, result in found.items()} == {10: 11, 20: 21, 30: 31}
     assert state == [1] and len({pid for _, pid in found.values()} | {os.getpid()}) == 4
 
@@ -80,8 +75,7 @@ def test_branches_begin_where_the_parent_is():
         (refuse, InvalidInput),
     ):
         with Branches(1) as branches, pytest.raises(error):
-            branches.begin('bad', task)
-            list(branches.collect())
+            list(branches.work([('bad', task)]))
 
 
 @pytest.fixture(scope='module')
@@ -166,14 +160,14 @@ def test_bad_options_are_refused(capsys, arguments, words):
 @pytest.mark.long
 def test_an_interrupted_envelope_keeps_its_trials(capsys, monkeypatch, tmp_path):
     """An hour of work would be lost with one key, or pass for a whole table."""
-    collect, count = Branches.collect, iter(range(10))
+    collect, count = Branches._collect, iter(range(10))
 
     def stop(self):
         if next(count) == 2:
             raise KeyboardInterrupt
         yield from collect(self)
 
-    monkeypatch.setattr(Branches, 'collect', stop)
+    monkeypatch.setattr(Branches, '_collect', stop)
     status = main(
         [
             'robustness',

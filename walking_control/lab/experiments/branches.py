@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 import contextlib
 import multiprocessing as mp
 from multiprocessing.connection import Connection, wait
@@ -45,25 +45,31 @@ class Branches(Generic[Label]):
             connection.close()
         self._running.clear()
 
-    @property
-    def has_room(self) -> bool:
-        """Whether another one may begin."""
-        return len(self._running) < self._processes
+    def work(
+        self, tasks: Iterable[tuple[Label, Callable[[], Any]] | None]
+    ) -> Iterator[tuple[Label, Any]]:
+        """Do tasks in children, begun as there is room; yield label and result of each that ends.
 
-    @property
-    def are_idle(self) -> bool:
-        """Whether none is at work."""
-        return not self._running
+        Args:
+            tasks: Label and task of each; None where none can begin before another one has ended.
+        """
+        waiting = iter(tasks)
+        while True:
+            while len(self._running) < self._processes and (task := next(waiting, None)):
+                self._begin(*task)
+            if not self._running:
+                return
+            yield from self._collect()
 
-    def begin(self, label: Label, task: Callable[[], Any]) -> None:
-        """Do a task in a child; `collect` gives what it returns, with the label."""
+    def _begin(self, label: Label, task: Callable[[], Any]) -> None:
+        """Do a task in a child; `_collect` gives what it returns, with the label."""
         ours, theirs = self._context.Pipe(duplex=False)
         process = self._context.Process(target=_work, args=(theirs, task), daemon=True)
         process.start()
         theirs.close()
         self._running[ours] = label, process
 
-    def collect(self) -> Iterator[tuple[Label, Any]]:
+    def _collect(self) -> Iterator[tuple[Label, Any]]:
         """Wait until a task ends; yield label and result of each that did, or raise its error."""
         for connection in cast('list[Connection]', wait(list(self._running))):
             label, process = self._running.pop(connection)

@@ -263,14 +263,9 @@ class _Gaits:
                 )
             )
 
-        found: dict[float, dict[str, Any]] = {}
+        walks = [partial(walk, robot_file) for robot_file in self._files[variant.name]]
         with Branches[float](self._processes) as branches:
-            for speed, robot_file in zip(self._speeds, self._files[variant.name], strict=True):
-                while not branches.has_room:
-                    found.update(branches.collect())
-                branches.begin(speed, partial(walk, robot_file))
-            while not branches.are_idle:
-                found.update(branches.collect())
+            found = dict(branches.work(zip(self._speeds, walks, strict=True)))
         gaits = [{'commanded': speed, **found[speed]} for speed in self._speeds]
         failed = [gait for gait in gaits if not gait['survived']]
         reason = f'{failed[0]["reason"]} (at {failed[0]["commanded"]:g} m/s)' if failed else None

@@ -13,7 +13,7 @@ Pushes begin from one and the same state of one walk, which is copied with its p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 import math
@@ -340,14 +340,15 @@ def _make_trials(
 
     None is given when nothing can begin before something else has ended, or ever.
     """
-    while True:
-        while branches.has_room and (trial := give()) is not None:
-            branches.begin(trial, partial(attempt, trial))
-        if branches.are_idle:
-            return
-        for (cell, size, to_the_end), reason in branches.collect():
-            cell.note(size, to_the_end, reason)
-            then()
+
+    def tasks() -> Iterator[tuple[Trial, Callable[[], str | None]] | None]:
+        while True:
+            trial = give()
+            yield None if trial is None else (trial, partial(attempt, trial))
+
+    for (cell, size, to_the_end), reason in branches.work(tasks()):
+        cell.note(size, to_the_end, reason)
+        then()
 
 
 class _Trial:

@@ -6,7 +6,7 @@ stopped by each cause (see `branches`); it shall come to rest on both feet, and 
 it fell is judged by the plant's own state.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 import math
@@ -91,27 +91,23 @@ def try_stops(
     robot_file, categories = _prepare(robot_file, causes, category, controller)
     trials: list[dict[str, Any]] = []
 
-    def collect() -> None:
-        for _, trial in copies.collect():
-            trials.append(trial)
-            if progress is not None:
-                progress(len(trials) / (starts * len(causes)))
-
-    with Branches[str](processes or count_processors()) as copies:
+    def stops() -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Yield each stop when its walk has come to where a copy of it is stopped."""
         for number in range(min(SPEEDS, starts)):
             walk = _Trial(robot_file, controller, plant)
             for start in range(number, starts, SPEEDS):
                 phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
                 walk.walk_to(phase, (1 + number) / SPEEDS * speed)
                 walk.number = start
-                size = push[0] + (start * SIZED) % 1.0 * (push[1] - push[0])
-                walk.pushed, direction = size, 2.0 * math.pi * TURNED * start
+                walk.pushed = push[0] + (start * SIZED) % 1.0 * (push[1] - push[0])
                 for cause in causes:
-                    while not copies.has_room:
-                        collect()
-                    copies.begin(cause, partial(walk.stop, cause, direction))
-        while not copies.are_idle:
-            collect()
+                    yield cause, partial(walk.stop, cause, 2.0 * math.pi * TURNED * start)
+
+    with Branches[str](processes or count_processors()) as copies:
+        for _, trial in copies.work(stops()):
+            trials.append(trial)
+            if progress is not None:
+                progress(len(trials) / (starts * len(causes)))
     trials.sort(key=lambda trial: (causes.index(trial['cause']), trial.pop('number')))
     return {
         **describe_walks(robot_file, controller, plant),
