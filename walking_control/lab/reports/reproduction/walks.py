@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published results of walking: impacts, cycles, stability, control, gears."""
 
+from collections.abc import Callable
 from functools import cache
 import math
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from walking_control.design.transmission import backward_efficiency
 from walking_control.lab.experiments.cycles import Section
@@ -87,30 +89,22 @@ def simplest(name: str) -> float:
     return float(getattr(find_simplest_cycle(0.009), name))
 
 
-def _simplest_eigenvalue(slope: float) -> float:
-    return float(find_simplest_cycle(slope).eigenvalues[0].real)
-
-
-def _goswami_eigenvalue(degrees: float) -> float:
-    return float(
-        _cycle(
-            (0.3, -1.07, 0.72),
-            ('leg_mass', 5.0),
-            ('hip_mass', 10.0),
-            ('slope', math.radians(degrees)),
-        )
-        .eigenvalues[0]
-        .real
-    )
+# of a walker, its cycle on a slope, counted as the source does
+CYCLES: dict[str, Callable[[float], Any]] = {
+    'simplest': find_simplest_cycle,
+    'goswami': lambda degrees: _cycle(
+        (0.3, -1.07, 0.72), ('leg_mass', 5.0), ('hip_mass', 10.0), ('slope', math.radians(degrees))
+    ),
+}
 
 
 def doubling(walker: str, low: float, high: float) -> float:
-    """Return the slope on which an eigenvalue falls through -1, by bisection."""
-    eigenvalue = {'simplest': _simplest_eigenvalue, 'goswami': _goswami_eigenvalue}[walker]
-    for _ in range(18):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if eigenvalue(middle) > -1.0 else (low, middle)
-    return 0.5 * (low + high)
+    """Return the slope on which an eigenvalue falls through -1."""
+
+    def beyond(slope: float) -> float:
+        return float(CYCLES[walker](slope).eigenvalues[0].real) + 1.0
+
+    return float(brentq(beyond, low, high, xtol=1e-6))
 
 
 @cache
@@ -141,12 +135,8 @@ def trends() -> str:
 
 
 def gear_edge() -> float:
-    """Return the forward efficiency at which nothing comes back through 20:1, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if backward_efficiency(middle, 0.05) > 0.0 else (middle, high)
-    return low
+    """Return the forward efficiency at which nothing comes back through 20:1."""
+    return float(brentq(lambda share: backward_efficiency(share, 0.05) - 1e-9, 0.1, 1.0))
 
 
 def last_step_down(name: str) -> float:
