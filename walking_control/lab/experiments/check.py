@@ -65,17 +65,12 @@ class Check(Result):
     facts: dict[str, Any]
 
 
-class _Found:
-    """What a check has found so far: problems, assumptions and facts, as in `Check`."""
+class _Found(Findings):
+    """What a check has found so far: errors, assumptions and facts, as in `Check`."""
 
     def __init__(self) -> None:
-        self.problems, self.assumptions = list[dict[str, Any]](), list[str]()
-        self.facts = dict[str, Any]()
-
-    def refuse(self, *errors: InvalidInput) -> None:
-        """Add problems that are not among them yet."""
-        for problem in (error.as_dict() for error in errors):
-            self.problems += [problem] if problem not in self.problems else []
+        super().__init__()
+        self.assumptions, self.facts = list[str](), dict[str, Any]()
 
 
 def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
@@ -86,16 +81,15 @@ def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] =
         overrides: Pairs (name, value) as for `load_robot`.
     """
     found = _Found()
-    try:
-        if str(name_or_path).endswith(('.urdf', '.xacro')):
-            _check_bare_urdf(Path(name_or_path), found)
-        else:
-            robot_file = load_robot(name_or_path, overrides)
-            found.refuse(*obstacles.find_obstacles(robot_file))
-            _check_robot_file(robot_file, found)
-    except InvalidInput as error:
-        found.refuse(error, *error.others)
-    return Check(not found.problems, found.problems, found.assumptions, found.facts)
+    if str(name_or_path).endswith(('.urdf', '.xacro')):
+        found.attempt(_check_bare_urdf, Path(name_or_path), found)
+    elif (robot_file := found.attempt(load_robot, name_or_path, overrides)) is not None:
+        found.errors += obstacles.find_obstacles(robot_file)
+        found.attempt(_check_robot_file, robot_file, found)
+    problems: list[dict[str, Any]] = []
+    for problem in (error.as_dict() for error in found.errors):
+        problems += [problem] if problem not in problems else []
+    return Check(not problems, problems, found.assumptions, found.facts)
 
 
 def _check_posture(robot_file: RobotFile, found: _Found) -> None:
@@ -110,7 +104,7 @@ def _check_posture(robot_file: RobotFile, found: _Found) -> None:
     found.facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
     if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
         if robot_file.controller == PostureControl.name:
-            found.refuse(
+            found.errors.append(
                 InvalidInput(
                     'robot.feet',
                     value=list(robot.feet),
@@ -120,7 +114,7 @@ def _check_posture(robot_file: RobotFile, found: _Found) -> None:
             )
         found.facts['start'] = 'on points: only a law that steps keeps the robot up'
     elif not standing:
-        found.refuse(
+        found.errors.append(
             InvalidInput(
                 'start.posture',
                 limit='no sole lies flat on the floor with the base upright',
@@ -188,7 +182,7 @@ def _check_statics(
         found.facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
     elif robot_file.controller == PostureControl.name:
         remedy = _REMEDIES.get(solution.shortfalls[0].limit, _OTHERWISE)
-        found.refuse(
+        found.errors.append(
             InvalidInput(
                 'start.posture',
                 limit=f'cannot be held on {feet}: {solution.reason}',
@@ -219,17 +213,15 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
 def _check_bare_urdf(path: Path, found: _Found) -> None:
     urdf = load_urdf(path)
     found.facts['links'] = len(link_names(urdf))
-    found.refuse(
+    found.errors.append(
         InvalidInput(
             'robot file',
             limit='a URDF alone names no feet, coordinates or motors',
             remedy='write a robot file, see doc/robot_file.md',
         )
     )
-    findings = Findings()
-    findings.attempt(require_room, urdf)
-    findings.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
-    found.refuse(*findings.errors)
+    found.attempt(require_room, urdf)
+    found.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
 
 
 def _check_robot_file(robot_file: RobotFile, found: _Found) -> None:
@@ -249,7 +241,7 @@ def _check_robot_file(robot_file: RobotFile, found: _Found) -> None:
     else:
         _check_posture(robot_file, found)
         if robot_file.controller == Stepping.name and Stepping.name in found.facts['controllers']:
-            found.refuse(*obstacles.find_walk_obstacles(robot_file))
+            found.errors += obstacles.find_walk_obstacles(robot_file)
             assumptions += obstacles.remarks_on_steps(robot_file)
     assumptions += obstacles.remarks(robot_file)
     motors = robot.actuators.values()
@@ -280,23 +272,17 @@ def _check_controllers(robot_file: RobotFile, found: _Found) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
     verdicts, chosen = judge_controllers(robot_file), robot_file.controller
     found.facts['controllers'] = [name for name, error in verdicts.items() if error is None]
-    try:
-        CONTROLLERS.find(chosen)
-    except InvalidInput as unknown:
-        found.refuse(unknown)
+    found.attempt(CONTROLLERS.find, chosen)
     for name, error in verdicts.items():
         if error is not None and name == chosen:
-            found.refuse(error)
+            found.errors.append(error)
         elif error is not None:
             found.facts[f'not {name}'] = str(error)
 
 
 def _check_plants(robot_file: RobotFile, found: _Found) -> None:
     found.facts['plants'] = []
-    try:
-        PLANTS.find(robot_file.plant)
-    except InvalidInput as error:
-        found.refuse(error)
+    found.attempt(PLANTS.find, robot_file.plant)
     for name in PLANTS:
         try:
             make_plant(robot_file, name)
@@ -305,6 +291,6 @@ def _check_plants(robot_file: RobotFile, found: _Found) -> None:
             found.assumptions.append(f'not tried: {error}')
         except InvalidInput as error:
             if name == robot_file.plant:
-                found.refuse(error)
+                found.errors.append(error)
             else:
                 found.facts[f'not plant {name}'] = str(error)
