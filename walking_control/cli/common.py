@@ -29,7 +29,6 @@ from walking_control.simulation.sensors import noise_overrides, SensorParameters
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
-    from walking_control.lab.experiments.envelope import Grid
 
 ROBOT = 'name of a robot, or the path of a robot file'
 OR_URDF = ROBOT + ', or of a URDF'
@@ -274,7 +273,7 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     return requested_robot(options)
 
 
-def requested_grid(options: Enveloped) -> Grid:
+def requested_grid(options: Enveloped) -> experiments.envelope.Grid:
     """Return the `Grid` of the envelope that is asked for."""
     even_grid = experiments.envelope.even_grid
     usual = experiments.envelope.QUICK if options.quick else even_grid()

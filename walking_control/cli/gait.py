@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import math
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
@@ -21,9 +21,6 @@ from walking_control.models import RobotFile
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
 SPACE = ('width', 'step_time', 'slopes_deg')
 SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
-
-if TYPE_CHECKING:
-    from walking_control.lab.experiments.gait_search import GaitSearch
 
 
 class _Search(common.Seeded, common.OnFloor):
@@ -147,7 +144,7 @@ def _search_space(
     )
 
 
-def _all_the_same(found: GaitSearch) -> str:
+def _all_the_same(found: experiments.gait_search.GaitSearch) -> str:
     """Say of a gait that solves its equations, but that the plant left, who can follow it."""
     if not found.result.converged or found.summary['file'] is None:
         return ''

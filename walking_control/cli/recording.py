@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, RobotFile, with_section
 from walking_control.ros import recording
+from walking_control.runs import indicators
 from walking_control.runs.tables import (
     pick_columns,
     read_recording,
@@ -28,10 +29,6 @@ from walking_control.runs.tables import (
     run_columns,
     TABLE,
 )
-
-if TYPE_CHECKING:
-    from walking_control.ros.recording.bag import Bag
-    from walking_control.runs.indicators import Walk
 
 SAME = 1e-6  # relative, of masses
 
@@ -140,7 +137,7 @@ def plot(options: _Plot) -> Answer:
     return Answer(result, say_nothing, write=draw)
 
 
-def _robot(options: OfBag | _Measure, bag: Bag) -> RobotFile:
+def _robot(options: OfBag | _Measure, bag: recording.bag.Bag) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
     if options.robot is not None:
         return load_robot(options.robot, options.set)
@@ -166,8 +163,6 @@ class _Measure(Common):
 )
 def measure(options: _Measure) -> Answer:
     """Tell the indicators of the field for a walk, measured or simulated, by phase of the gait."""
-    from walking_control.runs import indicators
-
     walk, remarks = _walk(options)
     series = indicators.series_of(walk, indicators.observe(walk))
     lost = walk.time[series['beyond_foot'] > 0.0]
@@ -185,7 +180,7 @@ def _digits(value: Any) -> str:
     return np.array2string(np.array(value, float), precision=4)
 
 
-def _walk(options: _Measure) -> tuple[Walk, list[str]]:
+def _walk(options: _Measure) -> tuple[indicators.Walk, list[str]]:
     """Return the walk that is to be measured, and remarks on its log."""
     path = options.recording
     require(path.exists(), f'run {path}', limit='no such file or folder')

@@ -33,7 +33,6 @@ from walking_control.simulation.simulate import simulate
 from walking_control.statics import solvers
 
 if TYPE_CHECKING:
-    from walking_control.lab.experiments.statics import Posture
     from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 SIMULATED = 12.0  # s of a walk whose heat is taken
@@ -70,7 +69,9 @@ def statics(options: _Statics) -> Answer:
     )
     folder = options.out or Path()
 
-    def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
+    def draw(
+        posture: experiments.statics.Posture, distributor: StaticTorque, solution: StaticSolution
+    ) -> Path:
         with writing_to(folder):
             return plots.still.draw_statics(posture, distributor, solution, folder / 'statics.png')
 

@@ -21,11 +21,16 @@ LONGEST_RUN = 1e6  # s, as of the simulator node
 Words = str | Callable[[], str] | None
 
 
+def demand(holds: object, words: str) -> None:
+    """Refuse a text on the command line, in these words, unless something holds."""
+    if not holds:
+        raise argparse.ArgumentTypeError(words)
+
+
 def named(text: str, value: str = 'value') -> tuple[str, str]:
     """Return name and value of NAME=VALUE, still as text."""
     name, separator, given = text.partition('=')
-    if not (name and separator):
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name={value}')
+    demand(name and separator, f'{text!r} is not of the form name={value}')
     return name, given
 
 
@@ -49,8 +54,7 @@ def ratios(text: str) -> list[float]:
     for part in text.split(','):
         above, slash, below = part.partition('/')
         bottom = finite(below) if slash else 1.0
-        if bottom == 0.0:
-            raise argparse.ArgumentTypeError(f'{part!r} divides by zero')
+        demand(bottom != 0.0, f'{part!r} divides by zero')
         found.append(finite(above) / bottom)
     return found
 
@@ -60,8 +64,10 @@ def number_range(text: str) -> list[float]:
     if ',' in text:
         return numbers(text)
     parts = text.split(':')
-    if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N or A,B,...')
+    demand(
+        len(parts) == 3 and parts[2].isdigit() and int(parts[2]) >= 1,
+        f'{text!r} is not of the form LO:HI:N or A,B,...',
+    )
     low, high, count = finite(parts[0]), finite(parts[1]), int(parts[2])
     return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
 
@@ -70,13 +76,13 @@ def axis(text: str) -> Axis:
     """Return the axis of NAME=LO:HI:N, or of NAME=LO:HI where points are drawn at random."""
     name, _, ends = text.partition('=')
     parts = ends.split(':')
-    if (
-        not name
-        or len(parts) not in (2, 3)
-        or not (len(parts) == 2 or parts[2].isdigit())
-        or parts[2:] == ['0']
-    ):
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=LO:HI:N, N from 1')
+    demand(
+        name
+        and len(parts) in (2, 3)
+        and (len(parts) == 2 or parts[2].isdigit())
+        and parts[2:] != ['0'],
+        f'{text!r} is not of the form name=LO:HI:N, N from 1',
+    )
     return Axis(name, finite(parts[0]), finite(parts[1]), int(parts[2]) if parts[2:] else 1)
 
 
@@ -102,8 +108,7 @@ def finite(text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a finite number')
+    demand(math.isfinite(value), f'{text!r} is not a finite number')
     return value
 
 
@@ -114,8 +119,7 @@ def checked(
 
     def reader(text: str) -> float:
         value = read(text)
-        if not fits(value):
-            raise argparse.ArgumentTypeError(f'{text} {otherwise}')
+        demand(fits(value), f'{text} {otherwise}')
         return value
 
     return reader
@@ -125,8 +129,7 @@ def whole(least: int, most: float, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers between two ends."""
 
     def reader(text: str) -> int:
-        if not text.isdigit() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f'{text!r} is not a {what}')
+        demand(text.isdigit() and least <= int(text) <= most, f'{text!r} is not a {what}')
         return int(text)
 
     return reader

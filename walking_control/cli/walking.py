@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli import common, output
 from walking_control.cli.output import Answer
@@ -24,11 +24,7 @@ from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
 from walking_control.models.resources import route_names
-from walking_control.runs import read_route
-
-if TYPE_CHECKING:
-    from walking_control.lab.experiments.margins import FirstFailure
-    from walking_control.runs.route import Route
+from walking_control.runs import read_route, Route
 
 NODE = 'node.'  # --set of a demo: parameters of its nodes
 # of measures of stability: those in one line, and those too long for any
@@ -344,7 +340,7 @@ def _in_digits(values: list[Any]) -> str:
     )
 
 
-def _first_failure(options: _Robustness) -> FirstFailure:
+def _first_failure(options: _Robustness) -> experiments.margins.FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
     sizes = options.max, options.resolution
     robot_file = common.walking_robot(options, options.speed)
