@@ -247,8 +247,8 @@ def _cost(cost: float | None) -> str:
 def _step_beside(site: Site, speed: float) -> float | None:
     """Return the positive work per weight and distance of stepping at a speed, if it walks."""
     law = Stepping.name
-    given: list[tuple[str, Any]] = [('controller', law), (f'{law}.speed', speed)]
-    given.append((f'{law}.speed_limit', max(speed, site.load().values(Stepping.parameters).speed)))
+    limit = max(speed, site.load().values(Stepping.parameters).speed)
+    given = [('controller', law), (f'{law}.speed', speed), (f'{law}.speed_limit', limit)]
     outcome = judge_walk(simulate(load_robot(site.current, given), duration=BESIDE), BESIDE)
     return outcome.figures.get(WORK) if outcome.ok else None
 

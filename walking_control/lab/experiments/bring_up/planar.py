@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a planar walker: stand on both feet, find a gait, follow it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from walking_control.lab.experiments.margins import find_margin
 from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
-from walking_control.models import Dynamics, RobotFile, World
+from walking_control.models import Dynamics, World
 
 FROUDE = (0.22, 0.3, 0.15)  # speeds over sqrt(g L) at which gaits are sought, the first that works
 DEGREES = (6, 8)  # of their polynomials
@@ -194,43 +195,25 @@ def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
 def resimulation(site: Site) -> Outcome:
     """Drive the plant by the gait's torques as functions of time, for one step."""
     robot_file = site.load()
-    found = resimulate(robot_file, load_gait(gait_of(robot_file), robot_file))
-    figures = {'error_q': found.error_q, 'error_v': found.error_v}
-    if found.follows:
-        return Outcome(
-            True,
-            f'off by {found.error_q:.1e} rad after a step',
-            found.error_q,
-            f'rad, {FOLLOWS:g} at most',
-            figures=figures,
-        )
+    path = Path(robot_file.values(CurveTracking.parameters).gait)
+    found = resimulate(robot_file, load_gait(path, robot_file))
     return Outcome(
-        False,
-        str(found.reason),
+        found.follows,
+        f'off by {found.error_q:.1e} rad after a step' if found.follows else str(found.reason),
         found.error_q,
         f'rad, {FOLLOWS:g} at most',
-        'feedback may follow it all the same: see the walk',
-        figures,
+        None if found.follows else 'feedback may follow it all the same: see the walk',
+        {'error_q': found.error_q, 'error_v': found.error_v},
     )
-
-
-def gait_of(robot_file: RobotFile) -> Path:
-    """Return the path of the gait file that the law follows."""
-    return Path(robot_file.values(CurveTracking.parameters).gait)
 
 
 def gains(site: Site) -> Outcome:
     """Walk with the scaled defaults, and tune them unless no point is to be tried."""
     robot_file = site.load()
     first = walk(site, robot_file, 'rigid', min(5.0, site.duration))
+    kept = replace(first, what=f'the scaled defaults walk: {first.what}') if first.ok else first
     if site.evaluations < 1:
-        return (
-            first
-            if not first.ok
-            else Outcome(
-                True, f'the scaled defaults walk: {first.what}', first.value, figures=first.figures
-            )
-        )
+        return kept
     values = vars(robot_file.values(CurveTracking.parameters))
     names = [name for name in GAINS if isinstance(values.get(name), float) and values[name] > 0.0]
     section = CurveTracking.parameters.rows
@@ -262,18 +245,9 @@ def gains(site: Site) -> Outcome:
         )
     except WalkingControlError as error:
         if first.ok:
-            return Outcome(
-                True,
-                f'the scaled defaults walk: {first.what}; tuning: {error}',
-                first.value,
-                figures=first.figures,
-            )
-        return Outcome(
-            False,
-            first.what,
-            first.value,
-            first.limit,
-            'the gait at another --speed, or more --evaluations',
+            return replace(kept, what=f'{kept.what}; tuning: {error}')
+        return replace(
+            first, remedy='the gait at another --speed, or more --evaluations', figures={}
         )
     return site.keep_tuned(found)
 

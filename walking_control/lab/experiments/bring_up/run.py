@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput, refusing, WalkingControlError
+from walking_control.exceptions import refusing, require, WalkingControlError
 from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
 from walking_control.lab.experiments.bring_up.spatial import GAIT_STEPS, SPATIAL_STEPS
 from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
@@ -122,16 +122,15 @@ def bring_up(site: Site) -> list[StepResult]:
 
 def _route(site: Site) -> tuple[Step, ...]:
     base = site.load().robot.base
-    if base is Base.PLANAR:
-        return PLANAR_STEPS
-    if base is Base.FREE:
-        return GAIT_STEPS if site.gaits else SPATIAL_STEPS
-    raise InvalidInput(
+    routes = {Base.PLANAR: PLANAR_STEPS, Base.FREE: GAIT_STEPS if site.gaits else SPATIAL_STEPS}
+    require(
+        base in routes,
         'robot.base',
         value=base.value,
         limit='is brought up by no steps yet',
         remedy='planar or free',
     )
+    return routes[base]
 
 
 def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:

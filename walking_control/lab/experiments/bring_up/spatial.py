@@ -71,23 +71,21 @@ def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, l
     fix_joints(description, held, {})
     (folder / f'{name}.urdf').write_text(description.urdf, encoding='utf-8')
     tree: dict[str, Any] = {**read_parameters(path)}
-    section = {key: value for key, value in tree['robot'].items() if key != 'xacro_args'}
-    section.update(
-        name=name,
-        urdf=f'{name}.urdf',
-        joints=[joint for joint in robot.joints if joint not in held],
-    )
-    for key in ('actuators', 'springs', 'friction'):
-        if key in section:
-            section[key] = {
-                joint: value for joint, value in section[key].items() if joint not in held
-            }
-    tree['robot'] = section
-    tree['start'] = {
-        'posture': {
-            joint: value for joint, value in tree['start']['posture'].items() if joint not in held
-        }
+
+    def of_legs(by_joint: dict[str, Any]) -> dict[str, Any]:
+        return {joint: value for joint, value in by_joint.items() if joint not in held}
+
+    tree['robot'] = {
+        **{
+            key: of_legs(value) if key in ('actuators', 'springs', 'friction') else value
+            for key, value in tree['robot'].items()
+            if key != 'xacro_args'
+        },
+        'name': name,
+        'urdf': f'{name}.urdf',
+        'joints': [joint for joint in robot.joints if joint not in held],
     }
+    tree['start'] = {'posture': of_legs(tree['start']['posture'])}
     written = folder / f'{name}.yaml'
     written.write_text(
         yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False), encoding='utf-8'
@@ -343,18 +341,13 @@ def _quick_steps(
     return 'no more was tried', kept
 
 
-def card(site: Site) -> Outcome:
-    """Walk by stepping with turning, sideways, and with delay, a push and a lab's noise."""
-    return try_margins(site, site.load(), Stepping)
-
-
 SPATIAL_STEPS = (
     Step('legs', ('check',), legs),
     Step('stand', ('legs',), stand),
     Step('stepping', ('legs', 'stand'), stepping),
     Step('gains', ('stepping',), gains),
     Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
-    Step('margins', ('walk (MuJoCo)',), card),
+    Step('margins', ('walk (MuJoCo)',), lambda site: try_margins(site, site.load(), Stepping)),
     Step('natural gait', ('walk (MuJoCo)',), natural_gait),
     Step('gait margins', ('natural gait',), gait_margins),
     Step('speed', ('walk (MuJoCo)', 'natural gait'), fastest),
