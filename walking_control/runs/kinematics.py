@@ -240,19 +240,8 @@ def estimate_error(run: Run) -> EstimateError | None:
     estimate, truth = recorded_base(run), run.base
     origin = foot_positions(Dynamics(run.robot), run.q[:1])[0, run.support[0]]
     error = np.einsum('tij,tkj->tik', estimate.rotation, truth.rotation)
-    sine = 0.5 * np.stack(
-        [
-            error[:, 2, 1] - error[:, 1, 2],
-            error[:, 0, 2] - error[:, 2, 0],
-            error[:, 1, 0] - error[:, 0, 1],
-        ],
-        axis=1,
-    )
-    size = np.linalg.norm(sine, axis=1)
-    angle = np.arctan2(size, 0.5 * (np.einsum('tii->t', error) - 1.0))
-    turn = sine * np.divide(angle, size, out=np.ones_like(size), where=size > 1e-12)[:, None]
     return EstimateError(
-        turn,
+        np.array([pin.log3(turn) for turn in error]),
         estimate.linear - truth.linear,
         estimate.position - (truth.position - origin),
         run.columns.get('covariance'),

@@ -86,9 +86,7 @@ class Run:
 
     def summary(self) -> 'Summary':
         """Return what the run was worth, see `summarize`."""
-        from walking_control.runs.metrics import summarize
-
-        return summarize(self)
+        return walking_control.summarize(self)
 
     def report(self, directory: Path | str) -> list[str]:
         """Write page, figures, animation and table into a directory, see `write_report`."""

@@ -107,11 +107,8 @@ class PointSection:
         first = np.concatenate((self._start.q[:LEG], self._start.v[:LEG]))
         alone = [cycle for cycle in cycles if not is_family(cycle)]
         family = [cycle for cycle in cycles if is_family(cycle)]
-        if family:
-            alone.append(
-                min(family, key=lambda cycle: float(np.abs(cycle.x[: 2 * LEG] - first).max()))
-            )
-        return alone
+        family.sort(key=lambda cycle: float(np.abs(cycle.x[: 2 * LEG] - first).max()))
+        return alone + family[:1]
 
 
 def is_family(cycle: Cycle) -> bool:

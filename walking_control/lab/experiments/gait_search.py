@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
+from walking_control.exceptions import NotAchieved, require, writing_to
 from walking_control.gaits.gait import Gait, on_slope
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
@@ -421,13 +421,13 @@ def find_gaits(
     """
     world = robot_file.values(World)
     speeds, slopes = sorted(speeds), sorted([world.slope] if slopes is None else slopes)
-    if optimise and len(speeds) * len(slopes) > 1:
-        raise InvalidInput(
-            '--optimise',
-            value=','.join(optimise),
-            limit='gives each speed and slope mechanics of its own, and a family is of one robot',
-            remedy='give one --speed, then search the family with what was found',
-        )
+    require(
+        not optimise or len(speeds) * len(slopes) <= 1,
+        '--optimise',
+        value=','.join(optimise),
+        limit='gives each speed and slope mechanics of its own, and a family is of one robot',
+        remedy='give one --speed, then search the family with what was found',
+    )
     values = SpaceSearchParameters.read(
         {**robot_file.sections.get('space_search', {}), **(task or {})}, robot_file.scale
     )

@@ -31,7 +31,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.models import Dynamics, JointFriction, Robot, RobotFile, SupportDynamics, World
+from walking_control.models import (
+    Dynamics,
+    effort_map,
+    JointFriction,
+    Robot,
+    RobotFile,
+    SupportDynamics,
+    World,
+)
 from walking_control.runs.tables import Recording
 
 WINDOW = 0.08  # s: length of the sums
@@ -164,17 +172,13 @@ def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
             columns[ticks, :, 2 * i] = np.outer(np.where(drives, entering, 0.0), joints[j])
             columns[ticks, :, 2 * i + 1] = np.outer(np.where(drives, 0.0, entering), joints[j])
         if robot.ground_torque is not None:
-            from walking_control.models.support.dynamics import effort_map
-
             left[ticks] -= np.outer(
                 recording.effort[ticks, -1] * dt[ticks], effort_map(support, foot)[:, -1]
             )
         first = 2 * len(robot.actuators)
-        for j in range(len(robot.joints)):
-            columns[ticks, :, first + 2 * j] = -np.outer(dq[:, j], joints[j])
-            columns[ticks, :, first + 2 * j + 1] = -np.outer(
-                np.sign(w[:, j]) * dt[ticks], joints[j]
-            )
+        rubbed = np.sign(w) * dt[ticks, None]
+        columns[ticks, :, first::2] = -dq[:, None] * joints.T
+        columns[ticks, :, first + 1 :: 2] = -rubbed[:, None] * joints.T
         locked = _locked_joints(robot, recording.locked[a])
         mask = [
             sum(1 << c for c in np.flatnonzero(joints[j])) if locked[j] else 0
@@ -194,10 +198,8 @@ def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
 
 def _locked_joints(robot: Robot, engaged: np.ndarray) -> np.ndarray:
     """Return which joints engaged locks hold, ``(n_joints,)``."""
-    locked = np.zeros(len(robot.joints), bool)
-    for lock, holds in zip(robot.locks, engaged, strict=True):
-        locked[robot.joint_index(lock.joint)] = holds
-    return locked
+    held = {lock.joint for lock, holds in zip(robot.locks, engaged, strict=True) if holds}
+    return np.array([joint in held for joint in robot.joints], bool)
 
 
 def _momenta(
@@ -458,14 +460,9 @@ def _nominal(robot: Robot, name: str) -> dict[str, Any]:
     """Return unit and value in the robot file of what is reported."""
     joint, _, kind = name.rpartition('.')
     units = {'torque_constant': 'N m/A', 'viscous': 'N m s/rad', 'coulomb': 'N m'}
-    motor = robot.actuators.get(joint)
-    if kind == 'driving_gain':
-        written = motor.efficiency if motor else None
+    if kind in ('viscous', 'coulomb'):
+        place: Any = robot.friction.get(joint, JointFriction(0.0, 0.0))
     else:
-        place = (
-            motor
-            if kind in ('torque_constant', 'efficiency')
-            else robot.friction.get(joint, JointFriction(0.0, 0.0))
-        )
-        written = getattr(place, kind)
+        place = robot.actuators[joint]
+    written = getattr(place, 'efficiency' if kind == 'driving_gain' else kind)
     return {'unit': units.get(kind, '1'), 'robot_file': written}

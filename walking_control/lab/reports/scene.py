@@ -206,9 +206,7 @@ class Picture:
 
     def finish(self) -> Any:
         """Return it in its size."""
-        from PIL import Image
-
-        return self.image.resize(self._size, Image.Resampling.LANCZOS)
+        return self.image.resize(self._size, import_pillow().Resampling.LANCZOS)
 
     def line(self, places: Any, colour: str, width: float) -> None:
         """Draw a line through places."""

@@ -134,17 +134,11 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     ]
     for film in films:  # of one scale
         film.height = max(each.height for each in films)
-    frames = [_stack([film.draw(k) for film in films]) for k in range(len(rows))]
+    image = scene.import_pillow()
+    frames = [
+        image.fromarray(np.vstack([film.draw(k) for film in films])) for k in range(len(rows))
+    ]
     scene.save_frames(frames, path, linger=run.broke_off, rate=scene.FRAME_RATE / 2.0)
-
-
-def _stack(pictures: list[Any]) -> Any:
-    """Return pictures of one size below each other as one."""
-    width, height = pictures[0].size
-    picture = scene.import_pillow().new(pictures[0].mode, (width, height * len(pictures)))
-    for i, each in enumerate(pictures):
-        picture.paste(each, (0, i * height))
-    return picture
 
 
 class _Film:
