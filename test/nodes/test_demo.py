@@ -287,13 +287,13 @@ def test_simulator_says_that_nobody_is_there(bench):
     """Waiting for ever for a controller tells the user nothing."""
     node = simulator(bench, discovery_timeout=0.5)
     assert bench.spin_until(lambda: node.finished)
-    assert 'no controller' in node.stop_reason and 'joint_states' in node.stop_reason
+    assert 'no controller' in node.fault.message and 'joint_states' in node.fault.message
     assert node.exit_status == 1 and node.result().fault.code == 'no_controller'
     waiting = simulator(bench, discovery_timeout=2.0)
     controller = bench.controller(activate=False)
     controller.trigger_configure()
     assert bench.spin_until(lambda: waiting.finished)
-    assert 'no active controller' in waiting.stop_reason and 'sends' not in waiting.stop_reason
+    assert 'no active controller' in waiting.fault.message and 'sends' not in waiting.fault.message
 
 
 def test_demo_takes_settings_of_its_nodes(dribbel):
@@ -333,7 +333,7 @@ def test_simulator_says_who_is_silent(bench):
     assert bench.spin_until(lambda: node.ticks > 5)
     controller.trigger_deactivate()
     assert bench.spin_until(lambda: node.finished)
-    assert 'no command' in node.stop_reason and 'effort_controller/commands' in node.stop_reason
+    assert 'no command' in node.fault.message and 'effort_controller/commands' in node.fault.message
     fault = node.result().fault
     assert fault.code == 'no_command' and fault.stamp == pytest.approx(node.plant.time)
 

@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput, require, WalkingControlError
+from walking_control.exceptions import given, InvalidInput, require, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models import differences, parameter, World
 from walking_control.ros.nodes import (
@@ -348,11 +348,10 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _steer(self, ask: Callable[[Session], str]) -> str:
         """Obey velocities again after a stop, or walk to a stand whatever cmd_vel says."""
-        if self.session is None:
-            raise InvalidInput(
-                'controller', limit='is unconfigured', remedy='configure and activate it'
-            )
-        words = ask(self.session)
+        session = given(
+            self.session, 'controller', limit='is unconfigured', remedy='configure and activate it'
+        )
+        words = ask(session)
         self.get_logger().info(words)
         return words
 

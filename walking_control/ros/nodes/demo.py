@@ -187,11 +187,8 @@ def _overrides(parameters: Any) -> list[Parameter]:
 
 
 def _add(stack: contextlib.ExitStack, node: Node) -> Any:
-    def leave() -> None:
-        node.stop()
-        node.destroy_node()
-
-    stack.callback(leave)
+    stack.callback(node.destroy_node)
+    stack.callback(node.stop)  # first
     return node
 
 

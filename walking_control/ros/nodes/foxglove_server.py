@@ -20,7 +20,13 @@ import threading
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from walking_control.exceptions import import_optional, InvalidInput, require, WalkingControlError
+from walking_control.exceptions import (
+    import_optional,
+    InvalidInput,
+    refusing,
+    require,
+    WalkingControlError,
+)
 from walking_control.ros.nodes.controller_client import ControllerClient
 from walking_control.ros.nodes.topics import BUTTONS, CONTROLLER
 
@@ -75,16 +81,15 @@ class WebGate:
         self._origins, self._token, self._say = {*VIEWERS, *origins}, token, say
         self._told: set[str] = set()
         self._thread: threading.Thread | None = None
-        try:
+        with refusing(
+            OSError,
+            'monitor',
+            value=f'{host}:{port}',
+            limit='{error.strerror}',
+            remedy='choose another --port, or --host of this machine',
+        ):
             family = socket.AF_INET6 if ':' in host else socket.AF_INET
             self._socket = socket.create_server((host, port), family=family)
-        except OSError as error:
-            raise InvalidInput(
-                'monitor',
-                value=f'{host}:{port}',
-                limit=error.strerror,
-                remedy='choose another --port, or --host of this machine',
-            ) from error
         self.port = self._socket.getsockname()[1]
 
     def open(self, host: str, port: int) -> None:

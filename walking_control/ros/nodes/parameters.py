@@ -7,9 +7,8 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.parameter import Parameter as RosParameter
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, refusing
 from walking_control.models.robot_file import RobotFile
 
 FROZEN = 'can only change while the controller is unconfigured'
@@ -33,19 +32,19 @@ def _declare(node: Node, name: str, parameter: Parameter, default: Any) -> None:
     # an empty list in a file of parameters has no type, and comes as no value
     empty = (
         override is not None
-        and override.type_ is RosParameter.Type.NOT_SET
+        and override.type_ is Parameter.Type.NOT_SET
         and parameter.type is tuple
     )
     if empty or isinstance(default, tuple):
         default = [] if empty else list(default)
-    try:
+    with refusing(
+        (InvalidParameterTypeException, InvalidParameterValueException),
+        f'parameter {name}',
+        value=override.value if override else None,
+        limit=parameter.range_text or '{error}',
+        error=ParameterError,
+    ):
         node.declare_parameter(name, default, _descriptor(parameter), ignore_override=empty)
-    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-        raise ParameterError(
-            f'parameter {name}',
-            value=override.value if override else None,
-            limit=parameter.range_text or str(error),
-        ) from error
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
@@ -68,7 +67,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 
 
 def _plain(parameter: Parameter) -> Any:
-    if parameter.type_ in (RosParameter.Type.DOUBLE_ARRAY, RosParameter.Type.INTEGER_ARRAY):
+    if parameter.type_ in (Parameter.Type.DOUBLE_ARRAY, Parameter.Type.INTEGER_ARRAY):
         return list(parameter.value)
     return parameter.value
 

@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import PostureHolder
-from walking_control.exceptions import MeasurementError
+from walking_control.exceptions import MeasurementError, require
 from walking_control.models.signals import topic_word
 from walking_control.ros.nodes import (
     GuardedNode,
@@ -61,10 +61,13 @@ class PostureTopics(Output):
     def _on_posture(self, message: JointState) -> None:
         posture = np.zeros(len(self._loop.robot.joints))
         try:
-            if not self._reader.read(message, posture):
-                raise MeasurementError(
-                    'JointState', value=list(message.name), limit='holds no joint of this robot'
-                )
+            require(
+                self._reader.read(message, posture),
+                'JointState',
+                value=list(message.name),
+                limit='holds no joint of this robot',
+                error=MeasurementError,
+            )
             self._check_posture(posture)
         except MeasurementError as error:
             self._node.get_logger().error(f'posture refused: {error}')

@@ -117,7 +117,10 @@ class Session:
         self._create_publishers(values)
         self.guard = WatchdogGuard(
             node,
-            self._count_receivers,
+            lambda: min(
+                self._effort_publisher.get_subscription_count(),
+                self._neighbours.receivers(command_topic(self._driven[-2][0])),
+            ),
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),
             lambda words: self.stop('second_publisher', words),
@@ -150,14 +153,6 @@ class Session:
         )
         gc.collect()  # all modules and models, once; from now on only what is new is looked at
         gc.freeze()
-
-    def _count_receivers(self) -> int:
-        return int(
-            min(
-                self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(command_topic(self._driven[-2][0])),
-            )
-        )
 
     def _create_publishers(self, values: Any) -> None:
         robot = self._robot
@@ -298,8 +293,7 @@ class Session:
         for field, pick, writer, publisher in self._driven:
             if len(pick):
                 publisher.publish(writer.write(getattr(command, field)[pick], tick))
-        if self._fault_state() != self._reported:
-            self.report()
+        self.report()
 
     def _on_answered(self, start: float) -> None:
         end = time.monotonic()
@@ -318,7 +312,9 @@ class Session:
         return self._latch.fault, self._latch.later
 
     def report(self) -> None:
-        """Tell the node of another fault; look at the clock again soon."""
+        """Tell the node of another fault, if there is one; look at the clock again soon."""
+        if self._fault_state() == self._reported:
+            return
         before, fault, late = self._reported[0], self._latch.fault, self._late()
         if fault is not None and fault != before:
             if self._recorder is not None:
@@ -333,8 +329,7 @@ class Session:
     def stop(self, code: str, message: Any) -> None:
         """Latch a fault, and send the safe command at once if active."""
         self.operation.stop(code, message, self.clock.now())
-        if self._fault_state() != self._reported:
-            self.report()
+        self.report()
 
     def _on_left(self, words: str) -> None:
         if self.operation.active:  # an idle robot may be disarmed
@@ -364,8 +359,7 @@ class Session:
                     'simulated time '
                     f'stands still for {still:.1f} s, and nobody publishes {topics.CLOCK}',
                 )
-            if self._fault_state() != self._reported:
-                self.report()
+            self.report()
 
     def _stoppable(self) -> dict[str, Any]:
         """Return what the law's step plan says of a stop from here."""
@@ -418,34 +412,21 @@ class Session:
         conflict = self._conflict()
         if conflict is not None:
             self.stop('second_publisher', conflict)
-        warnings, state = list(self._neighbours.warnings()), self._latch.state
-        deaf = self._neighbours.deaf_stop()
-        if deaf:
-            warnings.insert(0, deaf)
-        refused = self._velocity.pop_problem()
-        late = self._late()
-        warnings += [words for words in (refused, self.loop.supervisor.warning, late) if words]
-        if self._latch.fault is None and self.clock.still > WATCH:
-            words = f'simulated time has stood still for {self.clock.still:.1f} s: a pause?'
-            self._node.get_logger().info(words, throttle_duration_sec=5.0)
-        elif state is State.WAITING:
-            now = self.clock.now()
-            waited = now - self.operation.arrivals.waiting_since
-            warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
-            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
-        elif self._is_mocked():
-            warnings.insert(
-                0,
-                'no sensor has changed in the last digit, under '
-                f'{abs(self.loop.command.effort).max():.3g} N m: mock components?',
-            )
-            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering, stoppable = self.operation.steering, self._stoppable()
         self._invite()
-        if stoppable.get('stoppable in steps', 0) < 0:
-            warnings.append('no step that the law may take brings the robot to a stand')
+        warnings = (
+            self._unmoved(),
+            self._neighbours.deaf_stop(),
+            *self._neighbours.warnings(),
+            self._velocity.pop_problem(),
+            self.loop.supervisor.warning,
+            self._late(),
+            'no step that the law may take brings the robot to a stand'
+            if stoppable.get('stoppable in steps', 0) < 0
+            else '',
+        )
         self._diagnostics.publish_loop(
-            state.name.lower(),
+            self._latch.state.name.lower(),
             self._latch.fault,
             self.times,
             {
@@ -459,5 +440,25 @@ class Session:
                 'later faults': ', '.join(self._latch.later),
                 **stoppable,
             },
-            warnings,
+            [words for words in warnings if words],
         )
+
+    def _unmoved(self) -> str:
+        """Return in words why nothing seems to move, or nothing; log it now and then."""
+        log, still, now = self._node.get_logger(), self.clock.still, self.clock.now()
+        if self._latch.fault is None and still > WATCH:
+            words = f'simulated time has stood still for {still:.1f} s: a pause?'
+            log.info(words, throttle_duration_sec=5.0)
+            return ''
+        if self._latch.state is State.WAITING:
+            waited = now - self.operation.arrivals.waiting_since
+            words = f'waiting for {waited:.1f} s: {self.operation.wants(now)}'
+        elif self._is_mocked():
+            words = (
+                'no sensor has changed in the last digit, under '
+                f'{abs(self.loop.command.effort).max():.3g} N m: mock components?'
+            )
+        else:
+            return ''
+        log.warning(words, throttle_duration_sec=5.0)
+        return words

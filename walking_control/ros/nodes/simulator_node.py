@@ -143,7 +143,6 @@ class SimulatorNode(GuardedNode):
     _commanded: float | None = None
     _lying: str | None = None  # why the robot counts as fallen
     _fall_reason: str | None = None
-    stop_reason: str | None = None
     fault: Fault | None = None
     # for law faults: of whoever has the controller here
     break_law: Callable[[str], None] | None = None
@@ -489,7 +488,6 @@ class SimulatorNode(GuardedNode):
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""
-        self.stop_reason = reason
         if code == FALL:
             self._fall_reason = reason
         if code is not None and self.fault is None:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read rosbag2 files (MCAP and SQLite), ours or others', of measurements and their commands."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 import math
+import os
 from pathlib import Path
+import shutil
 import tempfile
 from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, InvalidInput, refusing, require
+from walking_control.exceptions import import_optional, refusing, require
 from walking_control.models import (
     JOINTS,
     LOCKS,
@@ -51,18 +53,17 @@ class Bag:
         """Yield (topic, message) in the order in which they were written."""
         rosbag2 = import_optional('rosbags.rosbag2', 'a recording', ticks.PACKAGE)
         store = ticks.type_store()
-        try:
-            with rosbag2.Reader(self.readable) as reader:
-                for connection, _, data in reader.messages():
-                    if connection.msgtype in store.types:
-                        yield (
-                            connection.topic.strip('/'),
-                            store.deserialize_cdr(data, connection.msgtype),
-                        )
-        except (OSError, ValueError, LookupError, rosbag2.ReaderError) as error:
-            raise InvalidInput(
-                f'recording {self.path}', limit=f'cannot be read: {error}'
-            ) from error
+        problems = OSError, ValueError, LookupError, rosbag2.ReaderError
+        with (
+            refusing(problems, f'recording {self.path}', limit='cannot be read: {error}'),
+            rosbag2.Reader(self.readable) as reader,
+        ):
+            for connection, _, data in reader.messages():
+                if connection.msgtype in store.types:
+                    yield (
+                        connection.topic.strip('/'),
+                        store.deserialize_cdr(data, connection.msgtype),
+                    )
 
 
 def open_bag(path: Path) -> Bag:
@@ -94,11 +95,10 @@ def _opened(path: Path) -> Bag:
             return Bag(path, {}, remark, path, None)
         folder = tempfile.TemporaryDirectory()
         copy = Path(folder.name) / path.name
-        with path.open('rb') as source, copy.open('wb') as target:
-            while whole and (data := source.read(min(whole, 1 << 20))):
-                target.write(data)
-                whole -= len(data)
-            target.write(END)
+        shutil.copyfile(path, copy)
+        os.truncate(copy, whole)
+        with copy.open('ab') as file:
+            file.write(END)
     return Bag(path, {}, f'{remark}, {torn} bytes of a torn end are left out', copy, folder)
 
 
@@ -158,12 +158,6 @@ class _RowReader:
         self.answers = {names.LOCK_COMMANDS: '', **{names.command_topic(f): f for f in picks}}
         self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
         self._wanted = set(self._sensors)
-        self._take: dict[str, Callable[[Any], None]] = {
-            ticks.REFERENCE: self._refer,
-            ticks.POSTURE: self._posture,
-            ticks.SUPPORT: self._support,
-            names.TRUTH: self._base,
-        }
         self.tick: int | None = None
         self._truth: np.ndarray | None = None
 
@@ -178,16 +172,19 @@ class _RowReader:
             for topic, field in self.answers.items()
             if field and topic in answers
         }
-        effort: np.ndarray | None = None
-        if parts:
-            effort = np.zeros(len(self._robot.efforts))
-            effort[self._efforts] = parts.get('effort', 0.0)
-            whole = len(parts.get('effort', effort)) == len(effort)
-            effort = parts['effort'] if 'effort' in parts and whole else effort
+        effort, told = np.zeros(len(self._robot.efforts)), parts.get('effort', np.zeros(0))
+        require(
+            len(told) in (0, len(self._efforts)),
+            'recorded efforts',
+            value=len(told),
+            limit=f'a tick; must be {len(self._efforts)}',
+            remedy='the recording is of another robot',
+        )
+        effort[self._efforts[: len(told)]] = told
         return Row(
             self.measurement,
             self.reference,
-            None if effort is None else (effort, None if lock is None else lock > 0.5),
+            (effort, None if lock is None else lock > 0.5) if parts else None,
             self._truth,
             parts,
         )
@@ -195,9 +192,23 @@ class _RowReader:
     def take(self, topic: str, message: Any) -> None:
         if topic in self._sensors:
             self._hear(self._sensors[topic], message)
-        elif topic in self._take:
-            self._take[topic](message)
-        self._wanted.discard(topic)
+            self._wanted.discard(topic)
+        reference = self.reference
+        match topic:
+            case ticks.REFERENCE:
+                speed, *velocity = np.array(message.data).tolist()
+                reference.speed = None if math.isnan(speed) else speed
+                reference.velocity = None if math.isnan(velocity[0]) else np.array(velocity)
+            case ticks.POSTURE:
+                reference.posture = np.array(
+                    self._pick(message, message.position, self._robot.joints)
+                )
+            case ticks.SUPPORT:
+                reference.support = (
+                    None if message.data == ticks.BOTH else tuple(message.data.split())
+                )
+            case names.TRUTH:
+                self._truth = np.concatenate([signal.read(message) for signal in ticks.ODOMETRY])
 
     def _pick(self, message: Any, values: np.ndarray, joints: Any) -> list[float]:
         told = list(message.name)
@@ -223,17 +234,3 @@ class _RowReader:
             stamp = message.header.stamp
             whole = stamp.sec * 1_000_000_000 + stamp.nanosec
             self.measurement.stamp, self.tick = whole * 1e-9, names.tick_number_of(whole)
-
-    def _base(self, message: Any) -> None:
-        self._truth = np.concatenate([signal.read(message) for signal in ticks.ODOMETRY])
-
-    def _refer(self, message: Any) -> None:
-        speed, *velocity = np.array(message.data).tolist()
-        self.reference.speed = None if math.isnan(speed) else speed
-        self.reference.velocity = None if math.isnan(velocity[0]) else np.array(velocity)
-
-    def _posture(self, message: Any) -> None:
-        self.reference.posture = np.array(self._pick(message, message.position, self._robot.joints))
-
-    def _support(self, message: Any) -> None:
-        self.reference.support = None if message.data == ticks.BOTH else tuple(message.data.split())

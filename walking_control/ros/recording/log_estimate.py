@@ -78,12 +78,11 @@ def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
             loads = np.linalg.norm(row.measurement.foot_force, axis=1)
             estimator.reset(robot_file.robot.feet[int(np.argmax(loads))])
         walk.add(row, estimator.update(row.measurement))
-    run = given(
+    return given(
         walk.finish(),
         f'recording {bag.path}',
         limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
     )
-    return run
 
 
 def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogErrors | None:

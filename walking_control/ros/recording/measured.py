@@ -72,15 +72,16 @@ class _Log:
     """The numbers of a log in our units and orders, T rows."""
 
     def __init__(self, path: Path, layout: Any, robot_file: RobotFile) -> None:
-        if not isinstance(layout, dict):
-            raise InvalidInput(
-                'layout', value=layout, limit='must map time, joints, imu and feet to columns'
-            )
+        require(
+            isinstance(layout, dict),
+            'layout',
+            value=layout,
+            limit='must map time, joints, imu and feet to columns',
+        )
         self._layout, self._robot_file, self._robot = layout, robot_file, robot_file.robot
         self._dynamics, self._column = Dynamics(robot_file.robot), _reader(path)
         self.remarks: list[str] = []
-        time = self._take(('time',), 's', None)[:, 0]
-        self.time = time
+        self.time = self._take(('time',), 's', None)[:, 0]
         self._check_stamps()
         self.position, self.velocity = self._joints()
         self.truth = self._read_truth()
@@ -136,12 +137,12 @@ class _Log:
         where = '.'.join(keys)
         for key in keys:
             told = told.get(key) if isinstance(told, Mapping) else None
-        if not isinstance(told, Mapping) or 'column' not in told:
-            raise InvalidInput(
-                f'layout {where}',
-                value=told,
-                limit='must name its column: {column: NAME, unit: UNIT}',
-            )
+        require(
+            isinstance(told, Mapping) and 'column' in told,
+            f'layout {where}',
+            value=told,
+            limit='must name its column: {column: NAME, unit: UNIT}',
+        )
         given = told.get('unit', unit)
         require(
             given in UNITS or given == unit,
@@ -152,22 +153,20 @@ class _Log:
         columns = told['column'] if isinstance(told['column'], list) else [told['column']]
         values = np.column_stack([self._column(str(name)) for name in columns])
         values = values * UNITS.get(given, 1.0) * float(told.get('factor', 1.0))
-        if width is not None and values.shape[1] != width:
-            raise InvalidInput(
-                f'layout {where}', value=values.shape[1], limit=f'columns; must be {width}'
-            )
-        if not np.isfinite(values).all():
-            raise InvalidInput(
-                f'column {told["column"]}',
-                value='NaN or infinity',
-                limit='must hold numbers in all rows',
-            )
-        if where != 'time' and len(values) != len(self.time):
-            raise InvalidInput(
-                f'column {told["column"]}',
-                value=len(values),
-                limit=f'rows; time has {len(self.time)}',
-            )
+        require(
+            width in (None, values.shape[1]),
+            f'layout {where}',
+            value=values.shape[1],
+            limit=f'columns; must be {width}',
+        )
+        column, rows = f'column {told["column"]}', len(values if where == 'time' else self.time)
+        require(
+            np.isfinite(values).all(),
+            column,
+            value='NaN or infinity',
+            limit='must hold numbers in all rows',
+        )
+        require(len(values) == rows, column, value=len(values), limit=f'rows; time has {rows}')
         return values
 
     def _check_stamps(self) -> None:
@@ -187,13 +186,13 @@ class _Log:
 
     def _joints(self) -> tuple[np.ndarray, np.ndarray]:
         robot, told = self._robot, self._layout.get('joints')
-        listed = told.get('names') if isinstance(told, Mapping) else None
-        if not isinstance(listed, list) or not listed:
-            raise InvalidInput(
-                'layout joints.names',
-                value=listed,
-                limit='must list the joints in the order of their columns',
-            )
+        listed: Any = told.get('names') if isinstance(told, Mapping) else None
+        require(
+            listed and isinstance(listed, list),
+            'layout joints.names',
+            value=listed,
+            limit='must list the joints in the order of their columns',
+        )
         unknown = [str(name) for name in listed if name not in robot.joints]
         require(
             not unknown,
@@ -253,13 +252,13 @@ class _Log:
         values = self._take(keys, 'rad' if form == 'rpy' else '1', WIDTHS[form])
         if form == 'rpy':
             return Rotation.from_euler('xyz', values)
-        if not values.any(axis=1).all():
-            raise InvalidInput(
-                f'layout {".".join(keys)}',
-                value=[0.0] * 4,
-                limit='must be quaternions in all rows',
-                remedy='leave out the rows in which nothing was seen',
-            )
+        require(
+            values.any(axis=1).all(),
+            f'layout {".".join(keys)}',
+            value=[0.0] * 4,
+            limit='must be quaternions in all rows',
+            remedy='leave out the rows in which nothing was seen',
+        )
         return Rotation.from_quat(values if form == 'xyzw' else np.roll(values, -1, axis=1))
 
     def _read_truth(self) -> np.ndarray | None:
@@ -375,15 +374,11 @@ def _write(out: Path, robot_file: RobotFile, log: _Log) -> None:
     rosbag2 = import_optional('rosbags.rosbag2', 'a recording', PACKAGE)
     with rosbag2.Writer(out, version=8, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
         store, channels = type_store(), {}
-
-        def write(topic: str, message: Any, stamp: int) -> None:
+        for topic, message, stamp in _messages(robot_file, log):
             kind = message.__msgtype__
             if topic not in channels:
                 channels[topic] = writer.add_connection(f'/{topic}', kind, typestore=store)
             writer.write(channels[topic], stamp, store.serialize_cdr(message, kind))
-
-        for topic, message, stamp in _messages(robot_file, log):
-            write(topic, message, stamp)
 
 
 def _messages(robot_file: RobotFile, log: _Log) -> Iterator[tuple[str, Any, int]]:

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 import math
+import re
 import struct
 from typing import Any, NamedTuple
 
@@ -285,11 +286,7 @@ def _singles(robot: Robot, numbers: int) -> np.ndarray:
 
 def _places(data: bytes, mark: bytes) -> list[int]:
     """Return where a mark stands."""
-    places, at = [], data.find(mark)
-    while at >= 0:
-        places.append(at)
-        at = data.find(mark, at + len(mark))
-    return places
+    return [found.start() for found in re.finditer(re.escape(mark), data)]
 
 
 def _slots(places: list[int], width: int) -> np.ndarray:

@@ -7,15 +7,13 @@ with all they carry), the inertia of rotors, friction of the feet, and for a rob
 joints that keep it there. It is spawned; robot_description stays the robot itself.
 """
 
-from collections.abc import Iterator
-import math
 import re
 from xml.etree.ElementTree import Element, fromstring, indent, tostring
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import given, UrdfError
 from walking_control.models import fill, parse, Robot
 from walking_control.ros.ros2_control.tags import GAZEBO, tags, with_tags
 from walking_control.ros.ros2_control.wiring import Wiring
@@ -107,13 +105,12 @@ def _open_locks(root: Element, wiring: Wiring) -> None:
 
 
 def _joint_above(root: Element, foot: str) -> Element:
-    for joint in root.findall('joint'):
-        if _link_at(joint, 'child') == foot:
-            return joint
-    raise UrdfError(
+    return given(
+        root.find(f'joint/child[@link="{foot}"]/..'),
         f'foot {foot}',
         limit='has no joint above it for a force sensor',
         remedy='put the sole into a link of its own',
+        error=UrdfError,
     )
 
 
@@ -141,7 +138,7 @@ def _add_rotors(root: Element, robot: Robot) -> None:
         motor = robot.actuators.get(joint.get('name', ''))
         if motor is None or not motor.armature:
             continue
-        link = links[_link_at(joint, 'child')]
+        link = links[next(joint.iterfind('child')).get('link')]
         _give_mass(link)
         inertia = next(link.iterfind('inertial/inertia'))
         origin = link.find('inertial/origin')
@@ -157,19 +154,12 @@ def _add_rotors(root: Element, robot: Robot) -> None:
             inertia.set(name, repr(float(inertia.get(name, '0')) + float(added[row, column])))
 
 
-def _link_at(joint: Element, end: str) -> str | None:
-    element = joint.find(end)
-    return None if element is None else element.get('link')
-
-
 def _text(root: Element) -> str:
     indent(root)
     return tostring(root, encoding='unicode') + '\n'
 
 
-def spawn_arguments(wiring: Wiring) -> Iterator[str]:
-    """Yield the arguments of ``ros_gz_sim create`` that place the robot."""
-    for name, value in spawn_pose(wiring).items():
-        if not math.isclose(value, 0.0, abs_tol=1e-9):
-            yield f'-{name}'
-            yield repr(value)
+def spawn_arguments(wiring: Wiring) -> list[str]:
+    """Return the arguments of ``ros_gz_sim create`` that place the robot."""
+    moved = {name: value for name, value in spawn_pose(wiring).items() if value != 0.0}
+    return [word for name, value in moved.items() for word in (f'-{name}', repr(value))]

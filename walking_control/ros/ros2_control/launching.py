@@ -14,7 +14,7 @@ import shlex
 import tempfile
 from typing import Any
 
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import require
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile, share_directory
 from walking_control.ros.ros2_control import gazebo, names
@@ -194,8 +194,12 @@ def find_place(values: Mapping[str, Any]) -> Place:
         limit='no hardware has this effort',
         remedy='take it out of the robot file',
     )
-    if not values.get('speed', 1.0) > 0.0:
-        raise InvalidInput('launch argument speed', value=values['speed'], limit='must be above 0')
+    require(
+        values.get('speed', 1.0) > 0.0,
+        'launch argument speed',
+        value=values.get('speed'),
+        limit='must be above 0',
+    )
     scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
     shipped = shipped_folder(wiring.robot.name)
     if values['bringup']:

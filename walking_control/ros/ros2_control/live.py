@@ -338,16 +338,17 @@ class _Judge:
                 remedy=remedy,
             )
 
-    def _rotation(self) -> np.ndarray:
-        mean = self._orientation[len(self._orientation) // 2]
-        return np.asarray(pin.Quaternion(mean / np.linalg.norm(mean)).matrix())
+    @property
+    def _middle(self) -> int:
+        """Row that stands for all of a robot at rest."""
+        return len(self._time) // 2
 
     def _gravity_felt(self) -> Iterator[InvalidInput]:
         felt = np.median(self._felt, axis=0)
         if not felt.any():
             self.left_out.append('the IMU tells no acceleration')
             return
-        size, up = float(np.linalg.norm(felt)), self._rotation() @ felt
+        size, up = float(np.linalg.norm(felt)), self._turned[self._middle] @ felt
         share = float(up[2]) / size
         if share < -0.9:
             yield InvalidInput(
@@ -414,15 +415,10 @@ class _Judge:
             return  # it is held by more than its feet
         dynamics = Dynamics(robot)
         q = dynamics.configuration(np.median(self._position, axis=0))
-        up = self._rotation().T @ pin.utils.rotate('y', self._slope)[:, 2]  # in axes of the IMU
-        feet = np.array([dynamics.placement(q, dynamics.frames[foot])[0] for foot in robot.feet])
-        normals = np.array(
-            [dynamics.placement(q, dynamics.frames[foot])[1][:, 2] for foot in robot.feet]
-        )
-        if (
-            min(float(normals[0] @ normal) for normal in normals) < math.cos(LEANS)
-            and robot.is_free
-        ):
+        up = self._up[self._middle]
+        places = [dynamics.placement(q, frame) for frame in dynamics.frames.values()]
+        feet, normals = (np.array(rows) for rows in zip(*((at, R[:, 2]) for at, R in places)))
+        if (normals @ normals[0]).min() < math.cos(LEANS) and robot.is_free:
             return  # soles that stand on one floor are parallel: it is the joints
         above = dynamics.center_of_mass(q) - forces @ feet / forces.sum()
         above /= np.linalg.norm(above)
@@ -454,7 +450,7 @@ class _Judge:
             self.left_out.append('not two feet stand: the order of joints is not judged')
             return
         legs = Legs(self._robot, np.median(self._position, axis=0)[None])
-        up = self._rotation().T @ pin.utils.rotate('y', self._slope)[:, 2]
+        up = self._up[self._middle]
         leans = legs.leans(up) if self._has_soles and self._robot.is_free else []
         for foot, (lean, joints) in zip(self._robot.feet, leans):
             if lean > SOLE + min(each for each, _ in leans):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import require
 from walking_control.models import (
     Command,
     fields_of,
@@ -129,14 +129,14 @@ class StandIn:
         fields = fields_of(robot)
         wanted = [names.COMMANDED[field][0] for field in fields]
         for name, _ in names.COMMANDED.values():
-            if name in self._kinds and name not in wanted:
-                raise InvalidInput(
-                    f'controller {name}',
-                    value=', '.join(self._list(name, 'joints')),
-                    limit='commands an interface beside the one that the drives take: '
-                    + ', '.join(fields),
-                    remedy='leave it out, or say what they take: drive in robot.actuators',
-                )
+            require(
+                name not in self._kinds or name in wanted,
+                f'controller {name}',
+                value=', '.join(self._list(name, 'joints')),
+                limit='commands an interface beside the one that the drives take: '
+                + ', '.join(fields),
+                remedy='leave it out, or say what they take: drive in robot.actuators',
+            )
         self.forwarders = {name: self._forwarder(name) for name in wanted}
         claims = Counter(part for each in self.forwarders.values() for part in each.interfaces)
         for interface, count in claims.items():
