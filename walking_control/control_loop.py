@@ -96,8 +96,7 @@ class ControlLoop:
         safety, gravity, soles = self._safety
         supervisor = Supervisor(self.robot, safety, latch, self.period, gravity, soles)
         supervisor.dispensable = self._dispensable
-        loads = self.estimator.foot_loads
-        supervisor.foot_forces = None if loads is None else loads.forces
+        supervisor.foot_loads = self.estimator.foot_loads
         return supervisor
 
     def rehearse(self, then: Callable[[], None] = lambda: None) -> None:
@@ -185,9 +184,6 @@ class ControlLoop:
             effort = command.effort if plain else self.drives.expected
             state, self._told = self.estimator.update(told, effort), told
             supervisor.check_state(state)
-            loads = self.estimator.foot_loads
-            if loads is not None and loads.signs.flaw:
-                supervisor.latch('signal', loads.signs.flaw, measurement.stamp)
             if supervisor.led and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)
         if not supervisor.led:

@@ -231,7 +231,7 @@ class Operation:
             starved = self.arrivals.missing(now) or self.arrivals.slow()
             code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'
             self.stop(code, f'{self.wants(now)}; waited {waited:.1f} s', now)
-        elif self.arrivals.complete_at is not None:
+        elif math.isfinite(self.arrivals.complete_at):
             before = self._latch.state
             self._judge_silence(now)
             if self._latch.state is not before:
@@ -248,7 +248,7 @@ class Operation:
 
     def _oldest(self, now: float) -> float:
         arrivals = self.arrivals
-        if arrivals.complete_at is None:
+        if not math.isfinite(arrivals.complete_at):
             return math.inf
         oldest = arrivals.stillness(now)
         if not self._patience.lockstep:

@@ -24,10 +24,6 @@ class Arrivals:
         timeout: Longest silence of a sensor, s.
     """
 
-    complete_at: float | None
-    _advanced_at: float | None
-    _stamp: float | None
-
     def __init__(self, kinds: Mapping[str, str], lockstep: bool, timeout: float) -> None:
         self._kinds, self._lockstep, self._timeout = kinds, lockstep, timeout
         # stamps that crawl would keep the law from its turn, and its last effort on
@@ -38,7 +34,7 @@ class Arrivals:
         """Forget all; begin to wait."""
         self._heard: dict[str, float] = {}
         self._stamps: dict[str, float] = {}
-        self.complete_at = self._advanced_at = self._stamp = None
+        self.complete_at = self._advanced_at = self._stamp = -math.inf
         self.wait(now)
 
     def wait(self, now: float) -> None:
@@ -70,7 +66,7 @@ class Arrivals:
         self._ready = self._ready or not (self.missing(now) or self.slow())
         if not self._ready:
             return False
-        if self._stamp is None or abs(stamp - self._stamp) > self._least_advance:
+        if abs(stamp - self._stamp) > self._least_advance:
             self._stamp, self._advanced_at = stamp, now
         self.complete_at = now
         return True
@@ -124,8 +120,8 @@ class Arrivals:
 
     def silence(self, now: float) -> float:
         """Return the time since the last complete set, s."""
-        return math.inf if self.complete_at is None else now - self.complete_at
+        return now - self.complete_at
 
     def stillness(self, now: float) -> float:
         """Return the time since the stamp last advanced, s."""
-        return math.inf if self._advanced_at is None else now - self._advanced_at
+        return now - self._advanced_at

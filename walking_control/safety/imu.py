@@ -41,9 +41,6 @@ class ImuCheck:
         repeated: For how long it has repeated itself, s.
     """
 
-    _said: bytes
-    _position: list[float]
-
     def __init__(self, robot: Robot, values: SafetyParameters, gravity: float) -> None:
         self._values, self._gravity = values, gravity
         self._mass = scale_of(robot, gravity).mass
@@ -57,7 +54,8 @@ class ImuCheck:
     def forget(self) -> None:
         """Forget the past."""
         self._mean, self._felt = [0.0, 0.0, 0.0], 0.0  # m/s^2, s
-        self._said, self._position = b'', []
+        self._said = b''
+        self._position: list[float] = []
         self.repeated, self._shoved = 0.0, 0.0
         self._force: list[float] = []
         self._claimed = self._seen = self._pressed = np.zeros(3)  # m/s

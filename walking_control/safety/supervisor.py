@@ -2,6 +2,7 @@
 """Watches every tick; after a fault only a safe command leaves, until somebody clears it."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -40,15 +41,6 @@ class Supervisor:
         soles: Whether feet that rest lie flat.
     """
 
-    _stamp: float | None
-    _told: float
-    _real: float
-    _passed: float | None
-    _now: float | None
-    _heard: float | None
-    _airborne_since: float | None
-    _impossible_since: list[float | None]
-
     def __init__(
         self,
         robot: Robot,
@@ -66,15 +58,15 @@ class Supervisor:
         self._stand = StandDetector(values, self._fall.standing_height)
         self.stands = self.standby = False  # whether the law can stand, and one that stands by
         self.dispensable: frozenset[str] = frozenset()  # what a stop can do without
-        # of a robot whose feet have no sensors, as the estimator knows them
-        self.foot_forces: np.ndarray | None = None
+        # of a robot whose feet have no sensors, the estimator's `FootLoads`
+        self.foot_loads: Any = None
         self._imu = ImuCheck(robot, values, gravity)
         self.heat = HeatWatch(robot, values.ambient, values.ambient + values.motors_warmer)
         self._lies = LieDetector(robot, gravity, values.lie_patience, soles)
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._limits = robot.effort_limits.tolist()
+        self.effort_limits: list[float] = robot.effort_limits.tolist()
         # in space feet may stand on steps, and the estimator weighs what they say
         self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
@@ -90,12 +82,6 @@ class Supervisor:
     def bridged(self) -> int:
         """Measurements so far of which something was impossible."""
         return self._plausibility.bridged
-
-    @property
-    def effort_limits(self) -> list[float]:
-        """Largest of each effort, N m."""
-        values: list[float] = self._limits
-        return values
 
     @property
     def led(self) -> bool:
@@ -162,9 +148,10 @@ class Supervisor:
 
     def forget(self) -> None:
         """Forget the past, not the fault."""
-        self._last = [0.0] * len(self._limits)
+        self._last = [0.0] * len(self.effort_limits)
         self._faded = list(self._last)
-        self._stamp = self._passed = self._now = self._heard = None
+        self._stamp: float | None = None
+        self._passed = self._now = self._heard = math.nan
         self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
         self._late, self._late_at = 0.0, -math.inf
         # time lately by stamps and by the steady clock, s
@@ -174,10 +161,10 @@ class Supervisor:
         self._lies.forget()
         self._repeats.forget()
         self._plausibility.forget()
-        self._airborne_since = None
+        self._airborne_since = math.inf
         self.warning = ''  # what is wrong but no fault, in words
         self._overruns, self._late_since = 0, 0.0
-        self._impossible_since = [None] * len(self._robot.feet)
+        self._impossible_since = [math.inf] * len(self._robot.feet)
 
     # -- measurement -----------------------------------------------------------------------------
 
@@ -197,8 +184,8 @@ class Supervisor:
             self._plausibility.imu_lost = bool(lost)
             told = self._plausibility.judge(measurement, heard)
             self.heat.hear(told.values)
-            if self.foot_forces is not None:
-                told.foot_force[:] = self.foot_forces
+            if self.foot_loads is not None:
+                told.foot_force[:] = self.foot_loads.forces
             if lost:  # what stands in contradicts nothing
                 return told
             for code, words in (
@@ -243,27 +230,24 @@ class Supervisor:
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older, and motors cool that no law drives."""
-        step = 0.0
         if now is not None:
-            step = 0.0 if self._now is None else now - self._now
-            self._now = now
+            step, self._now = now - self._now, now  # at first NaN, which lets nothing grow older
         else:
-            if self.fault is not None:
-                step = math.nan if self._passed is None else stamp - self._passed
-                # sensors may be faster than the law, not without bound; an infinite step ends it
-                step = step if step > 0.02 * self._period else self._period
-            self._passed = stamp  # of a measurement that is refused, too
+            passed, self._passed = stamp - self._passed, stamp  # also of one that is refused
+            # sensors may be faster than the law, not without bound; an infinite step ends it
+            passed = passed if passed > 0.02 * self._period else self._period
+            step = 0.0 if self.fault is None else passed
         self.fault_latch.pass_time(step)
         if not self.led and step > 0.0:
             self.heat.watch(np.array(self._last), min(step, COOLED))
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
-        waited = None if now is None or self._heard is None else now - self._heard
-        self._heard = now
+        heard = math.nan if now is None else now
+        waited, self._heard = heard - self._heard, heard
         if before is not None:
             self._age = stamp - before
-            if waited is not None:
+            if not math.isnan(waited):
                 kept = math.exp(-waited / CRAWLED)
                 self._told = kept * self._told + self._age
                 self._real = kept * self._real + waited
@@ -278,9 +262,9 @@ class Supervisor:
         self._stamp = stamp
         return True
 
-    def _check_gap(self, before: float, stamp: float, waited: float | None) -> None:
+    def _check_gap(self, before: float, stamp: float, waited: float) -> None:
         age, limit = self._age, self._values.state_timeout
-        if age <= limit and (waited is None or waited <= limit):
+        if age <= limit and not waited > limit:
             return
         words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later'
         if age <= limit:  # it was under way while we slept
@@ -289,7 +273,7 @@ class Supervisor:
                 f'{words}, but came {waited:.3f} s later; limit {limit:g} s',
                 stamp,
             )
-        elif waited is not None and waited < 0.5 * age:
+        elif waited < 0.5 * age:
             self.latch(
                 'clock_jump', f'{words}, but came {waited:.3f} s later; limit {limit:g} s', stamp
             )
@@ -314,6 +298,8 @@ class Supervisor:
 
     def check_state(self, state: WalkerState) -> None:
         """Latch a fault when a `WalkerState` shows a fall or impossible sensors."""
+        if self.foot_loads is not None and self.foot_loads.signs.flaw:
+            self.latch('signal', self.foot_loads.signs.flaw, state.stamp)
         reason = self._fall.reason(state, self.fault_latch.state is State.LOWERING)
         if reason is not None:
             self.latch('fall', reason, state.stamp)
@@ -347,7 +333,7 @@ class Supervisor:
                 )
             impossible = contact[i] and state.foot_height[i] > self._highest
             since = self._impossible_since[i] = _since(self._impossible_since[i], impossible, stamp)
-            if since is not None and stamp - since > values.stuck_contact_time:
+            if stamp - since > values.stuck_contact_time:
                 self.latch(
                     'stuck_contact',
                     f'{foot} reports contact '
@@ -356,7 +342,7 @@ class Supervisor:
                     stamp,
                 )
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
-        if since is not None and stamp - since > self._flight:
+        if stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
         wrong = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
         flickers = ''
@@ -416,8 +402,8 @@ class Supervisor:
         efforts = command.effort.tolist()
         step = self._values.effort_rate_limit * dt
         for i, effort in enumerate(efforts):
-            upper = min(self._limits[i], self._last[i] + step)
-            lower = max(-self._limits[i], self._last[i] - step)
+            upper = min(self.effort_limits[i], self._last[i] + step)
+            lower = max(-self.effort_limits[i], self._last[i] - step)
             if not lower <= effort <= upper:
                 self.clamped += 1
                 efforts[i] = max(min(effort, upper), lower)
@@ -451,7 +437,7 @@ class Supervisor:
         command.lock[:] = True
         if latch.state is State.DAMPING and latch.elapsed >= self._values.damping_time:
             latch.handle(Event.OVER)
-        self._last = [0.0] * len(self._limits)
+        self._last = [0.0] * len(self.effort_limits)
         if latch.state is State.DAMPING and live:
             self._last = self._damping(measurement)
         elif latch.state is State.FADING:
@@ -469,14 +455,14 @@ class Supervisor:
 
     def _damping(self, measurement: Measurement) -> list[float]:
         efforts, speeds = [], self._plausibility.speeds
-        for joint, limit in zip(self._joints, self._limits):
+        for joint, limit in zip(self._joints, self.effort_limits):
             speed, fastest = float(measurement.velocity[joint]), float(speeds[joint])
             # no more than a joint that can be: a sensor may lie
             effort = -self._values.damping * max(min(speed, fastest), -fastest)
             efforts.append(max(min(effort, limit), -limit) if math.isfinite(speed) else 0.0)
-        return efforts + [0.0] * (len(self._limits) - len(efforts))  # virtual efforts rest
+        return efforts + [0.0] * (len(self.effort_limits) - len(efforts))  # virtual efforts rest
 
 
-def _since(before: float | None, lasts: bool, stamp: float) -> float | None:
-    """Return since when something has lasted that lasts now, or not."""
-    return None if not lasts else stamp if before is None else before
+def _since(before: float, lasts: bool, stamp: float) -> float:
+    """Return since when something has lasted that lasts now, s; infinity: it does not."""
+    return min(before, stamp) if lasts else math.inf
