@@ -283,7 +283,7 @@ def test_no_file_but_the_robots_meshes_is_served(bench, watch, tmp_path):
     viewer = watch(robot='dribbel')
     mesh = tmp_path / 'leg.stl'
     mesh.write_bytes(b'solid leg')
-    bench.nodes[-1].server.offer_files({'package://dribbel/leg.stl': str(mesh)})
+    bench.nodes[-1].server.files = {'package://dribbel/leg.stl': str(mesh)}
     viewer.fetch('package://dribbel/leg.stl')
     assert bench.spin_until(lambda: viewer.files)
     assert viewer.files.pop().endswith(b'solid leg')

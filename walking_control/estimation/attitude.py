@@ -65,8 +65,7 @@ class Attitude:
         q[3:7], v[3:6] = base.orientation, base.angular
 
     def _base_world(self, measurement: Measurement) -> np.ndarray:
-        x, y, z, w = measurement.orientation.tolist()
-        imu = pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
+        imu = pin.Quaternion(measurement.orientation.copy()).normalized().toRotationMatrix()
         return np.asarray(imu @ self._base_imu.T)
 
 

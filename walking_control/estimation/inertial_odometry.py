@@ -143,8 +143,7 @@ class InertialOdometry(LegOdometry):
 
     def _begin(self, measurement: Measurement) -> None:
         """Take the IMU's own orientation to begin with."""
-        x, y, z, w = measurement.orientation.tolist()
-        world = pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
+        world = pin.Quaternion(measurement.orientation.copy()).normalized().toRotationMatrix()
         rotation = self._floor_world @ world @ self._base_imu.T
         if self._base is Base.PLANAR:
             rotation = pin.utils.rotate('y', math.atan2(rotation[0, 2], rotation[2, 2]))
@@ -242,11 +241,10 @@ class InertialOdometry(LegOdometry):
     @property
     def rate_covariance(self) -> np.ndarray:  # type: ignore[override]   # made when asked for
         """Covariance of the angular velocity, base axes, ``(3, 3)``, rad^2/s^2."""
-        result: np.ndarray = (
+        return np.asarray(
             np.diag(self._turns) * self._noise.gyro**2
             + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
         )
-        return result
 
     def _is_sound(self) -> bool:
         """Return whether the state is finite; if not, it is at the origin and level again."""

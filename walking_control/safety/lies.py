@@ -259,7 +259,8 @@ class LieDetector:
             imu.rotation.T @ (legs.data.oMf[frame].translation - imu.translation)
             for frame in frames
         ]
-        rotation, span = _rotation(measurement.orientation), max(self._span, 1e-9)
+        turned, span = pin.Quaternion(measurement.orientation.copy()), max(self._span, 1e-9)
+        rotation = turned.normalized().toRotationMatrix()
         force = rotation @ self._pushed / span
         self._pushed, self._span = np.zeros(3), 0.0
         carried = self._carried / span
@@ -479,8 +480,3 @@ class LieDetector:
         if not lies:
             return 'gyroscope', f'the gyroscope lies: {gyro.words(axis, "rad in 0.06 s")}'
         return 'orientation', 'the orientation of the IMU lies: it contradicts gyroscope and legs'
-
-
-def _rotation(orientation: np.ndarray) -> np.ndarray:
-    x, y, z, w = orientation.tolist()
-    return np.asarray(pin.Quaternion(w, x, y, z).normalized().toRotationMatrix())

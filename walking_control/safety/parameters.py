@@ -170,8 +170,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         """
         if code == EMERGENCY_STOP and self.emergency_stop_category:
             return {-1: BEST, 1: 'lower', 2: 'stand'}[self.emergency_stop_category]
-        choice: str = getattr(self, f'on_{code}')
-        return choice
+        return str(getattr(self, f'on_{code}'))
 
     def reaction(self, code: str, stands: bool) -> str:
         """Return the reaction to a fault.

@@ -9,14 +9,13 @@ import numpy as np
 from walking_control.models import Command, Measurement, Robot, WalkerState
 from walking_control.safety import Event, Latch, LED, SafetyParameters, State
 from walking_control.safety.arrivals import SLOWEST_CLOCK
-from walking_control.safety.fall import FallDetector
+from walking_control.safety.fall import FallDetector, StandDetector
 from walking_control.safety.faults import COMMAND, Fault, IMU, KINDS, STANDS
 from walking_control.safety.heat import COOLED, HeatWatch
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.lies import LieDetector
 from walking_control.safety.plausibility import Plausibility, SILENCE
 from walking_control.safety.repeats import RepeatCheck
-from walking_control.safety.stand import StandDetector
 
 NAMED = 0.01  # s by which a sample is late that a fault tells of
 USUAL = 0.02  # of each time between two samples goes into the usual one

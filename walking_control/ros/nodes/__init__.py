@@ -12,8 +12,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'diagnostics': 'DiagnosticsPublisher TickTimes',
         'guard': 'GuardedNode',
         'heartbeat': 'WatchClock',
-        'messages': 'ArrayWriter JointStateReader make_marker message_type reader_of seconds '
-        'set_stamp write_axes',
+        'messages': 'ArrayWriter axes_of JointStateReader make_marker message_type reader_of '
+        'seconds set_stamp write_axes',
         'neighbours': 'endpoint_name Neighbours',
         'odometry': 'OdometryPublisher SensingParameters',
         'parameters': 'own_parameters SectionParameters',

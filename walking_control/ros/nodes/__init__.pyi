@@ -8,6 +8,7 @@ from walking_control.ros.nodes.diagnostics import TickTimes as TickTimes
 from walking_control.ros.nodes.guard import GuardedNode as GuardedNode
 from walking_control.ros.nodes.heartbeat import WatchClock as WatchClock
 from walking_control.ros.nodes.messages import ArrayWriter as ArrayWriter
+from walking_control.ros.nodes.messages import axes_of as axes_of
 from walking_control.ros.nodes.messages import JointStateReader as JointStateReader
 from walking_control.ros.nodes.messages import make_marker as make_marker
 from walking_control.ros.nodes.messages import message_type as message_type
@@ -39,6 +40,7 @@ __all__ = [
     'GuardedNode',
     'WatchClock',
     'ArrayWriter',
+    'axes_of',
     'JointStateReader',
     'make_marker',
     'message_type',

@@ -70,12 +70,11 @@ class ControllerClient:
             NotAchieved: No answer.
         """
         (now,) = self._messages([name]).values() or (None,)
-        request = SetParameters.Request()
         try:
             parameter = Parameter(name, value=_fit(value, now and now.type))
         except (TypeError, ValueError):  # of a kind that ROS parameters do not have
             return f'parameter {name} is {value!r}: a ROS parameter cannot hold it'
-        request.parameters = [parameter.to_parameter_msg()]
+        request = SetParameters.Request(parameters=[parameter.to_parameter_msg()])
         (result,) = self._ask(self._set, request).results
         return '' if result.successful else result.reason or 'refused'
 

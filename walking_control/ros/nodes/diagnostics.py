@@ -7,6 +7,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 from rclpy.node import Node
+from std_msgs.msg import Header
 
 from walking_control.safety.faults import Fault
 
@@ -70,21 +71,19 @@ class DiagnosticsPublisher:
     def __init__(self, node: Node, what: str, robot: str = '') -> None:
         self._node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._status = DiagnosticStatus(
-            name=f'{node.get_fully_qualified_name()}: {what}', hardware_id=robot
-        )
+        self._what, self._robot = f'{node.get_fully_qualified_name()}: {what}', robot
 
     def publish(self, level: Any, words: str, figures: dict[str, Any]) -> None:
         """Publish a level of DiagnosticStatus, a message, and name -> number or text."""
-        status = self._status
-        status.level, status.message = level, words
-        status.values = [
+        values = [
             KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float) else str(value))
             for key, value in figures.items()
         ]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        status = DiagnosticStatus(
+            name=self._what, hardware_id=self._robot, level=level, message=words, values=values
+        )
+        now = Header(stamp=self._node.get_clock().now().to_msg())
+        self._publisher.publish(DiagnosticArray(header=now, status=[status]))
 
     def publish_loop(
         self,

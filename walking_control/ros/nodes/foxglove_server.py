@@ -7,7 +7,7 @@ connect to this machine, and says only in the header `Origin` whose page it is (
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from http.client import HTTPException, parse_headers
 import io
 import json
@@ -198,6 +198,7 @@ class FoxgloveServer:
         gate: The `WebGate` through which viewers come.
 
     Attributes:
+        files: Name -> path of the files that viewers may read, and no others.
         wanted: Queue of topics that a viewer has subscribed to.
 
     Raises:
@@ -212,7 +213,7 @@ class FoxgloveServer:
         self._store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self._client, self._level = client, socket.StatusLevel
         self._context = self._foxglove.Context()
-        self._files: dict[str, str] = {}
+        self.files: dict[str, str] = {}
         self._refused: set[str] = set()
         self.wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
         host = hidden_address()
@@ -231,7 +232,7 @@ class FoxgloveServer:
                 server_listener=self,
                 services=[self._button(socket, name) for name in BUTTONS],
                 asset_handler=lambda name: (
-                    Path(self._files[name]).read_bytes() if name in self._files else None
+                    Path(self.files[name]).read_bytes() if name in self.files else None
                 ),
             )
         except RuntimeError as error:
@@ -284,10 +285,6 @@ class FoxgloveServer:
         if anew:
             self._server.clear_session()
         self._server.broadcast_time(stamp)
-
-    def offer_files(self, files: Mapping[str, str]) -> None:
-        """Set name -> path of the files that viewers may read, and no others."""
-        self._files = dict(files)
 
     def tell_parameters(self, values: Any) -> None:
         """Tell viewers of parameters that have changed: name -> value."""

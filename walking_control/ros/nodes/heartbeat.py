@@ -172,12 +172,13 @@ class FallbackSwitch:
         if not self._client.service_is_ready():
             self._fail(f'{self._values.controller_manager} does not answer')
             return
-        request = self._kind.Request()
-        request.activate_controllers = [self._values.fallback_controller]
-        request.deactivate_controllers = [self._values.effort_controller]
-        # all or nothing: joints that nobody commands any more would be worse than zero effort
-        request.strictness = self._kind.Request.STRICT
-        request.activate_asap = True
+        request = self._kind.Request(
+            activate_controllers=[self._values.fallback_controller],
+            deactivate_controllers=[self._values.effort_controller],
+            # all or nothing: joints that nobody commands any more would be worse than zero effort
+            strictness=self._kind.Request.STRICT,
+            activate_asap=True,
+        )
         self.outcome = 'asked for'
         self._client.call_async(request).add_done_callback(self._on_answer)
 

@@ -8,9 +8,10 @@ import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose, Quaternion, Vector3
 import numpy as np
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+from std_msgs.msg import ColorRGBA, Float64MultiArray, Header, MultiArrayDimension
 from visualization_msgs.msg import Marker
 
 from walking_control.exceptions import MeasurementError, require
@@ -42,16 +43,25 @@ def write_axes(target: Any, values: Any) -> None:
         setattr(target, axis, value)
 
 
+def axes_of(kind: Any, values: Sequence[float] | np.ndarray) -> Any:
+    """Return a message with the fields x, y, z and, of a quaternion, w."""
+    return kind(**dict(zip('xyzw', map(float, values))))
+
+
 def make_marker(
     frame: str, name: str, number: int, kind: int, colour: Sequence[float], size: Sequence[float]
 ) -> Marker:
     """Return a marker of a namespace for RViz, upright in its frame; colour as r, g, b, a."""
-    marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
-    marker.header.frame_id = frame
-    marker.scale.x, marker.scale.y, marker.scale.z = size
-    marker.pose.orientation.w = 1.0
-    marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
-    return marker
+    return Marker(
+        header=Header(frame_id=frame),
+        ns=name,
+        id=number,
+        type=kind,
+        action=Marker.ADD,
+        scale=axes_of(Vector3, size),
+        pose=Pose(orientation=Quaternion(w=1.0)),
+        color=ColorRGBA(**dict(zip('rgba', colour))),
+    )
 
 
 def allocate(message: Any, field: str, size: int) -> np.ndarray:
@@ -212,8 +222,8 @@ class SensorWriter:
     """
 
     def __init__(self, sensor: Sensor) -> None:
-        self._signals, self.message = sensor.signals, message_type(sensor)()
-        self.message.header.frame_id = sensor.frame
+        self._signals = sensor.signals
+        self.message = message_type(sensor)(header=Header(frame_id=sensor.frame))
 
     def write(self, time: float, *parts: np.ndarray) -> Any:
         """Return the message with these numbers."""

@@ -214,7 +214,7 @@ class MonitorNode(GuardedNode):
             name: name if '://' in name else f'package://{robot.name}/{name.lstrip("/")}'
             for name in robot.meshes
         }
-        self.server.offer_files({names[name]: path for name, path in robot.meshes.items()})
+        self.server.files = {names[name]: path for name, path in robot.meshes.items()}
         self._description = serialize_message(String(data=place_meshes(robot.urdf, names)))
         self._base, self._frames = (
             robot.base_link,

@@ -6,15 +6,16 @@ import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 from nav_msgs.msg import Odometry
 import numpy as np
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Header
 
 from walking_control.control_loop import ControlLoop
 from walking_control.models import link_names, parameter, Parameters, Robot
-from walking_control.ros.nodes import GuardedNode, Output, set_stamp, topics, write_axes
+from walking_control.ros.nodes import axes_of, GuardedNode, Output, set_stamp, topics, write_axes
 from walking_control.ros.nodes.sensors import KINDS
 from walking_control.ros.ros2_control.names import SOLES
 
@@ -118,9 +119,9 @@ class OdometryPublisher(Output):
         # covariance of what was added up until a beginning, and the place where that was
         self._before, self._begun = np.zeros((6, 6)), np.zeros(3)
         self._pose = pin.SE3.Identity()
-        self._message = Odometry()
-        self._message.header.frame_id = topics.ODOM
-        self._message.child_frame_id = loop.robot.base_link
+        self._message = Odometry(
+            header=Header(frame_id=topics.ODOM), child_frame_id=loop.robot.base_link
+        )
         self._odometry = self._publisher(Odometry, 'odom')
         self._frames = self._make_frames(node, loop.robot, footprint) if rate > 0.0 else None
 
@@ -193,11 +194,14 @@ class OdometryPublisher(Output):
 
 
 def _transform(stamp: Any, above: str, name: str, pose: pin.SE3) -> TransformStamped:
-    told = TransformStamped(child_frame_id=name)
-    told.header.frame_id, told.header.stamp = above, stamp
-    write_axes(told.transform.translation, pose.translation)
-    write_axes(told.transform.rotation, pin.Quaternion(pose.rotation).coeffs())
-    return told
+    turn = pin.Quaternion(pose.rotation).coeffs()
+    return TransformStamped(
+        header=Header(frame_id=above, stamp=stamp),
+        child_frame_id=name,
+        transform=Transform(
+            translation=axes_of(Vector3, pose.translation), rotation=axes_of(Quaternion, turn)
+        ),
+    )
 
 
 def _middle(loop: ControlLoop) -> np.ndarray:

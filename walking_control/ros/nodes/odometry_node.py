@@ -107,8 +107,7 @@ class OdometryNode(GuardedNode):
     def _on_reset(self, request: Any, response: Any) -> Any:
         self.operation.loop.reset(clear_fault=False)
         self._odometry.restart()
-        response.success, response.message = True, 'odom begins between the feet'
-        return response
+        return Trigger.Response(success=True, message='odom begins between the feet')
 
     def _on_effort(self, message: Float64MultiArray) -> None:
         heard = np.asarray(message.data)

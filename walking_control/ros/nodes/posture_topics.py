@@ -6,7 +6,7 @@ from typing import Any
 from geometry_msgs.msg import Point, WrenchStamped
 import numpy as np
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
@@ -14,6 +14,7 @@ from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError, require
 from walking_control.models.signals import topic_word
 from walking_control.ros.nodes import (
+    axes_of,
     GuardedNode,
     JointStateReader,
     make_marker,
@@ -45,14 +46,13 @@ class PostureTopics(Output):
     ) -> None:
         super().__init__(node, rate)
         self._loop, self._law = loop, law
-        self._wrenches = {}
-        for foot in loop.robot.feet:
-            message = WrenchStamped()
-            message.header.frame_id = foot
-            self._wrenches[foot] = (
+        self._wrenches = {
+            foot: (
                 self._publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}'),
-                message,
+                WrenchStamped(header=Header(frame_id=foot)),
             )
+            for foot in loop.robot.feet
+        }
         self._markers = self._publisher(MarkerArray, '~/markers')
         self._reader = JointStateReader(loop.robot.joints)
         node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST)
@@ -142,9 +142,7 @@ class PostureTopics(Output):
             else:
                 foot_at = np.array([-wrench[4] / wrench[2], wrench[3] / wrench[2], 0.0])
                 write_axes(pressure.pose.position, foot_at)
-                arrow.points = [Point(), Point()]
                 tip = foot_at + wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
-                for point, place in zip(arrow.points, (foot_at, tip)):
-                    write_axes(point, place)
+                arrow.points = [axes_of(Point, place) for place in (foot_at, tip)]
             markers += made
         return MarkerArray(markers=markers)

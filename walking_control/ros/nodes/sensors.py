@@ -32,7 +32,7 @@ from walking_control.models.signals import (
 )
 from walking_control.operation import Operation
 from walking_control.ros.nodes import GuardedNode, topics, WatchClock
-from walking_control.ros.nodes.messages import allocate, message_type, reader_of, set_stamp
+from walking_control.ros.nodes.messages import JointStateWriter, message_type, reader_of
 from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.ros.ros2_control.wiring import state_interfaces
 
@@ -277,16 +277,12 @@ class CombinedWriter:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self.message = JointState(name=state_interfaces(robot))
-        self._numbers = allocate(self.message, 'position', len(self.message.name))
+        self._writer = JointStateWriter(state_interfaces(robot), ('position',))
 
     def write(self, measurement: Measurement) -> JointState:
         """Return the message of a measurement."""
-        set_stamp(self.message.header.stamp, measurement.stamp)
-        n = len(measurement.values)
-        self._numbers[:n] = measurement.values
-        self._numbers[n:] = measurement.locked
-        return self.message
+        numbers = np.concatenate((measurement.values, measurement.locked))
+        return self._writer.write(measurement.stamp, numbers)
 
 
 def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import time
 from typing import Any
 
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -93,9 +93,8 @@ class RouteTopics:
 
     def command(self, velocity: Sequence[float], now: float | None = None) -> None:
         """Ask for a velocity."""
-        message = Twist()
-        message.linear.x, message.linear.y, message.angular.z = map(float, velocity)
-        self._publisher.publish(message)
+        ahead, left, turn = map(float, velocity)
+        self._publisher.publish(Twist(linear=Vector3(x=ahead, y=left), angular=Vector3(z=turn)))
 
     def stop(self, now: float | None = None) -> None:
         """Ask to come to a stand."""

@@ -13,7 +13,14 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner, StopJudge
-from walking_control.ros.nodes import GuardedNode, make_marker, Output, set_stamp, write_axes
+from walking_control.ros.nodes import (
+    axes_of,
+    GuardedNode,
+    make_marker,
+    Output,
+    set_stamp,
+    write_axes,
+)
 from walking_control.ros.ros2_control.names import ODOM
 
 KEPT = 20  # footprints
@@ -51,7 +58,6 @@ class WalkMarkers(Output):
         self._planned: Marker | None = None  # made once the soles are known
         self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
         self._heading = make_marker(ODOM, 'heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
-        self._heading.points = [Point(), Point()]
         self._floor = make_marker(ODOM, 'floor', 0, Marker.CUBE, FLOOR, [PLATE, PLATE, 1e-3])
 
     def begin(self) -> None:
@@ -98,8 +104,7 @@ class WalkMarkers(Output):
         lost = isinstance(self._law, StopJudge) and self._law.stoppable().steps < 0
         capture.scale.x = capture.scale.y = capture.scale.z = LARGE if lost else POINT
         tip = base + ARROW * np.array([math.cos(plan.heading), math.sin(plan.heading), 0.0])
-        for point, place in zip(heading.points, (base, tip), strict=True):
-            write_axes(point, self._level @ place)
+        heading.points = [axes_of(Point, self._level @ place) for place in (base, tip)]
         state, floor = self._loop.state, self._floor
         normal = self._level @ np.array([*-state.floor_slope, 1.0])
         write_axes(floor.pose.position, self._level @ state.foothold)
