@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import InvalidInput, require, require_known
 
 
 @dataclass(frozen=True)
@@ -261,13 +261,8 @@ def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SI
     known = [argument.name for argument in arguments]
     for text in argv:
         name, given, _ = text.partition(':=')
-        if given and name not in known:
-            near = get_close_matches(name, known, n=1)
-            raise InvalidInput(
-                f'launch argument {name}',
-                limit='unknown',
-                remedy=(f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known)),
-            )
+        if given:
+            require_known(name, known, f'launch argument {name}')
 
 
 def read_arguments(

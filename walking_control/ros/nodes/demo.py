@@ -166,15 +166,16 @@ def run_demo(
 
 def _settings_for(table: type[Parameters], settings: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return name -> value of the settings that a node has."""
+    known = {name for other in TABLES.values() for name in other.rows} - MADE_HERE
     for name, value in settings:
-        if name in MADE_HERE or not any(name in other.rows for other in TABLES.values()):
-            known = sorted({name for other in TABLES.values() for name in other.rows} - MADE_HERE)
-            raise ParameterError(
-                f'parameter node.{name}',
-                value=value,
-                limit='is no setting of a demo',
-                remedy='known: ' + ', '.join(known),
-            )
+        require(
+            name in known,
+            f'parameter node.{name}',
+            value=value,
+            limit='is no setting of a demo',
+            remedy='known: ' + ', '.join(sorted(known)),
+            error=ParameterError,
+        )
     return {
         name: table.rows[name].validate(value, 'node.')
         for name, value in settings

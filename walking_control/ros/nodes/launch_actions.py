@@ -150,17 +150,23 @@ def _behind(before: Any, name: str, step: Any, action: Any) -> RegisterEventHand
                 entities=[action],
             )
         )
+    return _once_ended(before, name, action)
 
-    def go(event: Any, context: Any) -> list[Any] | None:
+
+def _once_ended(process: Any, what: str, action: Any) -> RegisterEventHandler:
+    """Return what starts an action once a process has ended well; if it failed, all fails."""
+
+    def go(event: Any, context: Any) -> Any:
+        # a second shutdown while the first is under way is an error of launch
         if context.is_shutdown:
             return None
         if event.returncode != 0:
             raise RuntimeError(
-                f'{name} ended with exit code {event.returncode}; its messages say why'
+                f'{what} ended with exit code {event.returncode}; its messages say why'
             )
         return [action]
 
-    return RegisterEventHandler(OnProcessExit(target_action=before, on_exit=go))
+    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=go))
 
 
 def _watch(step: Any, action: Any, made: dict[str, Any]) -> list[RegisterEventHandler]:
@@ -203,16 +209,7 @@ def _activate_behind(node: Node, before: Any, name: str) -> list[RegisterEventHa
 
 def end_with(process: Any, what: str) -> RegisterEventHandler:
     """Return what ends everything when a process does, with its failure if it failed."""
-
-    def end(event: Any, context: Any) -> Shutdown | None:
-        # a second shutdown while the first is under way is an error of launch
-        if context.is_shutdown:
-            return None
-        if event.returncode != 0:
-            raise RuntimeError(f'{what} ended with exit code {event.returncode}')
-        return Shutdown(reason=f'{what} has ended')
-
-    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=end))
+    return _once_ended(process, what, Shutdown(reason=f'{what} has ended'))
 
 
 def activate_when_configured(node: Node) -> RegisterEventHandler:

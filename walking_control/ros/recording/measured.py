@@ -17,7 +17,7 @@ from walking_control.models import Command, Dynamics, Measurement, read_yaml, Ro
 from walking_control.ros.recording.recorder import ROBOT_FILE, robot_file_text
 from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
 from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
 from walking_control.runs.tables import read_columns
 
 UNITS = {
@@ -69,7 +69,7 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
 
 
 class _Log:
-    """The numbers of a log in our units and orders, T rows."""
+    """The numbers of a log in our units and orders, T rows, named as in a `Measurement`."""
 
     def __init__(self, path: Path, layout: Any, robot_file: RobotFile) -> None:
         require(
@@ -86,12 +86,12 @@ class _Log:
         self.position, self.velocity = self._joints()
         self.truth = self._read_truth()
         if 'imu' in layout or self.truth is None:
-            self.angular = self._take(('imu', 'angular_velocity'), 'rad/s', 3)
-            self.acceleration = self._take(('imu', 'linear_acceleration'), 'm/s^2', 3)
+            self.angular_velocity = self._take(('imu', 'angular_velocity'), 'rad/s', 3)
+            self.linear_acceleration = self._take(('imu', 'linear_acceleration'), 'm/s^2', 3)
             self.orientation = self._orient()
         else:
             self._imagine_imu(self.truth)
-        self.force = self._forces()
+        self.foot_force = self._forces()
         self.own = {
             name: self._take(
                 ('signals', name), row.kind.unit, len(Measurement(self._robot).own[name])
@@ -110,7 +110,7 @@ class _Log:
         for times in (even[:12], even):
             position, velocity, angular = (
                 np.column_stack([np.interp(times, self.time, column) for column in values.T])
-                for values in (self.position, self.velocity, self.angular)
+                for values in (self.position, self.velocity, self.angular_velocity)
             )
             rows = nearest[: len(times)]
             problems, left_out = judge_record(
@@ -121,8 +121,8 @@ class _Log:
                     list(velocity),
                     list(self.orientation[rows]),
                     list(angular),
-                    list(self.acceleration[rows]),
-                    list(self.force[rows]),
+                    list(self.linear_acceleration[rows]),
+                    list(self.foot_force[rows]),
                 ),
             )
             # what no cause is known of is for whoever reads it: real sensors are no better
@@ -296,10 +296,10 @@ class _Log:
         if 'orientation' in self._layout['imu']:
             return np.asarray(self._rotations('imu', 'orientation').as_quat())
         rest = self.time < self.time[0] + REST
-        up = np.median(self.acceleration[rest], axis=0)
+        up = np.median(self.linear_acceleration[rest], axis=0)
         turns = [pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix()]
-        bias = np.median(self.angular[rest], axis=0)
-        for w, h in zip(self.angular, np.diff(self.time)):
+        bias = np.median(self.angular_velocity[rest], axis=0)
+        for w, h in zip(self.angular_velocity, np.diff(self.time)):
             turns.append(turns[-1] @ pin.exp3((w - bias) * h))
         self.remarks.append(
             'the IMU tells no orientation: from gravity at the beginning, then by the gyroscope'
@@ -314,8 +314,9 @@ class _Log:
         step = max(float(np.median(np.diff(self.time))), 1e-6)
         window = min(max(2 * round(0.5 * SHAKEN / step) + 1, 5), len(place))
         pull = savgol_filter(place, window, 3, deriv=2, delta=step, axis=0)
-        self.acceleration = turns.inv().apply(pull + [0.0, 0.0, UNITS['g']])
-        self.angular, self.orientation = truth[:, 10:] @ turned, np.asarray(turns.as_quat())
+        self.linear_acceleration = turns.inv().apply(pull + [0.0, 0.0, UNITS['g']])
+        self.orientation = np.asarray(turns.as_quat())
+        self.angular_velocity = truth[:, 10:] @ turned
         self.remarks.append('no IMU: made of how the base moves, so it tells an estimator nothing')
 
     def _align(self) -> None:
@@ -391,11 +392,8 @@ def _messages(robot_file: RobotFile, log: _Log) -> Iterator[tuple[str, Any, int]
     yield names.ROBOT_DESCRIPTION, make.string(robot.urdf), begin
     for row, time in enumerate(log.time.tolist()):
         stamp = round(1e9 * time)
-        measurement.position[:], measurement.velocity[:] = log.position[row], log.velocity[row]
-        measurement.orientation[:] = log.orientation[row]
-        measurement.angular_velocity[:] = log.angular[row]
-        measurement.linear_acceleration[:] = log.acceleration[row]
-        measurement.foot_force[:] = log.force[row]
+        for name in RECORDED:
+            getattr(measurement, name)[:] = getattr(log, name)[row]
         for name, values in log.own.items():
             measurement.own[name][:] = values[row]
         if log.truth is not None:

@@ -68,10 +68,9 @@ def _check_order(
     tree: Mapping[str, Mapping[str, Any]], controller: str, expected: Sequence[str]
 ) -> None:
     given = _parameter(tree, controller, 'joints')
-    if given == list(expected):
-        return
     same = isinstance(given, list) and sorted(map(str, given)) == sorted(expected)
-    raise InvalidInput(
+    require(
+        given == list(expected),
         f'joints of {controller}',
         value=', '.join(map(str, given or ())),
         limit=(
