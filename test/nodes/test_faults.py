@@ -834,7 +834,7 @@ def test_a_signal_of_the_robot_file(edited_robot_file, code):
 @fault(
     'A motor whose thermal data the robot file tells reaches its limit of temperature',
     code='motor_heat',
-    detected='in the tick in which the estimate of its winding passes the limit',
+    detected='within 0.1 s of the estimate of its winding passing the limit',
     reaction='damping, then zero',
     last='zero after damping_time',
     clears='~/clear_fault; while it is as hot, the next tick latches it again',

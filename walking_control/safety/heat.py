@@ -7,6 +7,7 @@ from walking_control.models import heating, motor_places, Robot
 from walking_control.models.thermal import check_air
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
+LOOK = 0.1  # s between two looks at the temperatures: windings take seconds to warm
 COOLED = 1.0  # s between two samples that count at most as cooling
 EASED = 0.75  # part of that way from which on the robot walks slower
 RESTED = 0.95  # part of that way from which on it stands, until it is below `EASED`
@@ -41,11 +42,13 @@ class HeatWatch:
         check_air(air, start, self._limits)
         self.temperature = np.full((len(told), 2), start)
         self.warning, self.pace = '', 1.0
+        self._heat, self._span = np.zeros(len(told)), 0.0  # (N m)^2 s, s since the last look
         efforts, currents, self._degrees = (
             motor_places(robot, kind) for kind in ('effort', 'current', 'temperature')
         )
-        amperes = np.array([motor.torque_per_ampere for motor in motors.values()])
         self._efforts = np.where(efforts < 0, currents, efforts)  # where drives tell them, or -1
+        self._unsaid = self._efforts < 0
+        amperes = [motor.torque_per_ampere for motor in motors.values()]
         self._factor = np.where(efforts < 0, amperes, 1.0)
         self._first = np.full(len(motors), np.nan)  # C, that a drive told at first
         self._alive = np.zeros(len(motors), bool)  # whether it has told another since
@@ -74,10 +77,17 @@ class HeatWatch:
             return ''
         model, values, borne = self._model, self._values, effort[: len(self._limits)]
         if values is not None:
-            borne = np.where(self._efforts < 0, borne, self._factor * values[self._efforts])
-        self.temperature = model.follow(self.temperature, borne**2, self._air, duration)
+            borne = np.where(self._unsaid, borne, self._factor * values[self._efforts])
+        self._heat += duration * borne * borne
+        self._span += duration
+        if self._span < LOOK:
+            return ''
+        self.temperature = model.follow(
+            self.temperature, self._heat / self._span, self._air, self._span
+        )
         if values is not None:
-            self._correct(values[self._degrees], duration)
+            self._correct(values[self._degrees], self._span)
+        self._heat, self._span = np.zeros(len(borne)), 0.0
         share = (self.temperature[:, 0] - self._air) / (self._limits - self._air)
         hottest = int(share.argmax())
         rests = share[hottest] >= (RESTED if self.pace > 0.0 else EASED)

@@ -89,11 +89,9 @@ def endure(
         limit = model.limit[i]
         if begin[i, 0] >= limit or settled[i] < limit:
             return 0.0 if begin[i, 0] >= limit else math.inf
-        time = brentq(lambda time: after(time)[i, 0] - limit, 0.0, FOR_GOOD, xtol=1e-3)
-        return float(time)
+        return float(brentq(lambda time: after(time)[i, 0] - limit, 0.0, FOR_GOOD, xtol=1e-3))
 
     times = np.linspace(0.0, duration, _POINTS)
-    windings = np.array([after(time)[:, 0] for time in times])
     final, settled = after(duration), after(FOR_GOOD)[:, 0]
     limits = [limit_time(i) for i in range(len(model.joints))]
     # the first at its limit, else the nearest to it
@@ -118,7 +116,7 @@ def endure(
             'time_to_limit': rows[hottest]['time_to_limit'],
         },
         'temperatures': rows,
-        'curves': {'time': times, 'winding': windings},
+        'curves': {'time': times, 'winding': np.array([after(time)[:, 0] for time in times])},
         'assumptions': [*model.guesses, f'air at {air:g} C'],
     }
 
@@ -160,11 +158,10 @@ def fit_heating(
     )
     i = model.joints.index(joint)
     fields = ('inside', 'outside', 'winding', 'housing')
-    fixed = {name: getattr(model, name)[[i]] for name in ('copper', 'limit')}
+    alone = replace(model, joints=(joint,), copper=model.copper[[i]], limit=model.limit[[i]])
 
     def missed(logs: np.ndarray) -> np.ndarray:
-        told = dict(zip(fields, np.exp(logs)[:, None]))
-        one = replace(model, joints=(joint,), **fixed, **told)
+        one = replace(alone, **dict(zip(fields, np.exp(logs)[:, None])))
         state, found = np.full((1, 2), measured[0]), [measured[0]]
         for load, gap in zip(squared[:-1], np.diff(time)):
             state = one.step(state, np.array([load]), np.zeros(1), air, gap)

@@ -98,10 +98,10 @@ def try_stops(
             for start in range(number, starts, SPEEDS):
                 phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
                 walk.walk_to(phase, (1 + number) / SPEEDS * speed)
-                walk.number = start
-                walk.pushed = push[0] + (start * SIZED) % 1.0 * (push[1] - push[0])
+                size = push[0] + (start * SIZED) % 1.0 * (push[1] - push[0])
                 for cause in causes:
-                    yield cause, partial(walk.stop, cause, 2.0 * math.pi * TURNED * start)
+                    turn = 2.0 * math.pi * TURNED * start
+                    yield cause, partial(walk.stop, cause, start, size, turn)
 
     with Branches[str](processes or count_processors()) as copies:
         for _, trial in copies.work(stops()):
@@ -160,11 +160,13 @@ def _prepare(
         limit='needs a law that can stand',
         remedy='choose another controller, or name a standby law',
     )
-    safety, categories = robot_file.values(SafetyParameters), {}
-    for cause in causes:
-        stands = supervisor.standby or cause not in LAW_LOST and supervisor.stands
-        categories[cause] = STOPS.get(safety.reaction(cause, stands), 0)
-    return robot_file, categories
+    safety = robot_file.values(SafetyParameters)
+    stands = {
+        cause: supervisor.standby or cause not in LAW_LOST and supervisor.stands for cause in causes
+    }
+    return robot_file, {
+        cause: STOPS.get(safety.reaction(cause, stands[cause]), 0) for cause in causes
+    }
 
 
 def _with_category(robot_file: RobotFile, causes: Sequence[str], category: int) -> RobotFile:
@@ -190,11 +192,10 @@ class _Trial:
         self._injection = Injection(robot_file.robot)
         self._stand_time = robot_file.values(SafetyParameters).stand_time
         self._lean = robot_file.values(SafetyParameters).fall_lean
-        self.number, self.pushed, self._steps = 0, 0.0, SETTLING
+        self._steps = SETTLING
         self.time = self.way = math.inf
-        self._refused: float | None = (
-            None  # since when the step plan says that it cannot be stopped
-        )
+        # since when the step plan says that it cannot be stopped
+        self._refused: float | None = None
         self._judged = -math.inf
         self._plant.reset(robot_file.start)
         self._answer()
@@ -247,12 +248,12 @@ class _Trial:
             remedy='give another --speed, or a robot that walks',
         )
 
-    def stop(self, cause: str, direction: float) -> dict[str, Any]:
+    def stop(self, cause: str, number: int, push: float, direction: float) -> dict[str, Any]:
         """Push it, if it shall be pushed, and stop it by a cause; return what became of it."""
         plant, loop = self._plant, self._loop
-        if self.pushed:
+        if push:
             how = How(time=plant.time, direction=direction)
-            plant.disturb('push', self.pushed, 0, how)
+            plant.disturb('push', push, 0, how)
             until = plant.time + PUSHED - 1e-9
             while loop.fault is None and plant.time < until:
                 self._tick()
@@ -272,11 +273,11 @@ class _Trial:
         why = self._watch(begun, place)
         warned = 0.0 if self._refused is None else plant.time - self._refused
         return {
-            'number': self.number,
+            'number': number,
             'cause': cause,
             'phase': self._phase,
             'speed': self._speed,
-            'push': self.pushed,
+            'push': push,
             'stood': why is None,
             'time': self.time if why is None else None,
             'way': self.way if why is None else None,
