@@ -623,7 +623,9 @@ PAGES = {
         )
         for room in (
             'controllers',
+            'design',
             'estimation',
+            'lab/adoption',
             'models',
             'ros/nodes',
             'runs',

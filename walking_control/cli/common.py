@@ -20,7 +20,7 @@ from walking_control.cli.verb import (
     seed,
     setting,
 )
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import InvalidInput, MissingDependency, refusing, require
 from walking_control.lab import experiments
 from walking_control.loading import load_robot, PLANTS

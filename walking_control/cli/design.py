@@ -11,11 +11,16 @@ import numpy as np
 from walking_control.cli.common import Common, OR_URDF, Seeded
 from walking_control.cli.output import Answer, save_figures, text
 from walking_control.cli.verb import argument, numbers, option, positions, ratios, verb, words
-from walking_control.design.limb import Limb
-from walking_control.design.mechanism import load_mechanism, Mechanism
-from walking_control.design.rotom import Contacts
-from walking_control.design.study import study_rotom, study_transmission, usual_contacts
-from walking_control.design.transmission import make_transmission
+from walking_control.design import (
+    Contacts,
+    Limb,
+    load_mechanism,
+    make_transmission,
+    Mechanism,
+    study_rotom,
+    study_transmission,
+    usual_contacts,
+)
 from walking_control.exceptions import refusing, require
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots

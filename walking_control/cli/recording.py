@@ -12,7 +12,7 @@ import numpy as np
 from walking_control.cli.common import Common, OfBag, RECORDED, ROBOT
 from walking_control.cli.output import Answer, save_figures, say, say_nothing, say_remark, text
 from walking_control.cli.verb import argument, not_negative, option, positive, share, verb
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import given, require
 from walking_control.lab.experiments import identification, measured_walks

@@ -21,7 +21,7 @@ from walking_control.cli.verb import (
     words,
 )
 from walking_control.exceptions import MissingDependency, require, writing_to
-from walking_control.lab.adoption.guess import Told
+from walking_control.lab.adoption import Told
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery

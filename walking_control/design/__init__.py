@@ -1,2 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions asked before a robot is built: what gears cost, how a posture passes force on."""
+
+from walking_control.door import open_door
+
+# module -> the names in it that many need
+_PUBLIC, __all__, __getattr__ = open_door(
+    __name__,
+    {
+        'limb': 'Limb',
+        'mechanism': 'AXES load_mechanism Mechanism',
+        'rotom': 'Contacts',
+        'study': 'study_rotom study_transmission usual_contacts',
+        'transmission': 'backward_efficiency make_transmission',
+    },
+)

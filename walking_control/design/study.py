@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.design import limb_end, rotom
-from walking_control.design.limb import Limb
+from walking_control.design import Limb, limb_end, rotom
 from walking_control.design.mechanism import AXES, Mechanism, unit_direction
 from walking_control.design.transmission import BACKWARD, backward_efficiency, FORWARD, LOSSLESS
 from walking_control.exceptions import require

@@ -13,38 +13,45 @@ import pinocchio as pin
 import yaml
 
 from walking_control.exceptions import InvalidInput, require, require_known
-from walking_control.lab.adoption.body_tree import BodyTree, ROOT
-from walking_control.lab.adoption.description import BASE, fix_joints, place_base, read_description
-from walking_control.lab.adoption.drives import Drive, read_drives
-from walking_control.lab.adoption.feet import find_base, find_feet, find_forward, find_sole, Sole
-from walking_control.lab.adoption.guess import (
+from walking_control.lab.adoption import (
+    armatures_of,
+    BASE,
+    BodyTree,
     Description,
+    Drive,
+    fill_hollow,
+    find_base,
+    find_feet,
+    find_forward,
+    find_mirror,
+    find_sole,
+    find_standing,
+    find_stride,
+    find_suspicions,
+    fix_joints,
     Guess,
     HIGH,
     LOW,
-    MEDIUM,
-    REPAIRED,
-    TOLD,
-    Told,
-)
-from walking_control.lab.adoption.mirror import find_mirror, Mirror, side_of
-from walking_control.lab.adoption.robot_tree import (
-    armatures_of,
-    fill_hollow,
-    motors_of,
-    sections_of,
-    sole_names,
-    TALL,
-    write_urdf,
-)
-from walking_control.lab.adoption.standing import (
-    find_standing,
-    find_stride,
     MAY_BE_OFF,
+    MEDIUM,
+    Mirror,
+    motors_of,
+    place_base,
+    read_description,
+    read_drives,
+    REPAIRED,
+    ROOT,
+    sections_of,
+    side_of,
+    Sole,
+    sole_names,
     Standing,
     support_maps,
+    TALL,
+    TOLD,
+    Told,
+    write_urdf,
 )
-from walking_control.lab.adoption.suspicion import find_suspicions
 from walking_control.models import (
     check_name,
     hip_joints,

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import Findings, require, UrdfError
-from walking_control.lab.adoption.guess import Description
+from walking_control.lab.adoption import Description
 from walking_control.models import (
     bare_robot,
     moving_joints,

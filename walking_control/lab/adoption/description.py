@@ -10,11 +10,18 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import refusing, require, require_known, UrdfError
-from walking_control.lab.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD
-from walking_control.lab.adoption.mjcf import urdf_of_mjcf
-from walking_control.lab.adoption.rbdl import urdf_of_lua
+from walking_control.lab.adoption import (
+    Description,
+    Guess,
+    HIGH,
+    LOW,
+    MEDIUM,
+    TOLD,
+    urdf_of_lua,
+    urdf_of_mjcf,
+    urdf_of_sdf,
+)
 from walking_control.lab.adoption.repair import repair
-from walking_control.lab.adoption.sdf import urdf_of_sdf
 from walking_control.models import (
     add_joint,
     check_urdf,

@@ -9,9 +9,18 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
 from walking_control.exceptions import InvalidInput, require, require_known
-from walking_control.lab.adoption.body_tree import BodyTree, ROOT
-from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
-from walking_control.lab.adoption.mirror import partner_name, side_of
+from walking_control.lab.adoption import (
+    BodyTree,
+    Guess,
+    HIGH,
+    LOW,
+    MEDIUM,
+    partner_name,
+    ROOT,
+    side_of,
+    TOLD,
+    Told,
+)
 
 LEVEL = 0.05  # of the height of a leg: feet are no higher above the lowest one
 DEPTH = 0.002  # of the leg: what lies so near to the plane of a sole touches the floor

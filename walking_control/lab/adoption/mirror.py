@@ -8,8 +8,7 @@ import re
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.adoption.body_tree import BodyTree, ROOT
-from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
+from walking_control.lab.adoption import BodyTree, Guess, HIGH, LOW, MEDIUM, ROOT, TOLD, Told
 
 _WORDS = (
     ('left', 'right'),

@@ -11,8 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import refusing, require, UrdfError
-from walking_control.lab.adoption.guess import Guess, HIGH, LOW
-from walking_control.lab.adoption.repair import compile_mended
+from walking_control.lab.adoption import compile_mended, Guess, HIGH, LOW
 from walking_control.models import add_joint, numbers_text, origin_of
 from walking_control.simulation import import_mujoco
 

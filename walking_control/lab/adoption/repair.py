@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, fromstring, ParseError, SubElement, t
 
 import numpy as np
 
-from walking_control.lab.adoption.guess import Guess, REPAIRED
+from walking_control.lab.adoption import Guess, REPAIRED
 from walking_control.models import find_meshes
 
 MOTE = 1e-5  # of the robot's mass: a fixed part that is lighter moves nothing

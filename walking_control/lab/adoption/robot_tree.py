@@ -9,11 +9,17 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 
 from walking_control.controllers import SteppingParameters
-from walking_control.lab.adoption.body_tree import BodyTree
-from walking_control.lab.adoption.drives import Drive
-from walking_control.lab.adoption.feet import Sole
-from walking_control.lab.adoption.guess import Description, Guess, MEDIUM, REPAIRED
-from walking_control.lab.adoption.repair import ENTRIES, tensor_of
+from walking_control.lab.adoption import (
+    BodyTree,
+    Description,
+    Drive,
+    ENTRIES,
+    Guess,
+    MEDIUM,
+    REPAIRED,
+    Sole,
+    tensor_of,
+)
 from walking_control.models import add_joint, moving_joints, numbers_text, parse, Scale
 from walking_control.models.scale import RULES
 from walking_control.safety import SafetyParameters

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import given, require, UrdfError
-from walking_control.lab.adoption.guess import Guess, HIGH, LOW
+from walking_control.lab.adoption import Guess, HIGH, LOW
 from walking_control.models import add_joint, numbers_text, origin_of
 
 _KINDS = {

@@ -8,9 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.optimize import least_squares
 
-from walking_control.lab.adoption.body_tree import BodyTree
-from walking_control.lab.adoption.feet import Sole
-from walking_control.lab.adoption.mirror import Mirror, without_side
+from walking_control.lab.adoption import BodyTree, Mirror, Sole, without_side
 
 TRIES = 12
 INSIDE = 0.02  # rad: how far from its limits a joint stays at the start

@@ -12,8 +12,7 @@ from statistics import median
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.adoption.body_tree import BodyTree, ROOT
-from walking_control.lab.adoption.mirror import Mirror, REFLECTION, side_of
+from walking_control.lab.adoption import BodyTree, Mirror, REFLECTION, ROOT, side_of
 
 PLACE = 0.02  # of the robot: how far a joint may lie from its image
 OFF = 0.1  # of a body: how far its centre of mass may lie from its image

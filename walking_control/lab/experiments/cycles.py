@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
+from walking_control.controllers import CONTROLLERS
 from walking_control.controllers.foot_placement.law import FOOT_Y, HEADING, PlacementData
-from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.lab.experiments.impact import (
     free_coordinates,

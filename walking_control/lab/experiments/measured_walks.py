@@ -11,7 +11,7 @@ from scipy.ndimage import median_filter
 from scipy.signal import savgol_filter
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.lab.adoption.rbdl import read_lua, urdf_of_lua
+from walking_control.lab.adoption import read_lua, urdf_of_lua
 from walking_control.models import check_urdf, Dynamics, read_yaml, Robot
 from walking_control.runs import joint_unit, read_columns, sole_corners, Walk
 

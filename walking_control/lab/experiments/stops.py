@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.controller import StopJudge
+from walking_control.controllers import StopJudge
 from walking_control.exceptions import NotAchieved, require, require_known
 from walking_control.lab.experiments.branches import Branches, count_processors
 from walking_control.lab.experiments.margins import describe_walks

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import InvalidInput, require, require_known, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models import gait_beside, read_yaml, RobotFile, share_directory

@@ -6,8 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from walking_control.design.limb import Limb
-from walking_control.design.mechanism import AXES
+from walking_control.design import AXES, Limb
 from walking_control.exceptions import writing_to
 from walking_control.lab.reports.plots.design import drawing_plane
 from walking_control.models import fill, in_words

@@ -11,7 +11,7 @@ import numpy as np
 
 from walking_control.controllers import NaturalWalking, Stepping
 from walking_control.exceptions import WalkingControlError
-from walking_control.lab.adoption.robot_tree import GAIT_WIDTH, SHARED
+from walking_control.lab.adoption import GAIT_WIDTH, SHARED
 from walking_control.lab.experiments.bring_up.margins import noisy_walk, pace, try_margins
 from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site
 from walking_control.lab.experiments.gait_search import (

@@ -9,8 +9,7 @@ import yaml
 
 from walking_control.controllers import NaturalWalking, PostureControl, Stepping
 from walking_control.exceptions import WalkingControlError
-from walking_control.lab.adoption.description import fix_joints
-from walking_control.lab.adoption.guess import Description
+from walking_control.lab.adoption import Description, fix_joints
 from walking_control.lab.experiments.bring_up.margins import pace, TRIED, try_margins
 from walking_control.lab.experiments.bring_up.natural import (
     gait_margins,

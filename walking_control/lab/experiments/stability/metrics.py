@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import require
 from walking_control.lab.experiments.stability import cycle
 from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World

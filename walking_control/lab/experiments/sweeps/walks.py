@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
     require,

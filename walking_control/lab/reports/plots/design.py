@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.design.limb import Limb
-from walking_control.design.mechanism import AXES, Mechanism
+from walking_control.design import AXES, Limb, Mechanism
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.models import in_words

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from walking_control.design.transmission import backward_efficiency
+from walking_control.design import backward_efficiency
 from walking_control.lab.experiments.cycles import Section
 from walking_control.lab.experiments.impact import analyse_impact
 from walking_control.lab.experiments.robustness import find_first_failure
