@@ -155,7 +155,7 @@ def test_no_evaluations_tune_nothing(site, monkeypatch):
     """Tuning that was declined would go on for as long as a robot that falls lets it."""
     fell = Outcome(False, 'it fell', 0.4, 's of 5 s')
     monkeypatch.setattr(planar, 'walk', lambda *arguments: fell)
-    monkeypatch.setattr(planar, 'tune', None)
+    monkeypatch.setattr(planar.tuning, 'tune', None)
     site.path = site.current = adopt(site.path.parent / 'rabbit.urdf', Told()).write(site.folder)[0]
     site.evaluations = 0
     assert planar.gains(site) is fell

@@ -17,8 +17,7 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers import StopJudge
 from walking_control.exceptions import NotAchieved, require, require_known
-from walking_control.lab.experiments.branches import Branches, count_processors
-from walking_control.lab.experiments.margins import describe_walks
+from walking_control.lab.experiments import branches, margins
 from walking_control.models import Choice, Command, Measurement, RobotFile, whole_nanoseconds
 from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
@@ -103,14 +102,14 @@ def try_stops(
                     turn = 2.0 * math.pi * TURNED * start
                     yield cause, partial(walk.stop, cause, start, size, turn)
 
-    with Branches[str](processes or count_processors()) as copies:
+    with branches.Branches[str](processes or branches.count_processors()) as copies:
         for _, trial in copies.work(stops()):
             trials.append(trial)
             if progress is not None:
                 progress(len(trials) / (starts * len(causes)))
     trials.sort(key=lambda trial: (causes.index(trial['cause']), trial.pop('number')))
     return {
-        **describe_walks(robot_file, controller, plant),
+        **margins.describe_walks(robot_file, controller, plant),
         'speed': speed,
         'push': list(push),
         'causes': [

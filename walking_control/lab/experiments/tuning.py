@@ -22,9 +22,7 @@ from walking_control.exceptions import (
     require_known,
     WalkingControlError,
 )
-from walking_control.lab.experiments import margins
-from walking_control.lab.experiments.envelope import find_envelope, QUICK
-from walking_control.lab.experiments.robustness import find_first_failure
+from walking_control.lab.experiments import envelope, margins, robustness
 from walking_control.lab.experiments.sweeps.sweep import chosen_point
 from walking_control.lab.experiments.sweeps.task import SweepTask
 from walking_control.lab.experiments.sweeps.walks import measure, Workshop
@@ -234,9 +232,13 @@ class _Bench:
         result: margins.FirstFailure | None = None
         with contextlib.suppress(NotAchieved):  # falls even undisturbed, after longer
             if goal.kind in margins.DISTURBANCES and robot_file.robot.is_free:
-                result = find_envelope(robot_file, goal.kind, controller, plant, *sizes, QUICK, 1)
+                result = envelope.find_envelope(
+                    robot_file, goal.kind, controller, plant, *sizes, envelope.QUICK, 1
+                )
             elif goal.kind in margins.DISTURBANCES:
-                result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)
+                result = robustness.find_first_failure(
+                    robot_file, goal.kind, controller, plant, *sizes
+                )
             else:
                 result = margins.find_margin(
                     robot_file, goal.kind, controller, plant, *sizes, SEEDS, self.task.duration

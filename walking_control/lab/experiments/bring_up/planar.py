@@ -11,12 +11,10 @@ from scipy.optimize import linprog
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import WalkingControlError
 from walking_control.gaits.gait_file import load_gait
+from walking_control.lab.experiments import gait_search, margins, tuning
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step, walk
-from walking_control.lab.experiments.gait_search import find_gait, save_gait, scuff_length
-from walking_control.lab.experiments.margins import find_margin
 from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
-from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.models import Dynamics, World
 
 FROUDE = (0.22, 0.3, 0.15)  # speeds over sqrt(g L) at which gaits are sought, the first that works
@@ -110,7 +108,7 @@ def gait(site: Site) -> Outcome:
                 'degree': degree,
             }
             try:
-                found = find_gait(robot_file, task, seed=site.seed)
+                found = gait_search.find_gait(robot_file, task, seed=site.seed)
             except WalkingControlError as error:
                 reasons.append(str(error))
                 continue
@@ -134,7 +132,7 @@ def gait(site: Site) -> Outcome:
 
 def _forgive(site: Site, found: Any) -> Outcome | None:
     """Keep a gait that the plant follows once it lets straight legs pass under the floor."""
-    length = scuff_length(found) if found.result.converged else None
+    length = gait_search.scuff_length(found) if found.result.converged else None
     if length is None:
         return None
     length = float(np.ceil(1e3 * length) / 1e3)
@@ -148,7 +146,7 @@ def _forgive(site: Site, found: Any) -> Outcome | None:
 def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
     """Write what `find_gait` found and the robot file that starts on it, with that scuff length."""
     forgiven = {} if length is None else {'rigid__scuff_length': length}
-    file = save_gait(found, site.folder)
+    file = gait_search.save_gait(found, site.folder)
     written = site.folder / f'{found.summary["robot"]}_walks.yaml'
     q, v = found.result.gait.start
     robot_file = site.load(
@@ -225,7 +223,7 @@ def gains(site: Site) -> Outcome:
         )
         for name in names
     )
-    goals = [Goal('speed', 0.5 * (first.value or 0.1))] if first.ok else []
+    goals = [tuning.Goal('speed', 0.5 * (first.value or 0.1))] if first.ok else []
     task = SweepTask(
         str(site.current),
         axes,
@@ -235,7 +233,7 @@ def gains(site: Site) -> Outcome:
         seed=site.seed,
     )
     try:
-        found = tune(
+        found = tuning.tune(
             task,
             goals,
             'cost_of_transport_positive',
@@ -258,7 +256,9 @@ def measure_margins(site: Site) -> Outcome:
     for kind, (largest, resolution) in MARGINS.items():
         site.progress(f'margin {kind}')
         try:
-            found = find_margin(site.load(), kind, None, 'rigid', largest, resolution, 1, 4.0)
+            found = margins.find_margin(
+                site.load(), kind, None, 'rigid', largest, resolution, 1, 4.0
+            )
             unit = '' if found['unit'] == '1' else f' {found["unit"]}'
             figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
                 '' if found.first_failure is not None else ' and more'

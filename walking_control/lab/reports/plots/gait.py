@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.lab.experiments.gait_search import GaitSearch
-from walking_control.lab.experiments.impact import losses_over_angle
+from walking_control.lab.experiments import gait_search, impact
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
 from walking_control.lab.reports.plots.walk import bones, phase_planes, strengths
@@ -31,7 +30,7 @@ _JUMP = 'touchdown: feet change roles, the impact takes speed'
 _HIP = 'hip angle at touchdown (rad)'
 
 
-def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
+def plot_snapshots(found: gait_search.GaitSearch, poses: int = 9) -> style.Figure:
     """Draw one step of a gait as multiple exposures, early poses faint (Figs. 4.7, 4.14, 4.18)."""
     robot, gait = found.robot_file.robot, found.result.gait
     q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
@@ -63,7 +62,7 @@ def _pose(robot: Robot, coordinates: np.ndarray) -> tuple[Skeleton, np.ndarray]:
     return skeleton, np.array([skeleton.points(q) for q in poses])
 
 
-def plot_motion(found: GaitSearch) -> style.Figure:
+def plot_motion(found: gait_search.GaitSearch) -> style.Figure:
     """Draw coordinates, rates, torques, the swing foot's height and the floor's force."""
     result, robot = found.result, found.robot_file.robot
     gait, judgement = result.gait, result.judgement
@@ -110,7 +109,7 @@ def plot_motion(found: GaitSearch) -> style.Figure:
     return figure
 
 
-def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
+def plot_top_view(found: gait_search.GaitSearch, steps: int = 6) -> style.Figure:
     """Draw the paths of feet, hip and head of a spatial walker from above (Fig. 4.17)."""
     robot, gait = found.robot_file.robot, found.result.gait
     skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
@@ -181,7 +180,7 @@ def plot_atlas(result: Any) -> style.Figure:
     return figure
 
 
-def search_figures(found: GaitSearch) -> dict[str, style.Figure]:
+def search_figures(found: gait_search.GaitSearch) -> dict[str, style.Figure]:
     """Return name -> figure of everything there is to see of a search."""
     figures = {'gait_snapshots': plot_snapshots(found), 'gait_motion': plot_motion(found)}
     if 1 in found.robot_file.robot.base.axes:
@@ -245,7 +244,7 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> sty
         angle: Hip angle to mark, rad.
     """
     angles = np.linspace(0.02, np.pi / 2, 120)
-    shares = losses_over_angle(robot_file, angles)
+    shares = impact.losses_over_angle(robot_file, angles)
     marks = [
         mark('fill_between', angles, shares[:, 0], shares[:, -1], color=style.FAINT, alpha=0.4),
         *(
@@ -274,7 +273,7 @@ def plot_losses_over_mass_ratio(
     angles, marks = np.linspace(0.02, np.pi / 2, 80), []
     for i, ratio in enumerate(ratios):
         robot_file = load_robot(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
-        shares = losses_over_angle(robot_file, angles)
+        shares = impact.losses_over_angle(robot_file, angles)
         shade = {'alpha': 0.25 + 0.75 * i / max(1, len(ratios) - 1), 'color': style.FOOT_COLOURS[0]}
         marks.append(mark('plot', angles, shares[:, -1], label=f'hip {ratio:g} : leg 1', **shade))
     title = 'Smallest share of kinetic energy lost at touchdown'

@@ -10,9 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from walking_control.design import backward_efficiency
-from walking_control.lab.experiments.cycles import Section
-from walking_control.lab.experiments.impact import analyse_impact
-from walking_control.lab.experiments.robustness import find_first_failure
+from walking_control.lab.experiments import cycles, impact, robustness, variants
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.sweeps.walks import walk_rows
 from walking_control.loading import load_robot
@@ -30,14 +28,16 @@ GUESSES = {'long': (0.299, -1.07, 0.709), 'short': (0.2796, -1.1654, 0.5702)}
 
 def share(place: int) -> float:
     """Return the largest (0) or least (1) share of energy that an impact at q4 = 0.5 takes."""
-    values = analyse_impact(load_robot('compass'), [-0.25, 0.5])['singular_values']
+    values = impact.analyse_impact(load_robot('compass'), [-0.25, 0.5])['singular_values']
     return float((max(values), min(values))[place])
 
 
 def shares_meet() -> str:
     """Return whether both shares are one at q4 = pi / 2, and without a mass at the hip."""
     for angle, hip in ((math.pi / 2.0, 5.0), (0.5, 1e-6)):
-        found = analyse_impact(load_robot('compass', [('hip_mass', hip)]), [-0.5 * angle, angle])
+        found = impact.analyse_impact(
+            load_robot('compass', [('hip_mass', hip)]), [-0.5 * angle, angle]
+        )
         if np.ptp(found['singular_values']) > 1e-5:
             return 'differ'
     return 'the same at q4 = pi / 2 or without a hip'
@@ -68,7 +68,7 @@ def kinetic_error(efficiency: float) -> float:
 def _cycle(guess: tuple[float, ...], *settings: tuple[str, float]) -> Any:
     """Return a cycle of the compass near a guess."""
     robot_file = load_robot('compass', settings)
-    here = Section(make_walker(robot_file, 'none'), robot_file.values(World).gravity)
+    here = cycles.Section(make_walker(robot_file, 'none'), robot_file.values(World).gravity)
     x = polish(here.stride, np.array(guess))
     assert x is not None, 'the guesses of this file lead to cycles'
     return judge_cycle(here.stride, x)
@@ -141,19 +141,17 @@ def gear_edge() -> float:
 
 def last_step_down(name: str) -> float:
     """Return the last size before the first failing step down, m."""
-    from walking_control.lab.experiments.variants import read_variants, variants_path
-
     if name == 'none':
-        found = find_first_failure(load_robot('compass'), 'step_down', largest=0.03)
+        found = robustness.find_first_failure(load_robot('compass'), 'step_down', largest=0.03)
     else:
-        variant = next(
-            found for found in read_variants(variants_path('compass')) if found.name == name
+        shipped = variants.read_variants(variants.variants_path('compass'))
+        variant = next(each for each in shipped if each.name == name)
+        found = robustness.find_first_failure(
+            variants.load_variant('compass', variant),
+            'step_down',
+            variant.controller,
+            largest=0.13,
         )
-        robot_file = load_robot(
-            'compass',
-            [(f'{variant.controller}.{key}', value) for key, value in variant.settings.items()],
-        )
-        found = find_first_failure(robot_file, 'step_down', variant.controller, largest=0.13)
     first = found.first_failure
     return (found.largest_tried if first is None else first) - (0.001 if first else 0.0)
 
