@@ -170,7 +170,7 @@ def stepping(site: Site) -> Outcome:
     robot_file = site.load(controller=Stepping.name)
     speed = speed_of(site, robot_file)
     obstacles = find_walk_obstacles(robot_file)
-    best: tuple[float, Outcome] | None = None
+    tried: list[Outcome] = []
     for way in WAYS:
         site.progress(
             'stepping: '
@@ -183,8 +183,8 @@ def stepping(site: Site) -> Outcome:
             trial = _with_way(site, way, speed)
             outcome = walk(site, trial, 'mujoco', site.duration)  # what walks 5 s may fall at 6
         except WalkingControlError as error:
-            outcome = Outcome(False, str(error), 0.0)
-        lasted = float(outcome.figures.get('duration', 0.0))
+            outcome = Outcome(False, str(error), figures={'duration': 0.0})
+        tried.append(outcome)
         if outcome.ok and abs(outcome.value - speed) < 0.6 * speed:
             path = site.folder / f'{trial.robot.name}_walks.yaml'
             trial.write(path)
@@ -195,19 +195,17 @@ def stepping(site: Site) -> Outcome:
                 robot_file=str(path),
                 figures={**outcome.figures, **changed},
             )
-        if best is None or lasted > best[0]:
-            best = lasted, outcome
-    assert best is not None
-    words = str(obstacles[0]) if obstacles else best[1].what
+    best = max(tried, key=lambda each: float(each.figures['duration']))
+    words = str(obstacles[0]) if obstacles else best.what
     return Outcome(
         False,
         words,
-        round(best[0], 2),
+        round(float(best.figures['duration']), 2),
         f's of {site.duration:g} s in the best of {len(WAYS)} ways of stepping',
         obstacles[0].remedy
         if obstacles
         else 'stronger motors, another --speed, or stepping parameters by hand',
-        best[1].figures,
+        best.figures,
     )
 
 
