@@ -12,7 +12,8 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'actuators': 'GearedMotor JointFriction JointSpring lagging MotorThermal',
+        'actuators': 'GearedMotor JointFriction JointSpring lagging MotorThermal NO_FRICTION '
+        'NO_SPRING',
         'array_functions': 'array_function factorise_spd form inner multiply solve_spd Terms',
         'base': 'Base ROOT',
         'contact': 'constraint_forces contact_acceleration deform impact_of_second_foot '
@@ -22,7 +23,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'floor': 'FloorProfile read_profile require_level',
         'friction': 'BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table friction_torque '
         'friction_torques gear_table loses lost_torques motor_efforts passive_torques '
-        'spring_torques VISCOUS',
+        'spring_table spring_torques VISCOUS',
         'own_signals': 'OwnSignal',
         'parameters': 'parameter Parameters',
         'pendulum': 'leg_rates stand',

@@ -6,6 +6,8 @@ from walking_control.models.actuators import JointFriction as JointFriction
 from walking_control.models.actuators import JointSpring as JointSpring
 from walking_control.models.actuators import lagging as lagging
 from walking_control.models.actuators import MotorThermal as MotorThermal
+from walking_control.models.actuators import NO_FRICTION as NO_FRICTION
+from walking_control.models.actuators import NO_SPRING as NO_SPRING
 from walking_control.models.array_functions import array_function as array_function
 from walking_control.models.array_functions import factorise_spd as factorise_spd
 from walking_control.models.array_functions import form as form
@@ -44,6 +46,7 @@ from walking_control.models.friction import loses as loses
 from walking_control.models.friction import lost_torques as lost_torques
 from walking_control.models.friction import motor_efforts as motor_efforts
 from walking_control.models.friction import passive_torques as passive_torques
+from walking_control.models.friction import spring_table as spring_table
 from walking_control.models.friction import spring_torques as spring_torques
 from walking_control.models.friction import VISCOUS as VISCOUS
 from walking_control.models.own_signals import OwnSignal as OwnSignal
@@ -152,6 +155,8 @@ __all__ = [
     'JointSpring',
     'lagging',
     'MotorThermal',
+    'NO_FRICTION',
+    'NO_SPRING',
     'array_function',
     'factorise_spd',
     'form',
@@ -190,6 +195,7 @@ __all__ = [
     'lost_torques',
     'motor_efforts',
     'passive_torques',
+    'spring_table',
     'spring_torques',
     'VISCOUS',
     'OwnSignal',

@@ -242,6 +242,9 @@ class JointFriction(Parameters, section='friction'):
     )
 
 
+NO_SPRING, NO_FRICTION = JointSpring(), JointFriction()
+
+
 class MotorThermal(Parameters, section='thermal'):
     """Of a motor that gets warm; 0: guessed from its largest effort.
 

@@ -29,7 +29,7 @@ import math
 
 import numpy as np
 
-from walking_control.models import array_function, Robot
+from walking_control.models import array_function, NO_SPRING, Robot
 
 VISCOUS, COULOMB = 0, 1  # columns of `friction_table`
 FADE = 1e-3  # rad/s: below, dry friction fades, if not told
@@ -42,6 +42,15 @@ def friction_table(robot: Robot) -> np.ndarray:
     for joint, friction in robot.friction.items():
         table[robot.joint_index(joint)] = friction.viscous, friction.coulomb
     return table
+
+
+def spring_table(robot: Robot) -> np.ndarray:
+    """Return stiffness (N m/rad), damping (N m s/rad) and rest (rad) of springs, ``(n_joints, 3)``.
+
+    All are zero where a joint has none.
+    """
+    springs = [robot.springs.get(joint, NO_SPRING) for joint in robot.joints]
+    return np.array([(each.stiffness, each.damping, each.rest) for each in springs]).reshape(-1, 3)
 
 
 def gear_table(robot: Robot) -> np.ndarray:

@@ -23,7 +23,15 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 
 from walking_control.exceptions import MissingDependency, require, UrdfError
-from walking_control.models import COULOMB, Dynamics, floor_gravity, friction_table, Robot, VISCOUS
+from walking_control.models import (
+    COULOMB,
+    Dynamics,
+    floor_gravity,
+    friction_table,
+    Robot,
+    spring_table,
+    VISCOUS,
+)
 
 try:
     import casadi as ca
@@ -91,13 +99,11 @@ def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     """
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
-    springs = [robot.springs.get(joint) for joint in robot.joints]
     rows: list[ArrayLike] = [
         floor_gravity(gravity, slope),
         [0.0 if motor is None else motor.armature for motor in motors],
+        *spring_table(robot).T,
     ]
-    for name in ('stiffness', 'damping', 'rest'):
-        rows.append([0.0 if spring is None else getattr(spring, name) for spring in springs])
     rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
     return np.concatenate(rows)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import require
-from walking_control.models import Dynamics, joint_axis, REFLECTION, Robot
+from walking_control.models import Dynamics, joint_axis, REFLECTION, Robot, spring_table
 
 SAMPLES, SPREAD = 4, 0.5  # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6  # relative; exporters of URDFs round
@@ -49,6 +49,11 @@ def leg_difference(robot: Robot, tolerance: float = TOLERANCE) -> str | None:
 
 def _joint_difference(robot: Robot) -> str | None:
     """Return which joints' motors, springs, friction, locks or limits are no mirror image."""
+    # stiffness, damping and the torque at angle zero
+    springs = {
+        joint: (stiffness, damping, stiffness * rest)
+        for joint, (stiffness, damping, rest) in zip(robot.joints, spring_table(robot).tolist())
+    }
     locks = {lock.joint: (lock.angle, lock.capture) for lock in robot.locks}
     for joint, (partner, sign) in robot.mirror.items():
         pair = f'{joint} and {partner}' if joint != partner else joint
@@ -58,8 +63,8 @@ def _joint_difference(robot: Robot) -> str | None:
             return f"the limits of {pair} are not each other's mirror image"
         if robot.actuators.get(joint) != robot.actuators.get(partner):
             return f'the motors of {pair}'
-        stiffness, damping, torque = _spring(robot, joint)
-        if _spring(robot, partner) != (stiffness, damping, sign * torque):
+        stiffness, damping, torque = springs[joint]
+        if springs[partner] != (stiffness, damping, sign * torque):
             return f'the springs of {pair}'
         if robot.friction.get(joint) != robot.friction.get(partner):
             return f'the friction of {pair}'
@@ -67,16 +72,6 @@ def _joint_difference(robot: Robot) -> str | None:
         if locks.get(partner, (0.0, 0.0)) != (sign * angle, capture):
             return f'the locks of {pair}'
     return None
-
-
-def _spring(robot: Robot, joint: str) -> tuple[float, float, float]:
-    """Return stiffness, damping and the torque at angle zero of a joint's spring."""
-    spring = robot.springs.get(joint)
-    return (
-        (0.0, 0.0, 0.0)
-        if spring is None
-        else (spring.stiffness, spring.damping, spring.stiffness * spring.rest)
-    )
 
 
 def _model_difference(robot: Robot, tolerance: float) -> str | None:

@@ -7,6 +7,7 @@ where the law runs.
 
 from dataclasses import dataclass
 import math
+from typing import Any
 
 import numpy as np
 
@@ -77,38 +78,32 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
         measurement: The `Measurement`; its stamp is not touched.
         elapsed: Time since the fault began, s.
     """
-    first = robot.limits[robot.joints[0]]
-    if kind == 'not_finite':
-        measurement.position[0] = math.nan
-    elif kind == 'orientation':
-        measurement.orientation *= 0.5
-    elif kind == 'imu_gravity':
-        measurement.linear_acceleration *= -1.0
-    elif kind in ('stuck_contact', 'contact_flicker'):
-        if kind == 'stuck_contact' or elapsed % FLICKER >= 0.5 * FLICKER:
-            measurement.foot_force[:] = 0.0
-    elif kind == 'joint_limit':
-        measurement.position[0] = first.upper + 1.0
-    elif kind == 'velocity_limit':
-        measurement.velocity[0] = 10.0 * first.velocity
-    elif kind == 'jump':
-        measurement.orientation[:] = turned(measurement.orientation, JUMP)
+    first, told = robot.limits[robot.joints[0]], measurement
+    # what is written, where in it, and the number
+    writes: dict[str, tuple[np.ndarray, Any, Any]] = {
+        'not_finite': (told.position, 0, math.nan),
+        'orientation': (told.orientation, ..., 0.5 * told.orientation),
+        'imu_gravity': (told.linear_acceleration, ..., -told.linear_acceleration),
+        'stuck_contact': (told.foot_force, ..., 0.0),
+        'joint_limit': (told.position, 0, first.upper + 1.0),
+        'velocity_limit': (told.velocity, 0, 10.0 * first.velocity),
+        'jump': (told.orientation, ..., turned(told.orientation, JUMP)),
+        'contradiction': (told.angular_velocity, 1, told.angular_velocity[1] + 8.0),
+        'lock': (told.locked, ..., True),
+        'gyroscope': (told.angular_velocity, 1, LIE),
+        'accelerometer': (told.linear_acceleration, 1, LIE),
+        'foot_force': (told.foot_force, (0, 1), LIE),
+    }
+    if elapsed % FLICKER >= 0.5 * FLICKER:
+        writes['contact_flicker'] = writes['stuck_contact']
+    if kind in writes:
+        part, where, value = writes[kind]
+        part[where] = value
     elif kind == 'fall':
-        measurement.orientation[:] = turned(
-            measurement.orientation, min(0.5 * math.pi, FALLING * elapsed)
-        )
-        measurement.angular_velocity[1] += FALLING
-        measurement.foot_force *= 0.24  # in contact, but it carries too little to judge the IMU
-    elif kind == 'contradiction':
-        measurement.angular_velocity[1] += 8.0
-    elif kind == 'lock':
-        measurement.locked[:] = True
-    elif kind in ('gyroscope', 'accelerometer', 'foot_force'):
-        {
-            'gyroscope': measurement.angular_velocity,
-            'foot_force': measurement.foot_force[0],
-            'accelerometer': measurement.linear_acceleration,
-        }[kind][1] = LIE
+        angle = min(0.5 * math.pi, FALLING * elapsed)
+        told.orientation[:] = turned(told.orientation, angle)
+        told.angular_velocity[1] += FALLING
+        told.foot_force *= 0.24  # in contact, but it carries too little to judge the IMU
 
 
 def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, float]:

@@ -12,8 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
-from walking_control.models import compile_law, compile_terms, foot_turn, Robot, Start, World
+from walking_control.exceptions import IncompatiblePlant, require
+from walking_control.models import (
+    compile_law,
+    compile_terms,
+    foot_turn,
+    Robot,
+    spring_table,
+    Start,
+    World,
+)
 from walking_control.simulation import (
     Change,
     CompliantParameters,
@@ -28,12 +36,16 @@ from walking_control.simulation.compliant import forces as cm
 from walking_control.simulation.compliant.forces import fastest_rate
 from walking_control.simulation.compliant.motion import advance
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.engine import build_rigid_model, PlanarEngine, push_direction
+from walking_control.simulation.rigid.engine import (
+    build_rigid_model,
+    engage_locks,
+    PlanarEngine,
+    push_direction,
+)
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
 
 STABLE = 5.9  # the method is stable up to this product of step and fastest rate
-FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
 
 
 class CompliantEngine(PlanarEngine):
@@ -79,7 +91,7 @@ class CompliantEngine(PlanarEngine):
         given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self._work
         if compiled:
             given = model_record, floor_record, state_record, feet_record, work_record
-        self._move: Callable[[float], int] = lambda duration: move(terms, *given, duration)
+        self.move = lambda duration: move(terms, *given, duration)
         self.last_step = len(self.floor.levels) - 2
 
     @classmethod
@@ -112,9 +124,7 @@ class CompliantEngine(PlanarEngine):
         return np.array(places), np.array(heights)
 
     def _lay_floor(self, model: rm.RigidModel, values: CompliantParameters) -> cm.Floor:
-        damping = np.zeros(len(self.robot.joints))
-        for joint, spring in self.robot.springs.items():
-            damping[self.robot.joint_index(joint)] = spring.damping
+        _, damping, _ = spring_table(self.robot).T
         turns = np.array(
             [self._support.lift[0].T @ foot_turn(self._support, foot) for foot in range(cm.FEET)]
         )
@@ -130,7 +140,7 @@ class CompliantEngine(PlanarEngine):
             turns,
             *self._places(),
             np.zeros(len(model.drops)),
-            damping,
+            np.ascontiguousarray(damping),
         )
 
     def longest_stable_step(self) -> float:
@@ -182,15 +192,10 @@ class CompliantEngine(PlanarEngine):
             state.y[n + 2 : n + 4] = -(parts['jacobian'] @ v)
         state.memo[rm.STEP_SIZE] = 1e-4
         state.armed[:] = 1
-        angles = self.model.lift[0] @ q
-        for i in range(self.model.n_locks):
-            distance = abs(angles[1 + self.model.lock_joint[i]] - self.model.lock_angle[i])
-            state.mode[rm.FIRST_STOP + self.model.n_joints + i] = (
-                distance <= self.model.lock_capture[i]
-            )
+        engage_locks(self.model, state, 0)
         self.feet.flags[cm.LAST], self.feet.flags[support] = support, cm.INSIDE
         self._fallen = False
-        self._move(0.0)
+        self.move(0.0)
 
     def drop(self, step: int, size: float) -> None:
         """Plan a floor that is lower from a touchdown on, m.
@@ -215,34 +220,20 @@ class CompliantEngine(PlanarEngine):
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
     ) -> str | None:
-        """Integrate for a time h; see `Engine.advance`.
+        """Note the work so far, then go on; see `PlanarEngine.advance`.
 
         Args:
             effort: Of all efforts, N m, ``(n_efforts,)``.
             armed: Which locks are armed, ``(n_locks,)``.
             h: For how long, s.
             forces: On links: pairs of a frame and N, ``(3,)``.
-
-        Raises:
-            NotAchieved: The integration diverges.
         """
-        state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
-        state.effort[:] = effort
-        state.armed[: self.model.n_locks] = armed
-        status = rm.FELL if self._fallen else self._move(h)
-        if status in FAILURES:
-            raise NotAchieved(
-                f'plant compliant on {self.robot.name} at {self.time:.4g} s',
-                limit=FAILURES[status],
-                remedy='loosen compliant.tolerance or check efforts',
-            )
-        if status in (rm.FELL, rm.TRIPPED):
-            self._fallen = True
-            state.y[self.model.n + 2 : 2 * self.model.n + 4] = 0.0
+        self._worked = self._work_so_far
+        return super().advance(effort, armed, h, forces)
+
+    def _trip(self) -> str:
         return (
-            None
-            if status != rm.TRIPPED
-            else 'a foot tripped: it is under the floor ahead of the other foot; '
+            'a foot tripped: it is under the floor ahead of the other foot; '
             f'limit {1000.0 * self.model.scuff_depth:.3g} mm'
         )
 
@@ -315,4 +306,4 @@ class CompliantEngine(PlanarEngine):
         collide(self.model, state, work, work.impulse, False)
         gained = kinetic_energy(self.model, state, work) - before
         state.y[2 * n + 4 + cm.FEET + cm.WORK] += gained
-        self._move(0.0)
+        self.move(0.0)

@@ -19,7 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
-from walking_control.models import friction_table, Robot, Start, support_balls, World
+from walking_control.models import friction_table, Robot, spring_table, Start, support_balls, World
 from walking_control.simulation import (
     CompliantParameters,
     Feature,
@@ -143,11 +143,8 @@ class SpaceEngine(SteppedEngine):
         self._lower = np.array([limit.lower for limit in limits])
         self._upper = np.array([limit.upper for limit in limits])
         self._viscous, self._coulomb = friction_table(robot).T
-        self._stiffness, self._rest = np.zeros((2, len(limits)))
-        for joint, spring in robot.springs.items():
-            i = robot.joint_index(joint)
-            self._stiffness[i], self._rest[i] = spring.stiffness, spring.rest
-            self._viscous[i] += spring.damping
+        self._stiffness, damping, self._rest = spring_table(robot).T
+        self._viscous += damping
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""

@@ -12,6 +12,8 @@ from walking_control.exceptions import require, UrdfError
 from walking_control.models import (
     add_joint,
     FloorProfile,
+    NO_FRICTION,
+    NO_SPRING,
     parse,
     place_meshes,
     Robot,
@@ -109,16 +111,13 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
     for name in robot.joints:
         dof = skeleton.getDof(name)
         skeleton.getJoint(name).setLimitEnforcement(True)
-        spring, friction = robot.springs.get(name), robot.friction.get(name)
-        dof.setDampingCoefficient(0.0)
-        dof.setCoulombFriction(0.0)
-        if spring is not None:
+        spring = robot.springs.get(name, NO_SPRING)
+        friction = robot.friction.get(name, NO_FRICTION)
+        if spring.stiffness > 0.0:
             dof.setSpringStiffness(spring.stiffness)
             dof.setRestPosition(spring.rest)
-            dof.setDampingCoefficient(spring.damping)
-        if friction is not None:
-            dof.setDampingCoefficient(dof.getDampingCoefficient() + friction.viscous)
-            dof.setCoulombFriction(friction.coulomb)
+        dof.setDampingCoefficient(spring.damping + friction.viscous)
+        dof.setCoulombFriction(friction.coulomb)
     return skeleton
 
 

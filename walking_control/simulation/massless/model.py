@@ -172,7 +172,7 @@ def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
     if tension(after, model.gravity) < 0.0:
         time, landing = _find_release(model, state.y, time, after), -1.0
         state.mode[STANCE] = 0
-    _turn(state, other, rates, time)
+    state.angles[other] += rates * time
     state.y[:] = after
     _note_load(model, state)
     if landing >= 0.0:
@@ -196,12 +196,6 @@ def _find_release(model: PointModel, y: np.ndarray, time: float, out: np.ndarray
             low = middle
     swing(y, model.gravity, model.length, True, high, out)
     return high
-
-
-@array_function
-def _turn(state: PointState, foot: int, rates: np.ndarray, time: float) -> None:
-    for i in range(2):
-        state.angles[foot, i] += rates[i] * time
 
 
 @array_function
@@ -259,7 +253,7 @@ def _fly_on(model: PointModel, state: PointState, duration: float) -> float:
     )
     if landing >= 0.0:
         time = landing
-    _turn(state, other, rates, time)
+    state.angles[other] += rates * time
     state.y[:] = after
     _point_at_foot(state, support)
     if landing >= 0.0:
@@ -306,8 +300,7 @@ def _reach(model: PointModel, y: np.ndarray, time: float) -> float:
 @array_function
 def push_point(model: PointModel, state: PointState, impulse: np.ndarray) -> None:
     """Add an impulse to the hip at once, N s, ``(3,)``; the leg holds against being pressed."""
-    for i in range(3):
-        state.y[3 + i] += impulse[i] / model.mass
+    state.y[3:] += impulse / model.mass
     if state.mode[STANCE] != 1:
         return
     along = inner(state.y[:3], state.y[3:])

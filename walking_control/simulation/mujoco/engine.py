@@ -20,8 +20,8 @@ from walking_control.models import (
     DRIVING_LOSS,
     floor_gravity,
     gear_table,
-    JointFriction,
-    JointSpring,
+    NO_FRICTION,
+    NO_SPRING,
     place_meshes,
     Robot,
     Start,
@@ -30,8 +30,6 @@ from walking_control.models import (
 from walking_control.simulation import Forces, import_mujoco, Truth
 from walking_control.simulation.parameters import MujocoParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine
-
-NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
 FREE_JOINT = 'floating_base_joint'  # by this name mujoco_ros2_control says how the base moves
 

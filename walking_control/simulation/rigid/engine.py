@@ -22,6 +22,7 @@ from walking_control.models import (
     Base,
     Dynamics,
     effort_map,
+    FloorProfile,
     foot_turn,
     friction_table,
     gear_table,
@@ -49,7 +50,10 @@ from walking_control.simulation.rigid.forces import accelerate, collide, find_re
 from walking_control.simulation.rigid.model import begin_uneven, lay_ahead
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
 
-FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
+FAILURES = {
+    rm.DIVERGED: 'the integration diverged',
+    rm.CHATTERED: 'contacts or joints chatter without end',
+}
 
 FloorChange = tuple[int, float, float]  # step, drop in m, tilt in rad
 
@@ -162,7 +166,10 @@ class PlanarEngine(EventEngine):
         IncompatiblePlant: The robot is none.
     """
 
+    model: rm.RigidModel
     state: rm.RigidState
+    move: Callable[[float], int]  # integrates for a time, s; returns a status of `rigid.model`
+    _work: rm.Workspace
     _before: np.ndarray  # coordinates before the step
 
     def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
@@ -178,7 +185,47 @@ class PlanarEngine(EventEngine):
         self._changes: list[Change] = []
         self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
         self._q, self._v = np.zeros((2, 3 + len(robot.joints)))  # as last read
+        self._profile: FloorProfile | None = None  # of a floor that is laid as the robot goes
         self._fallen = False
+
+    def advance(
+        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+    ) -> str | None:
+        """Integrate for a time h; see `Engine.advance`.
+
+        Args:
+            effort: Of all efforts, N m, ``(n_efforts,)``.
+            armed: Which locks are armed, ``(n_locks,)``.
+            h: For how long, s.
+            forces: On links: pairs of a frame and N, ``(3,)``.
+
+        Raises:
+            NotAchieved: The integration diverges.
+        """
+        state, n, self._before = self.state, self.model.n, self._q.copy()
+        state.effort[:] = effort
+        state.armed[: self.model.n_locks] = armed
+        if self._profile is not None:
+            lay_ahead(self.model, state, self._work, self._profile)
+        status = rm.FELL if self._fallen else self.move(h)
+        if status in FAILURES:
+            raise self._failure(status)
+        if status in (rm.FELL, rm.TRIPPED):
+            self._fallen = True
+            state.y[n + 2 : 2 * n + 4] = 0.0
+        return self._trip() if status == rm.TRIPPED else None
+
+    def _failure(self, status: int) -> NotAchieved:
+        """Return the error that says why the integration cannot go on."""
+        return NotAchieved(
+            f'plant {self.name} on {self.robot.name} at {self.time:.4g} s',
+            limit=FAILURES[status],
+            remedy=f'loosen {self.name}.tolerance or check efforts',
+        )
+
+    @abstractmethod
+    def _trip(self) -> str:
+        """Return in words where the swing foot met the floor."""
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turned when last read, rad/s."""
@@ -230,7 +277,9 @@ class RigidEngine(PlanarEngine):
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self._profile = read_profile(world)
-        self.move: Callable[[float], int] = self._move  # see `compiled.compile_engine`
+        self.move = lambda duration: advance(  # see `compiled.compile_engine`
+            self.terms, self.model, self.state, self._work, duration, False
+        )
         self._turns = [foot_turn(self._support, i) for i in range(2)]
 
     @classmethod
@@ -241,9 +290,6 @@ class RigidEngine(PlanarEngine):
 
             return PointEngine
         return cls
-
-    def _move(self, duration: float) -> int:
-        return advance(self.terms, self.model, self.state, self._work, duration, False)
 
     def terms(
         self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray, out: np.ndarray
@@ -287,34 +333,6 @@ class RigidEngine(PlanarEngine):
         self._changes.append(Change(place, drop, tilt))
         self._profile = profile_of(self._changes)
 
-    def advance(
-        self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
-    ) -> str | None:
-        """Integrate from event to event; see `Engine.advance`.
-
-        Args:
-            effort: Of all efforts, N m, ``(n_efforts,)``.
-            armed: Which locks are armed, ``(n_locks,)``.
-            h: For how long, s.
-            forces: On links: pairs of a frame and N, ``(3,)``.
-
-        Raises:
-            NotAchieved: The integration diverges.
-        """
-        state, self._before = self.state, self._q.copy()
-        state.effort[:] = effort
-        state.armed[: self.model.n_locks] = armed
-        if self._profile is not None:
-            lay_ahead(self.model, state, self._work, self._profile)
-        status = rm.FELL if self._fallen else self.move(h)
-        if status in FAILURES:
-            raise self._failure(status)
-        trip = self._trip() if status == rm.TRIPPED else None
-        if status in (rm.FELL, rm.TRIPPED):
-            self._fallen = True
-            state.y[self.model.n + 2 :] = 0.0
-        return trip
-
     def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
         if not self.state.mode[rm.STANCE]:
             return []
@@ -336,18 +354,15 @@ class RigidEngine(PlanarEngine):
 
     def _failure(self, status: int) -> NotAchieved:
         """Return the error that says why the integration cannot go on."""
-        where = f'plant rigid on {self.robot.name} at {self.time:.4g} s'
         if status == rm.CHATTERED:
             return NotAchieved(
-                f'events within one tick of {where}',
+                f'events within one tick of plant rigid on {self.robot.name} at {self.time:.4g} s',
                 limit=f'more than {MOST_EVENTS}, or so many short steps: contacts chatter, as when '
                 'a robot sinks down between both feet and each landing lifts the other foot',
                 remedy='start with straighter legs, hold the knees (locks, springs or a '
                 'controller), or choose plant mujoco',
             )
-        return NotAchieved(
-            where, limit=FAILURES[status], remedy='loosen rigid.tolerance or check efforts'
-        )
+        return super()._failure(status)
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the instant."""
@@ -427,6 +442,11 @@ def set_start(
     state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
     rm.forget_depths(state.memo)
     state.armed[:] = 1
+    engage_locks(model, state, support)
+
+
+def engage_locks(model: rm.RigidModel, state: rm.RigidState, support: int) -> None:
+    """Engage the locks whose joints are within reach, seen from the reference foot."""
     angles = model.lift[support] @ state.y[2 : model.n + 2]
     for i in range(model.n_locks):
         distance = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i])

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from walking_control.models import array_function, terms_places
+from walking_control.models import array_function, form, inner, multiply, terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
@@ -57,10 +57,8 @@ ZERO = 1e-10  # signals closer to zero than this count as zero
 @array_function
 def joint_angle(model: RigidModel, mode: np.ndarray, y: np.ndarray, joint: int) -> float:
     """Return a joint angle, rad."""
-    total = 0.0
-    for j in range(model.relabel.shape[1]):
-        total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
-    return total
+    n = model.relabel.shape[1]
+    return inner(model.lift[mode[SUPPORT], 1 + joint], y[2 : n + 2])
 
 
 @array_function
@@ -233,12 +231,8 @@ def _lock_signal(
 @array_function
 def kinetic_energy(model: RigidModel, state: RigidState, work: Workspace) -> float:
     """Return the kinetic energy, J; the support terms must be those of the present state."""
-    size = work.M.shape[0]
-    total = 0.0
-    for i in range(size):
-        for j in range(size):
-            total += 0.5 * work.M[i, j] * state.y[size + i] * state.y[size + j]
-    return total
+    v = state.y[work.M.shape[0] : 2 * work.M.shape[0]]
+    return 0.5 * form(v, work.M[:], v)
 
 
 @array_function
@@ -307,13 +301,9 @@ def change_support(model: RigidModel, state: RigidState, work: Workspace) -> Non
         y[i] += work.terms[places.foot + i]
         y[size + i] = 0.0 if mode[SWING] == 1 else rate
     for half in (0, size):
-        for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += model.relabel[old, i, j] * y[half + 2 + j]
-            work.trial[2 + i] = total
-        for i in range(n):
-            y[half + 2 + i] = work.trial[2 + i]
+        q = y[half + 2 : half + 2 + n]
+        multiply(model.relabel[old], q, work.trial[2 : n + 2])
+        q[:] = work.trial[2 : n + 2]
     mode[SUPPORT] = 1 - old
     mode[STANCE], mode[SWING] = mode[SWING], mode[STANCE]
 
