@@ -8,7 +8,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
-from walking_control.models.step_equations import step_parameters  # noqa: E402
+from walking_control.models import step_parameters  # noqa: E402
 from walking_control.search.adaptation import find_adaptation, mass_column  # noqa: E402
 from walking_control.search.parameters import SearchParameters  # noqa: E402
 

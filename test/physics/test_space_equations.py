@@ -9,10 +9,10 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.gaits.step_judgement import Standing  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.models import step_parameters  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
 from walking_control.models.friction import motor_efforts  # noqa: E402
 from walking_control.models.space_equations import space_equations  # noqa: E402
-from walking_control.models.step_equations import step_parameters  # noqa: E402
 
 
 @pytest.fixture(scope='module')

@@ -7,10 +7,11 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.models import REFLECTION, step_parameters  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
 from walking_control.models.dynamics import Dynamics  # noqa: E402
 from walking_control.models.robot_file import World  # noqa: E402
-from walking_control.models.step_equations import REFLECTION, step_equations, step_parameters  # noqa: E402
+from walking_control.models.step_equations import step_equations  # noqa: E402
 from walking_control.models.support.dynamics import SupportDynamics  # noqa: E402
 
 CASES = [('compass', [('stiffness', 3.0), ('damping', 0.2), ('rest', 0.1)]), ('dribbel', [])]

@@ -162,6 +162,31 @@ def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
     }
 
 
+WITHOUT_CASADI = """
+import sys
+sys.modules['casadi'] = None  # as where it is not installed
+import walking_control as wc
+from walking_control.exceptions import MissingDependency
+from walking_control.simulation import make_walker
+print(make_walker(wc.load_robot('compass')).is_compiled)
+try:
+    import walking_control.search.optimisation
+except MissingDependency as error:
+    print(error)
+"""
+
+
+def test_without_casadi_robots_walk_and_searches_say_what_they_need():
+    """If it failed, a plain install would end in a traceback before its first step."""
+    said = subprocess.run(
+        [sys.executable, '-c', WITHOUT_CASADI], capture_output=True, text=True, timeout=60
+    )
+    compiled, error = said.stdout.splitlines()
+    assert compiled == 'False', said.stderr
+    assert error.startswith('gait search: needs the package casadi'), error
+    assert error.endswith('; pip install casadi'), error
+
+
 LOOP_AND_LAWS = """
 import sys
 import walking_control.control_loop, walking_control.loading, walking_control.operation

@@ -126,37 +126,20 @@ def over_efficiency(
         of FC, ``factor``, ``effective`` and ``diagonal`` (of impact mitigation; empty of a held
         base).
     """
-    found: dict[str, list[float]] = {
-        name: []
-        for name in (
-            'efficiency',
-            'back_efficiency',
-            'FFC',
-            'BFC',
-            'factor',
-            'effective',
-            'diagonal',
-        )
-    }
     lossless = limb_end.force_capability(limb).reach(u)
-    for efficiency in efficiencies:
+    limited = 0.0 < lossless < np.inf  # motors without limit, or without torque, leave no share
+    reduction, rows = float(limb.transmission.reduction[0]), []
+    for efficiency in efficiencies.tolist():
         other = with_gears(limb, efficiency=np.array([efficiency]))
-        found['efficiency'].append(float(efficiency))
-        found['back_efficiency'].append(
-            backward_efficiency(float(efficiency), float(limb.transmission.reduction[0]))
-        )
-        for kind in ('FFC', 'BFC'):
-            # motors without limit, or without torque, leave no share
-            share = (
-                limb_end.force_capability(other, kind).reach(u) / lossless
-                if 0.0 < lossless < np.inf
-                else np.nan
-            )
-            found[kind].append(share)
-        if limb.n_base:
-            for name, value in vars(limb_end.impact_mitigation(other, u)).items():
-                found[name].append(value)
-    return found
+        row = {
+            kind: limb_end.force_capability(other, kind).reach(u) / lossless if limited else np.nan
+            for kind in ('FFC', 'BFC')
+        }
+        softness = vars(limb_end.impact_mitigation(other, u)) if limb.n_base else {}
+        back = backward_efficiency(efficiency, reduction)
+        rows.append({'efficiency': efficiency, 'back_efficiency': back, **row, **softness})
+    names = 'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal'
+    return {name: [row[name] for row in rows if name in row] for name in names}
 
 
 def with_gears(limb: Limb, **changes: np.ndarray) -> Limb:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.design.mechanism import Mechanism, SINGULAR
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import require
 
 FORWARD, BACKWARD, LOSSLESS = 'forward', 'backward', 'lossless'
 LEAST = 1e-6  # of efficiencies and reductions; a backward efficiency below counts as 0
@@ -52,21 +52,16 @@ def _check_share(name: str, value: float) -> None:
 
 
 def _check_reduction(joint: str, value: float) -> None:
+    what = 'reduction' + (f' of {joint}' if joint else '')
+    require(not 0.0 < value < LEAST, what, value=float(value), limit=f'must be at least {LEAST:g}')
     require(
-        not (0.0 < value < LEAST),
-        'reduction' + (f' of {joint}' if joint else ''),
+        0.0 < value <= 1.0,
+        what,
         value=float(value),
-        limit=f'must be at least {LEAST:g}',
+        limit='must be above 0 and at most 1: turns of the output per turn of '
+        'the rotor, 0.05 for 20:1',
+        remedy=f'meant is {1.0 / value:.4g}?' if 1.0 < value < np.inf else None,
     )
-    if not 0.0 < value <= 1.0:
-        remedy = f'meant is {1.0 / value:.4g}?' if 1.0 < value < np.inf else None
-        raise InvalidInput(
-            'reduction' + (f' of {joint}' if joint else ''),
-            value=float(value),
-            limit='must be above 0 and at most 1: turns of the output per turn of '
-            'the rotor, 0.05 for 20:1',
-            remedy=remedy,
-        )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from walking_control.exceptions import require
+from walking_control.exceptions import refusing, require
 from walking_control.gaits import gait_file
 from walking_control.gaits.gait import (
     evaluation,
@@ -209,20 +209,26 @@ class GaitFamily:
             Gait((gait_file.read_phase(entry, robot.joints, path),))
             for entry in document['members']
         ]
-        try:
+        with refusing(
+            (TypeError, ValueError),
+            f'gait file {path}',
+            limit='has a slope that is no number: {error}',
+            error=gait_file.GaitFileError,
+        ):
             slopes = [float(entry.get('slope', 0.0)) for entry in document['members']]
-        except (TypeError, ValueError) as error:
-            raise gait_file.GaitFileError(
-                f'gait file {path}', limit=f'has a slope that is no number: {error}'
-            ) from error
-        if not np.abs(slopes).max(initial=0.0) <= STEEPEST:
-            raise gait_file.GaitFileError(
-                f'slopes of gait file {path}', value=slopes, limit=f'must be within {STEEPEST} rad'
-            )
-        if len({len(gait.phases[0].values) for gait in members}) > 1:
-            raise gait_file.GaitFileError(
-                f'gait file {path}', limit='has members of different degrees'
-            )
+        require(
+            np.abs(slopes).max(initial=0.0) <= STEEPEST,
+            f'slopes of gait file {path}',
+            value=slopes,
+            limit=f'must be within {STEEPEST} rad',
+            error=gait_file.GaitFileError,
+        )
+        require(
+            len({len(gait.phases[0].values) for gait in members}) <= 1,
+            f'gait file {path}',
+            limit='has members of different degrees',
+            error=gait_file.GaitFileError,
+        )
         return cls(robot_file, members, slopes)
 
     def at(self, speed: float, slope: float | None = None) -> SpaceGait:

@@ -183,32 +183,39 @@ def read_document(
             limit=f'cannot be read: {reason}',
             remedy='find one with walking_control gait cycle ROBOT --out DIR, or gait search',
         ) from error
-    if isinstance(document, Mapping) and FAMILY in document and key != FAMILY:
-        raise GaitFileError(
-            f'gait file {path}',
-            limit='holds gaits of several speeds',
-            remedy=f'name one: {path}@SPEED',
-        )
-    if not isinstance(document, Mapping) or key not in document:
-        raise GaitFileError(
-            f'gait file {path}',
-            limit='is not a gait file'
-            if key == 'walking_control_gait'
-            else 'is not a file of gaits in space',
-            remedy='make one with walking_control gait cycle ROBOT --out DIR, or gait search',
-        )
+    held = document if isinstance(document, Mapping) else {}
     require(
-        document[key] == VERSION,
+        FAMILY not in held or key == FAMILY,
         f'gait file {path}',
-        value=document[key],
+        limit='holds gaits of several speeds',
+        remedy=f'name one: {path}@SPEED',
+        error=GaitFileError,
+    )
+    require(
+        key in held,
+        f'gait file {path}',
+        limit='is not a gait file'
+        if key == 'walking_control_gait'
+        else 'is not a file of gaits in space',
+        remedy='make one with walking_control gait cycle ROBOT --out DIR, or gait search',
+        error=GaitFileError,
+    )
+    require(
+        held[key] == VERSION,
+        f'gait file {path}',
+        value=held[key],
         limit=f'is of another version than {VERSION}',
         remedy='find the gait again',
         error=GaitFileError,
     )
     for name, kind in kinds.items():
-        if not isinstance(document.get(name), kind) or not document[name]:
-            raise GaitFileError(f'gait file {path}', limit=f'has no {name}')
-    return document
+        require(
+            isinstance(held.get(name), kind) and held[name],
+            f'gait file {path}',
+            limit=f'has no {name}',
+            error=GaitFileError,
+        )
+    return held
 
 
 def read_gait(path: Path | str) -> Mapping[str, Any]:
@@ -224,14 +231,13 @@ def read_gait(path: Path | str) -> Mapping[str, Any]:
     )
     for name in ('slope', 'gravity'):
         value = document['world'].get(name)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-        ):
-            raise GaitFileError(
-                f'world.{name} of gait file {path}', value=value, limit='must be a finite number'
-            )
+        require(
+            type(value) in (int, float) and math.isfinite(value),
+            f'world.{name} of gait file {path}',
+            value=value,
+            limit='must be a finite number',
+            error=GaitFileError,
+        )
     return document
 
 

@@ -21,7 +21,7 @@ from walking_control.models import (
     project_velocity,
     Robot,
 )
-from walking_control.models.step_equations import FADE
+from walking_control.models.step_numbers import FADE
 
 FINE = 100  # intervals of four points: 400 points
 COARSE = 12  # the same where it is known that a gait is one: 48 points fit its forces

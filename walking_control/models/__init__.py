@@ -39,11 +39,12 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'OWN places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
         'whole_nanoseconds',
         'space_equations': 'SpaceEquations',
-        'step_equations': 'joint_axis REFLECTION step_parameters StepEquations',
+        'step_equations': 'StepEquations',
+        'step_numbers': 'spring_places spring_rows step_parameters',
         'support.compiled': 'compile_law compile_terms compile_where_possible make_terms',
         'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
         'terms_places',
-        'symmetry': 'mirrored_joints NEARLY require_equal_legs',
+        'symmetry': 'joint_axis mirrored_joints NEARLY REFLECTION require_equal_legs',
         'templates': 'fill format_number',
         'thermal': 'Heating heating HOTTEST',
         'urdf': 'check_urdf differences link_names load_urdf moving_joints parse parse_xml '

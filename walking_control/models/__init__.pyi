@@ -103,10 +103,10 @@ from walking_control.models.signals import topic_word as topic_word
 from walking_control.models.signals import WalkerState as WalkerState
 from walking_control.models.signals import whole_nanoseconds as whole_nanoseconds
 from walking_control.models.space_equations import SpaceEquations as SpaceEquations
-from walking_control.models.step_equations import joint_axis as joint_axis
-from walking_control.models.step_equations import REFLECTION as REFLECTION
-from walking_control.models.step_equations import step_parameters as step_parameters
 from walking_control.models.step_equations import StepEquations as StepEquations
+from walking_control.models.step_numbers import spring_places as spring_places
+from walking_control.models.step_numbers import spring_rows as spring_rows
+from walking_control.models.step_numbers import step_parameters as step_parameters
 from walking_control.models.support.compiled import compile_law as compile_law
 from walking_control.models.support.compiled import compile_terms as compile_terms
 from walking_control.models.support.compiled import compile_where_possible as compile_where_possible
@@ -117,8 +117,10 @@ from walking_control.models.support.dynamics import Mechanics as Mechanics
 from walking_control.models.support.dynamics import mechanics_of as mechanics_of
 from walking_control.models.support.dynamics import SupportDynamics as SupportDynamics
 from walking_control.models.support.dynamics import terms_places as terms_places
+from walking_control.models.symmetry import joint_axis as joint_axis
 from walking_control.models.symmetry import mirrored_joints as mirrored_joints
 from walking_control.models.symmetry import NEARLY as NEARLY
+from walking_control.models.symmetry import REFLECTION as REFLECTION
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
 from walking_control.models.templates import fill as fill
 from walking_control.models.templates import format_number as format_number
@@ -252,10 +254,10 @@ __all__ = [
     'WalkerState',
     'whole_nanoseconds',
     'SpaceEquations',
-    'joint_axis',
-    'REFLECTION',
-    'step_parameters',
     'StepEquations',
+    'spring_places',
+    'spring_rows',
+    'step_parameters',
     'compile_law',
     'compile_terms',
     'compile_where_possible',
@@ -266,8 +268,10 @@ __all__ = [
     'mechanics_of',
     'SupportDynamics',
     'terms_places',
+    'joint_axis',
     'mirrored_joints',
     'NEARLY',
+    'REFLECTION',
     'require_equal_legs',
     'fill',
     'format_number',

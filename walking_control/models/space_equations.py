@@ -23,24 +23,19 @@ from walking_control.models import (
     Dynamics,
     friction_table,
     gear_table,
+    joint_axis,
     mirrored_joints,
     Robot,
 )
 from walking_control.models.step_equations import (
+    ca,
     function,
     inertia_matrix,
-    joint_axis,
     Keyed,
-    require_casadi,
     rotation_about,
     smooth_friction,
     tidy,
 )
-
-try:
-    import casadi as ca
-except ImportError:
-    ca = None
 
 IDLE = 0.5  # W: power through a gear below which its loss fades
 
@@ -144,10 +139,8 @@ def space_equations(robot: Robot) -> SpaceEquations:
     """Return the `SpaceEquations` of a biped; robots with the same skeleton share them.
 
     Raises:
-        MissingDependency: CasADi is not installed.
         InvalidInput: It has not two mirrored legs of six joints.
     """
-    require_casadi()
     return _build(_Tree(robot))
 
 

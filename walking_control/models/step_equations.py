@@ -22,24 +22,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 
-from walking_control.exceptions import MissingDependency, require, UrdfError
+from walking_control.exceptions import MissingDependency, refusing, require
 from walking_control.models import (
     COULOMB,
     Dynamics,
-    floor_gravity,
     friction_table,
+    joint_axis,
+    REFLECTION,
     Robot,
-    spring_table,
     VISCOUS,
 )
+from walking_control.models.step_numbers import FADE
 
-try:
+with refusing(
+    ImportError,
+    'gait search',
+    limit='needs the package casadi ({error})',
+    remedy='pip install casadi',
+    error=MissingDependency,
+):
     import casadi as ca
-except ImportError:
-    ca = None
-
-REFLECTION = np.diag([1.0, -1.0, 1.0])
-FADE = 0.05  # rad/s
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,60 +88,12 @@ class StepEquations:
     friction_power: ca.Function = field(repr=False)
 
 
-def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
-    """Return the numbers theta a robot and its floor give the equations.
-
-    Args:
-        gravity: m/s^2.
-        slope: rad, downhill positive.
-
-    Returns:
-        Gravity ``(3,)``; rotor inertia, stiffness, damping and rest angle by joint; then ten
-        inertial parameters (mass, first moment, inertia about the joint) by body.
-    """
-    model = Dynamics(robot).model
-    motors = [robot.actuators.get(joint) for joint in robot.joints]
-    rows: list[ArrayLike] = [
-        floor_gravity(gravity, slope),
-        [0.0 if motor is None else motor.armature for motor in motors],
-        *spring_table(robot).T,
-    ]
-    rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
-    return np.concatenate(rows)
-
-
-def spring_places(robot: Robot, joint: str) -> tuple[int, int]:
-    """Return where stiffness and damping of a joint stand in theta.
-
-    Args:
-        robot: The `Robot`.
-        joint: Its name.
-    """
-    n, i = len(robot.joints), robot.joint_index(joint)
-    return 3 + n + i, 3 + 2 * n + i
-
-
-def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float]]:
-    """Return (row of the joint in the coordinates, damping) of every joint with a spring.
-
-    Args:
-        robot: The `Robot`.
-        theta: Parameters of the equations, see `step_parameters`.
-    """
-    lift = robot.joint_lifts[robot.feet[0]]
-    return [
-        (lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
-        for joint in robot.springs
-    ]
-
-
 def step_equations(robot: Robot) -> StepEquations:
     """Return the `StepEquations` of a robot standing on its first foot.
 
     Robots with the same skeleton share them.
 
     Raises:
-        MissingDependency: CasADi is not installed.
         UrdfError: A joint neither turns nor slides about one axis.
         InvalidInput: The base turns freely.
     """
@@ -149,23 +103,7 @@ def step_equations(robot: Robot) -> StepEquations:
         value='base: free',
         limit='the equations of a step know planar and translating bases',
     )
-    require_casadi()
     return _build(_Skeleton(robot))
-
-
-def require_casadi() -> None:
-    """Refuse to search where nothing writes equations.
-
-    Raises:
-        MissingDependency: CasADi is not installed.
-    """
-    require(
-        ca is not None,
-        'casadi',
-        limit='is needed for gait search',
-        remedy='pip install casadi',
-        error=MissingDependency,
-    )
 
 
 class Keyed:
@@ -219,27 +157,6 @@ class _Skeleton(Keyed):
                 ],
             )
         )
-
-
-def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
-    """Return the unit axis of a joint and whether it slides.
-
-    Args:
-        model: Pinocchio's model.
-        i: Index of the joint in it.
-    """
-    joint = model.joints[i]
-    data = joint.createData()
-    joint.calc(data, pin.neutral(model))
-    motion = np.asarray(data.S).reshape(6, -1)
-    require(
-        motion.shape[1] == 1,
-        f'joint {model.names[i]}',
-        limit='must turn or slide about one axis',
-        error=UrdfError,
-    )
-    slides = bool(np.linalg.norm(motion[:3]) > 0.5)
-    return motion[:3, 0] if slides else motion[3:, 0], slides
 
 
 def rotation_about(axis: Sequence[float] | np.ndarray, angle: ca.SX) -> ca.SX:

@@ -10,9 +10,10 @@ the coordinates on either foot, in space after a reflection at the x-z plane.
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import require
-from walking_control.models import Dynamics, joint_axis, REFLECTION, Robot, spring_table
+from walking_control.exceptions import require, UrdfError
+from walking_control.models import Dynamics, Robot, spring_table
 
+REFLECTION = np.diag([1.0, -1.0, 1.0])
 SAMPLES, SPREAD = 4, 0.5  # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6  # relative; exporters of URDFs round
 NEARLY = 0.02  # relative: of legs that a gait may take as equal, which a law corrects
@@ -157,3 +158,24 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
         i, j = (robot.joint_index(model.names[k]) for k in (a, b))
         matrix[i, j] = matrix[j, i] = round(sign)
     return legs, matrix
+
+
+def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
+    """Return the unit axis of a joint and whether it slides.
+
+    Args:
+        model: Pinocchio's model.
+        i: Index of the joint in it.
+    """
+    joint = model.joints[i]
+    data = joint.createData()
+    joint.calc(data, pin.neutral(model))
+    motion = np.asarray(data.S).reshape(6, -1)
+    require(
+        motion.shape[1] == 1,
+        f'joint {model.names[i]}',
+        limit='must turn or slide about one axis',
+        error=UrdfError,
+    )
+    slides = bool(np.linalg.norm(motion[:3]) > 0.5)
+    return motion[:3, 0] if slides else motion[3:, 0], slides

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walking_control.exceptions import require, require_known
-from walking_control.models import load_urdf, Robot, RobotFile, step_parameters
-from walking_control.models.step_equations import spring_places
+from walking_control.models import load_urdf, Robot, RobotFile, spring_places, step_parameters
 from walking_control.search.parameters import SearchParameters
 
 KINDS = ('spring', 'damper', 'mass')

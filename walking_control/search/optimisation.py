@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.gaits.gait import Gait
-from walking_control.models import RobotFile, step_parameters, World
-from walking_control.models.step_equations import spring_rows, step_equations
+from walking_control.models import RobotFile, spring_rows, step_parameters, World
+from walking_control.models.step_equations import step_equations
 from walking_control.search.adaptation import find_adaptation
 from walking_control.search.blocks import Shape
 from walking_control.search.guess import can_lift, expand_gait, guess_gait, pack, unpack

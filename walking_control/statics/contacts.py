@@ -198,38 +198,37 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
         ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
     """
     slope, half_length, half_width = contact.pyramid, 0.5 * contact.length, 0.5 * contact.width
-    rows, limits = [], []
-    for axis in (0, 1):
-        for sign in (-1.0, 1.0):
-            rows.append(_row({2: slope, axis: sign}))
-            limits.append(FRICTION)
-    if contact.is_point:
-        return np.array(rows)[:, :3], limits
-    for sign in (-1.0, 1.0):
-        rows.append(_row({2: half_width, 3: sign}))
-        rows.append(_row({2: half_length, 4: sign}))
-        limits += [CENTRE_OF_PRESSURE, CENTRE_OF_PRESSURE]
-    for turn in (-1.0, 1.0):
-        for a in (-1.0, 1.0):
-            for b in (-1.0, 1.0):
-                rows.append(
-                    _row(
-                        {
-                            0: a * half_width,
-                            1: b * half_length,
-                            2: slope * (half_length + half_width),
-                            3: turn * a * slope,
-                            4: turn * b * slope,
-                            5: -turn,
-                        }
-                    )
-                )
-                limits.append(TORSION)
-    if contact.torsional_friction is not None:
-        for sign in (-1.0, 1.0):
-            rows.append(_row({2: contact.torsional_friction, 5: sign}))
-            limits.append(TORSION)
-    return np.array(rows), limits
+    sides = (-1.0, 1.0)
+    faces = [({2: slope, axis: sign}, FRICTION) for axis in (0, 1) for sign in sides]
+    if not contact.is_point:
+        faces += [
+            ({2: half, moment: sign}, CENTRE_OF_PRESSURE)
+            for sign in sides
+            for moment, half in ((3, half_width), (4, half_length))
+        ]
+        reach = slope * (half_length + half_width)
+        faces += [
+            (
+                {
+                    0: a * half_width,
+                    1: b * half_length,
+                    2: reach,
+                    3: turn * a * slope,
+                    4: turn * b * slope,
+                    5: -turn,
+                },
+                TORSION,
+            )
+            for turn in sides
+            for a in sides
+            for b in sides
+        ]
+        if contact.torsional_friction is not None:
+            faces += [({2: contact.torsional_friction, 5: sign}, TORSION) for sign in sides]
+    rows = np.zeros((len(faces), contact.size))
+    for row, (entries, _) in zip(rows, faces):
+        row[[*entries]] = [*entries.values()]
+    return rows, [limit for _, limit in faces]
 
 
 def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> np.ndarray:
@@ -253,13 +252,6 @@ def edge_gains(contact: Contact) -> np.ndarray:
         return np.zeros((4, 3))
     wider = replace(contact, length=contact.length + 2.0, width=contact.width + 2.0)
     return np.asarray(wrench_limits(wider)[0] - wrench_limits(contact)[0])
-
-
-def _row(entries: dict[int, float]) -> np.ndarray:
-    row = np.zeros(6)
-    for index, value in entries.items():
-        row[index] = value
-    return row
 
 
 def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:

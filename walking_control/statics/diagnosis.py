@@ -228,11 +228,12 @@ class Relaxation:
             for kind, where in self._of
             if kind in kinds and kind not in (CENTRE_OF_PRESSURE, UNILATERAL)
         ]
-        for name, contact in program.contacts.items():
-            if LEAST_FORCE in kinds and contact.min_force > 0.0:
-                self._amounts.append((LEAST_FORCE, name))
-            if UNILATERAL in kinds:
-                self._amounts.append((UNILATERAL, name))
+        self._amounts += [
+            (kind, name)
+            for name, contact in program.contacts.items()
+            for kind in (LEAST_FORCE, UNILATERAL)
+            if kind in kinds and (kind == UNILATERAL or contact.min_force > 0.0)
+        ]
         self._edge = CENTRE_OF_PRESSURE in kinds and self.sole > 0.0
 
     def cost(self, amounts: Amounts) -> float:

@@ -12,7 +12,7 @@ from walking_control.statics.contacts import Contact
 
 _ROUNDS = 100
 _TOLERANCE = 1e-7
-_TASK_WEIGHTS = (1.0, 1.0, 0.3)  # feet, centre of mass, level base and its height
+_OF_BASE = 0.3  # weight of its rotation and height beside soles and centre of mass
 
 
 def search_posture(
@@ -85,23 +85,12 @@ def _tasks(
     pin.computeJointJacobians(model, data, q)
     pin.jacobianCenterOfMass(model, data, q)
     pin.updateFramePlacements(model, data)
-    errors, jacobians = [], []
-    for foot, frame in frames.items():
-        error = pin.log6(data.oMf[frame].actInv(goals[foot])).vector
-        errors.append(error)
-        jacobians.append(pin.getFrameJacobian(model, data, frame, pin.LOCAL))
-    errors.append(middle - data.com[0][:2])
-    jacobians.append(data.Jcom[:2])
+    soles = [pin.log6(data.oMf[frame].actInv(goals[foot])).vector for foot, frame in frames.items()]
+    moves = [pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame in frames.values()]
     here = data.oMi[1]
-    weight = _TASK_WEIGHTS[2]
-    errors.append(
-        weight
-        * np.append(
-            pin.log3(here.rotation.T @ base.rotation), base.translation[2] - here.translation[2]
-        )
-    )
+    turn, rise = pin.log3(here.rotation.T @ base.rotation), (base.translation - here.translation)[2]
     rows = np.zeros((4, model.nv))
     rows[:3, 3:ROOT] = np.eye(3)
     rows[3, :3] = here.rotation[2]
-    jacobians.append(weight * rows)
-    return np.concatenate(errors), np.vstack(jacobians)
+    errors = *soles, middle - data.com[0][:2], _OF_BASE * np.append(turn, rise)
+    return np.concatenate(errors), np.vstack([*moves, data.Jcom[:2], _OF_BASE * rows])

@@ -226,13 +226,10 @@ class StaticProgram:
 
     def wrenches(self, forces: np.ndarray) -> dict[str, np.ndarray]:
         """Return contact -> wrench in its sole frame, ``(6,)``, N and N m."""
-        wrenches = {}
-        for name, part in zip(self.support, self.slices):
-            if part.stop - part.start == ROOT:
-                wrenches[name] = forces[part]
-            else:
-                wrenches[name] = np.concatenate((forces[part], np.zeros(3)))
-        return wrenches
+        return {
+            name: np.append(forces[part], np.zeros(ROOT - (part.stop - part.start)))
+            for name, part in zip(self.support, self.slices)
+        }
 
     def limit_of(self, joint: str) -> float:
         """Return the effort limit of a joint, N m."""

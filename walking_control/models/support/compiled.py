@@ -15,7 +15,6 @@ import numpy as np
 from walking_control.exceptions import import_optional
 from walking_control.models import Dynamics, SupportDynamics
 from walking_control.models.array_functions import Function, OPTIONS, Terms
-from walking_control.models.support import symbolic
 
 _CHOICE = """
 def terms(support, q, v, p, out):
@@ -55,7 +54,11 @@ def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
 
     Args:
         dynamics: `Dynamics`; robots of equal structure share the compiled code.
+
+    Raises:
+        MissingDependency: CasADi or numba is missing.
     """
+    symbolic = import_optional('walking_control.models.support.symbolic', 'compiling', 'casadi')
     functions, parameters = symbolic.support_terms(dynamics)
     sources = tuple(
         symbolic.write_python(function, f'terms_{i}') for i, function in enumerate(functions)

@@ -10,16 +10,12 @@ Simplification: planar robots of revolute and prismatic joints.
 
 from collections.abc import Iterator
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import IncompatiblePlant, MissingDependency, require
+from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.models.dynamics import Dynamics
-
-try:
-    import casadi as ca
-except ImportError:
-    ca = None
 
 
 class _Numbers:
@@ -149,16 +145,8 @@ def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
         as stance foot, and the values of the parameters p; the first two are gravity along x, z.
 
     Raises:
-        MissingDependency: CasADi is not installed.
         IncompatiblePlant: A joint leaves the plane.
     """
-    require(
-        ca is not None,
-        'casadi',
-        limit='is needed for the compiled plant',
-        remedy='pip install casadi numba',
-        error=MissingDependency,
-    )
     numbers, gravity = _Numbers(), ca.SX.sym('g', 2)
     trees = [_Tree(dynamics, support, numbers) for support in range(len(dynamics.robot.feet))]
     terms = [_terms(tree, gravity) for tree in trees]
