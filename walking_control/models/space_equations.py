@@ -15,6 +15,7 @@ Simplifications: rigid bodies; the other sole is the only one that may land; joi
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import casadi as ca
 import numpy as np
 
 from walking_control.exceptions import require
@@ -28,7 +29,6 @@ from walking_control.models import (
     Robot,
 )
 from walking_control.models.step_equations import (
-    ca,
     function,
     inertia_matrix,
     Keyed,

@@ -5,7 +5,7 @@ Each is a CasADi function of a few numbers that are linear in the unknowns; `sea
 them together.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -114,32 +114,47 @@ class Rows:
         self.names += [name] * size
 
 
+TASK = (
+    'speed',
+    'clearance',
+    'landing_speed',
+    'friction',
+    'min_normal_force',
+    'min_step_length',
+    'mass',
+)
+
+
 class Numbers:
-    """The parameters of the program as symbols, and the theta that unknowns adapt."""
+    """The parameters of a program as symbols, and the theta that unknowns adapt.
 
-    def __init__(self, equations: StepEquations, shape: Shape, size_of_theta: int) -> None:
-        n = equations.n
-        sizes = [0, size_of_theta, size_of_theta * shape.adapted, n * n, 7]
-        places = np.cumsum(sizes)
-        self.symbol = ca.SX.sym('p', int(places[-1]))
-        self.theta, columns, weights, task = (
-            self.symbol[int(a) : int(b)] for a, b in zip(places[:-1], places[1:])
+    Args:
+        size: Of theta, the numbers of the robot.
+        adapted: How many unknowns adapt it.
+        parts: Name -> size of what else depends on the robot.
+        task: Names of the numbers of the task.
+
+    Attributes:
+        symbol: All of them, in this order.
+        part: Name -> symbol of what else depends on the robot.
+        task: Name -> symbol of a number of the task.
+    """
+
+    def __init__(
+        self, size: int, adapted: int, parts: Mapping[str, int], task: Sequence[str]
+    ) -> None:
+        sizes = [size, size * adapted, *parts.values(), len(task)]
+        self.symbol = ca.SX.sym('p', sum(sizes))
+        self._theta, columns, *others, asked = ca.vertsplit(
+            self.symbol, [0, *np.cumsum(sizes).tolist()]
         )
-        self.columns = ca.reshape(columns, size_of_theta, shape.adapted)
-        self.weights = ca.reshape(weights, n, n)
-        (
-            self.speed,
-            self.clearance,
-            self.landing_speed,
-            self.friction,
-            self.min_normal_force,
-            self.min_step_length,
-            self.mass,
-        ) = ca.vertsplit(task)
+        self._columns = ca.reshape(columns, size, adapted)
+        self.part = dict(zip(parts, others, strict=True))
+        self.task = dict(zip(task, ca.vertsplit(asked), strict=True))
 
-    def adapted_theta(self, adapted: ca.SX) -> ca.SX:
-        """Return theta at the adapted values."""
-        return self.theta + self.columns @ adapted if adapted.shape[0] else self.theta
+    def theta(self, adapted: ca.SX) -> ca.SX:
+        """Return the numbers of the robot at adapted values."""
+        return self._theta + self._columns @ adapted if adapted.shape[0] else self._theta
 
 
 def _places(shape: Shape, n: int) -> list[tuple[int, int]]:
@@ -233,21 +248,22 @@ def make_block(
 
 def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Numbers) -> Block:
     """Return what holds on the nodes of a phase: cost, floor, clearance."""
-    n, last = equations.n, len(shape.held) - 1
+    n, last, task = equations.n, len(shape.held) - 1, numbers.task
+    weighing = ca.reshape(numbers.part['weights'], n, n)
     nodes, weights = QUADRATURES[shape.quadrature](shape.intervals)
     column, extra = Column(shape, n, phase, 3), ca.SX.sym('extra', 2)
     q, v, a = column.motion()
-    theta = numbers.adapted_theta(column.adapted)
+    theta = numbers.theta(column.adapted)
     effort = equations.effort(q, v, a, theta)
     effort[list(shape.held[phase])] = 0.0
-    cost = column.duration * extra[0] * ca.dot(effort, numbers.weights @ effort)
+    cost = column.duration * extra[0] * ca.dot(effort, weighing @ effort)
     rows = Rows()
     if shape.contact:
         force = equations.force(q, v, a, theta)
-        rows.add('normal force', force[-1] - numbers.min_normal_force, 0.0, np.inf)
-        _add_friction(rows, force, numbers.friction)
+        rows.add('normal force', force[-1] - task['min_normal_force'], 0.0, np.inf)
+        _add_friction(rows, force, task['friction'])
     if shape.clearance:
-        rows.add('clearance', equations.foot(q)[-1] - extra[1] * numbers.clearance, 0.0, np.inf)
+        rows.add('clearance', equations.foot(q)[-1] - extra[1] * task['clearance'], 0.0, np.inf)
     if not rows.rows:
         rows.add('none', ca.SX(1, 1), -np.inf, np.inf)
     clear = ((phase > 0) | (nodes >= WINDOW)) & ((phase < last) | (nodes <= 1.0 - WINDOW))
@@ -273,7 +289,7 @@ def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: N
     n = equations.n
     inner = 0.5 * (1.0 + legendre.leggauss(shape.degree - 1)[0])
     column, extra = Column(shape, n, phase, 3), ca.SX.sym('extra', 1)
-    effort = equations.effort(*column.motion(), numbers.adapted_theta(column.adapted))
+    effort = equations.effort(*column.motion(), numbers.theta(column.adapted))
     rows = Rows()
     rows.add('torque of joints without a motor', ca.DM(np.array(shape.passive[phase])) @ effort)
     return make_block(
@@ -299,7 +315,7 @@ def _add_friction(rows: Rows, force: ca.SX, friction: ca.SX) -> None:
 
 def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Block:
     """Return what ties the phases together: jumps, touchdown, speed, step length."""
-    n, phases = equations.n, len(shape.held)
+    n, phases, task = equations.n, len(shape.held), numbers.task
     # of each phase: q, dq/ds at its beginning, likewise at its end, duration, adapted
     columns = [Column(shape, n, phase, 4, f'u{phase}') for phase in range(phases)]
     pieces = []
@@ -308,7 +324,7 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
         pieces.append(np.concatenate([G[0, : 2 * len(column.free)], G[1]]))
     starts = [(column.part(0, 0), column.part(1, 1)) for column in columns]
     ends = [(column.part(2, 0), column.part(3, 1)) for column in columns]
-    theta = numbers.adapted_theta(columns[0].adapted)
+    theta = numbers.theta(columns[0].adapted)
     rows = Rows()
     for phase in range(phases - 1):
         _add_strike(
@@ -323,10 +339,10 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     _add_touchdown(rows, equations, shape, ends[-1], starts[0], theta, numbers)
     foot = equations.foot(ends[-1][0])
     if shape.speed:
-        rows.add('speed', foot[0] - numbers.speed * sum(column.duration for column in columns))
-    rows.add('step length', foot[0] - numbers.min_step_length, 0.0, np.inf)
+        rows.add('speed', foot[0] - task['speed'] * sum(column.duration for column in columns))
+    rows.add('step length', foot[0] - task['min_step_length'], 0.0, np.inf)
     if shape.keeps_mass:
-        rows.add('total mass', ca.sum1(theta[equations.masses]) - numbers.mass)
+        rows.add('total mass', ca.sum1(theta[equations.masses]) - task['mass'])
     return make_block(
         ca.vertcat(*(column.symbol for column in columns)),
         numbers.symbol,
@@ -365,6 +381,7 @@ def _add_touchdown(
 ) -> None:
     """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
+    task = numbers.task
     start, free = free_coordinates(n, shape.held[0]), free_coordinates(n, shape.held[-1])
     relabelled = ca.DM(np.array(equations.relabel)) @ q
     rows.add('posture after touchdown', (relabelled - q_new)[start])
@@ -373,9 +390,9 @@ def _add_touchdown(
     rows.add('released joint starts at rest', v_new[[i for i in start if i not in free]])
     rows.add('touchdown on the floor', equations.foot(q)[-1])
     rows.add(
-        'landing speed', -equations.foot_velocity(q, v)[-1] - numbers.landing_speed, 0.0, np.inf
+        'landing speed', -equations.foot_velocity(q, v)[-1] - task['landing_speed'], 0.0, np.inf
     )
     if shape.contact:
         rows.add('impulse of touchdown', impulse[-1], 0.0, np.inf)
-        _add_friction(rows, impulse, numbers.friction)
+        _add_friction(rows, impulse, task['friction'])
         rows.add('the foot left behind lifts off', lift[-1], 0.0, np.inf)

@@ -9,7 +9,6 @@ solver calls converged is checked against the constraints again.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 import time
-from typing import Any
 
 import numpy as np
 
@@ -172,15 +171,9 @@ class _Search:
             self.friction,
             self.equations.masses,
         )
-        lower, upper = self._bounds(shape)
-        begin = time.perf_counter()
-        solution = program.solver(
-            x0=x, p=numbers, lbx=lower, ubx=upper, lbg=program.lower, ubg=program.upper
-        )
-        self.solve_time += time.perf_counter() - begin
-        statistics = program.solver.stats()
-        x = np.array(solution['x']).ravel()
-        return attempt_of(program, x, numbers, float(solution['f']), statistics)
+        attempt, spent = solve_program(program, x, numbers, *self._bounds(shape))
+        self.solve_time += spent
+        return attempt
 
     def _bounds(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         low, high = search_limits(self.robot, self.held[-1])
@@ -195,24 +188,39 @@ class _Search:
         )
 
 
-def attempt_of(
-    program: Program, x: np.ndarray, numbers: np.ndarray, cost: float, statistics: dict[str, Any]
-) -> Attempt:
-    """Return the `Attempt` that a solver's x is, its constraints checked again."""
+def solve_program(
+    program: Program, x: np.ndarray, numbers: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> tuple[Attempt, float]:
+    """Return the `Attempt` from a first guess, its constraints checked again, and its time, s.
+
+    Args:
+        program: The `Program`.
+        x: The guess.
+        numbers: Parameters of the program.
+        lower: Bounds of the unknowns.
+        upper: Likewise.
+    """
+    begin = time.perf_counter()
+    solution = program.solver(
+        x0=x, p=numbers, lbx=lower, ubx=upper, lbg=program.lower, ubg=program.upper
+    )
+    spent = time.perf_counter() - begin
+    x, statistics = np.array(solution['x']).ravel(), program.solver.stats()
     g = np.array(program.constraints(x, numbers)).ravel()
     excess = np.maximum(program.lower - g, g - program.upper)
     worst = int(np.argmax(np.where(np.isfinite(excess), excess, np.inf)))
     status = statistics['return_status']
     converged = status == 'Solve_Succeeded' and excess[worst] <= FEASIBLE
-    return Attempt(
+    attempt = Attempt(
         bool(converged),
         status,
-        cost,
+        float(solution['f']),
         float(max(0.0, excess[worst])),
         program.names[worst],
         int(statistics['iter_count']),
         x,
     )
+    return attempt, spent
 
 
 def search(

@@ -40,6 +40,7 @@ from walking_control.search.blocks import (
     Numbers,
     passive_block,
     Shape,
+    TASK,
     unknowns,
 )
 from walking_control.search.parameters import SearchParameters
@@ -125,7 +126,8 @@ def build_program(
         options: Pairs of IPOPT options.
     """
     begin = time.perf_counter()
-    numbers = Numbers(equations, shape, size_of_theta)
+    parts = {'weights': equations.n**2}
+    numbers = Numbers(size_of_theta, shape.adapted, parts, TASK)
     blocks = [ends_block(equations, shape, numbers)]
     for phase in range(len(shape.held)):
         blocks.append(nodes_block(equations, shape, phase, numbers))

@@ -33,7 +33,7 @@ from walking_control.models import (
 )
 from walking_control.models.scale import hip_height
 from walking_control.search.adaptation import Adaptation, find_adaptation
-from walking_control.search.optimisation import Attempt, attempt_of
+from walking_control.search.optimisation import Attempt, solve_program
 from walking_control.search.parameters import SearchParameters
 from walking_control.search.space_parameters import SpaceSearchParameters
 
@@ -89,13 +89,14 @@ def _program(
     iterations: int,
 ) -> Program:
     """Return the program; robots with one skeleton share it."""
-    from walking_control.search.blocks import Shape, unknowns
+    from walking_control.search.blocks import Numbers, Shape, unknowns
     from walking_control.search.problem import assemble
-    from walking_control.search.space_blocks import SpaceNumbers, step_block, touchdown_block
+    from walking_control.search.space_blocks import step_block, TASK, touchdown_block
 
     begin = time.perf_counter()
     shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
-    numbers = SpaceNumbers(equations.n, size, adapted)
+    of_joints = dict.fromkeys(('copper', 'limits', 'rates'), equations.n)
+    numbers = Numbers(size, adapted, of_joints, TASK)
     blocks = [
         step_block(equations, shape, numbers),
         touchdown_block(equations, shape, numbers, width),
@@ -229,22 +230,9 @@ class SpaceSearch:
         gait = self.guess(values, speed) if start is None else start
         grid = evaluation(gait.phases[0].degree, points(general.degree)) @ gait.phases[0].values
         x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
-        begin, numbers = (
-            time.perf_counter(),
-            self._numbers(values, speed, slope, strength, price),
-        )
-        solution = program.solver(
-            x0=np.clip(x, lower, upper),
-            p=numbers,
-            lbx=lower,
-            ubx=upper,
-            lbg=program.lower,
-            ubg=program.upper,
-        )
-        spent = time.perf_counter() - begin
-        x = np.array(solution['x']).ravel()
-        attempt = attempt_of(program, x, numbers, float(solution['f']), program.solver.stats())
-        attempt = replace(attempt, worst=self._in_words(attempt.worst))
+        numbers = self._numbers(values, speed, slope, strength, price)
+        attempt, spent = solve_program(program, np.clip(x, lower, upper), numbers, lower, upper)
+        attempt, x = replace(attempt, worst=self._in_words(attempt.worst)), attempt.x
         self.progress(
             f'{speed:.3g} m/s{on_slope(slope)}: {attempt.status}, cost {attempt.cost:.4g}, '
             f'{attempt.iterations} iterations, {spent:.1f} s'

@@ -6,7 +6,7 @@ import numpy as np
 
 from walking_control.gaits.gait import lobatto
 from walking_control.models import REFLECTION, SpaceEquations
-from walking_control.search.blocks import Block, Column, make_block, Rows, selection, Shape
+from walking_control.search.blocks import Block, Column, make_block, Numbers, Rows, selection, Shape
 
 TASK = (
     'speed',
@@ -25,23 +25,6 @@ TASK = (
     'smooth',
     'exchange',
 )
-
-
-class SpaceNumbers:
-    """The parameters of the program: of the robot, its motors and joints (n each), the `TASK`."""
-
-    def __init__(self, n: int, size_of_theta: int, adapted: int) -> None:
-        sizes = [size_of_theta, size_of_theta * adapted, n, n, n, len(TASK)]
-        self.symbol = ca.SX.sym('p', sum(sizes))
-        theta, columns, self.copper, self.limits, self.rates, task = ca.vertsplit(
-            self.symbol, [0, *np.cumsum(sizes).tolist()]
-        )
-        self._theta, self._columns = theta, ca.reshape(columns, size_of_theta, adapted)
-        self.task = dict(zip(TASK, ca.vertsplit(task), strict=True))
-
-    def theta(self, adapted: ca.SX) -> ca.SX:
-        """Return the numbers of the robot at adapted values."""
-        return self._theta + self._columns @ adapted if adapted.shape[0] else self._theta
 
 
 def _positive(power: ca.SX, smooth: ca.SX) -> ca.SX:
@@ -72,14 +55,14 @@ def _add_wrench(rows: Rows, wrench: ca.SX, task: dict[str, ca.SX], what: str) ->
             rows.add(f'{name} of the sole {what}', most * fz + sign * moment, 0.0, np.inf)
 
 
-def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -> Block:
+def step_block(equations: SpaceEquations, shape: Shape, numbers: Numbers) -> Block:
     """Return what holds on the nodes: cost, floor, motors, feet apart and off the floor."""
     n, task = equations.n, numbers.task
     nodes, weights = lobatto(shape.intervals)
     column, extra = Column(shape, n, 0, 3), ca.SX.sym('extra', 2)
     q, v, a = column.motion()
     effort, wrench = equations.dynamics(q, v, a, numbers.theta(column.adapted))
-    copper, power, share = numbers.copper * effort**2, effort * v, task['exchange']
+    copper, power, share = numbers.part['copper'] * effort**2, effort * v, task['exchange']
     alone = ca.sum1(copper + _positive(power, task['smooth']))
     together = _positive(ca.sum1(copper + power), task['smooth'])
     cost = extra[0] * ((1.0 - share) * alone + share * together) / (task['weight'] * task['speed'])
@@ -96,10 +79,12 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
         for sign in (1.0, -1.0):
             rows.add('tilt of the base', task['tilt'] + sign * tilt, 0.0, np.inf)
     for i in range(n):
-        rows.add(f'rate of joint {i}', v[i] / numbers.rates[i], -1.0, 1.0)
+        rows.add(f'rate of joint {i}', v[i] / numbers.part['rates'][i], -1.0, 1.0)
     for sign in (1.0, -1.0):
         for i in range(n):
-            rows.add(f'effort of joint {i}', numbers.limits[i] + sign * effort[i], 0.0, np.inf)
+            rows.add(
+                f'effort of joint {i}', numbers.part['limits'][i] + sign * effort[i], 0.0, np.inf
+            )
     _add_wrench(rows, wrench, task, 'on the stance foot')
     lower = np.tile(np.array(rows.lower)[:, None], len(nodes))
     lower[:on_floor, [0, -1]] = -1.0  # held there by touchdown
@@ -116,7 +101,7 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
 
 
 def touchdown_block(
-    equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers, width: bool
+    equations: SpaceEquations, shape: Shape, numbers: Numbers, width: bool
 ) -> Block:
     """Return what ties the end of the step to its beginning, left and right exchanged.
 
