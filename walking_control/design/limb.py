@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from walking_control.design.mechanism import AXES, Mechanism, require_inertia, SINGULAR
 from walking_control.design.transmission import Transmission
-from walking_control.exceptions import InvalidInput, require, require_known
+from walking_control.exceptions import require, require_known
 
 ROTORS = ('armature', 'coupled')
 
@@ -79,15 +79,15 @@ class Limb:
         self.jacobian = full[self.rows]
         self.own_jacobian = self.jacobian[:, self.n_base :]
         singular = np.linalg.svd(self.own_jacobian, compute_uv=False)
-        if len(singular) < len(self.axes) or singular[-1] < SINGULAR * singular[0]:
-            least = singular[-1] if len(singular) == len(self.axes) else 0.0
-            raise InvalidInput(
-                f'smallest singular value of the Jacobian of {frame} along {self.axes}',
-                value=float(least),
-                limit=f'must be above {SINGULAR:g} of the largest: in this '
-                'posture the limb cannot move its end in every direction',
-                remedy='choose other joint positions, or fewer --axes',
-            )
+        least = singular[-1] if len(singular) == len(self.axes) else 0.0
+        require(
+            least >= SINGULAR * singular[0] and least > 0.0,
+            f'smallest singular value of the Jacobian of {frame} along {self.axes}',
+            value=float(least),
+            limit=f'must be above {SINGULAR:g} of the largest: in this '
+            'posture the limb cannot move its end in every direction',
+            remedy='choose other joint positions, or fewer --axes',
+        )
         self.links = mechanism.inertia(rotors=False)[np.ix_(self.columns, self.columns)]
         if rotors == 'coupled':
             self.rotor_model = RotorModel(mechanism, transmission, carriers)

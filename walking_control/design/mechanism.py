@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import require
 from walking_control.loading import load_robot
 from walking_control.models import bare_robot, Base, check_limits, Dynamics, load_urdf, RobotFile
 
@@ -166,12 +166,12 @@ def load_mechanism(
     assumptions: list[str] = []
     standing: tuple[str, ...] = ()
     if str(robot).endswith(_URDF):
-        if overrides:
-            raise InvalidInput(
-                f'parameter {overrides[0][0]}',
-                limit='a URDF alone has none',
-                remedy='use a robot file',
-            )
+        require(
+            not overrides,
+            'parameter ' + ', '.join(name for name, _ in overrides),
+            limit='a URDF alone has none',
+            remedy='use a robot file',
+        )
         machine = bare_robot(load_urdf(robot), Path(robot).name.split('.')[0])
         dynamics = Dynamics(machine)
         start = dynamics.configuration(dict.fromkeys(dynamics.joints, 0.0))

@@ -127,12 +127,11 @@ def constrained_mobility(inertia: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def motion_space(mechanism: Mechanism) -> np.ndarray:
     """Return orthonormal directions in which the centre of mass moves in some posture, (3, k)."""
     rng = np.random.default_rng(0)
-    maps = [mechanism.momentum_map() / mechanism.mass]
-    for _ in range(_POSTURES):
-        maps.append(
-            mechanism.at(rng.uniform(-np.pi, np.pi, len(mechanism.joints))).momentum_map()
-            / mechanism.mass
-        )
+    postures = rng.uniform(-np.pi, np.pi, (_POSTURES, len(mechanism.joints)))
+    maps = [
+        each.momentum_map() / mechanism.mass
+        for each in (mechanism, *(mechanism.at(posture) for posture in postures))
+    ]
     directions, sizes, _ = np.linalg.svd(np.concatenate(maps, axis=1), full_matrices=False)
     space = directions[:, sizes > SINGULAR * sizes.max()]
     # axes of the world where they serve as well

@@ -12,6 +12,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.exceptions import require
 from walking_control.gaits.gait import GaitError
 from walking_control.models import array_function, form
 
@@ -50,19 +51,23 @@ def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarra
             metric is not positive definite.
     """
     metric = np.array(metric, dtype=float)
-    if np.linalg.eigvalsh(0.5 * (metric + metric.T)).min() <= 0.0:
-        raise GaitError(
-            'metric of the gait', value=metric.tolist(), limit='must be positive definite'
-        )
+    require(
+        np.linalg.eigvalsh(0.5 * (metric + metric.T)).min() > 0.0,
+        'metric of the gait',
+        value=metric.tolist(),
+        limit='must be positive definite',
+        error=GaitError,
+    )
     speed = np.sqrt(np.einsum('ki,ij,kj->k', v, metric, v))
-    if speed.min() < 1e-3 * speed.max() or speed.max() == 0.0:
-        slow = int(np.argmin(speed))
-        raise GaitError(
-            f'speed of the gait at {time[slow]:.3g} s',
-            value=float(speed[slow]),
-            limit='a gait that stands still has no direction to follow there',
-            remedy='choose another gait',
-        )
+    slow = int(np.argmin(speed))
+    require(
+        speed[slow] >= 1e-3 * speed.max() and speed.max() > 0.0,
+        f'speed of the gait at {time[slow]:.3g} s',
+        value=float(speed[slow]),
+        limit='a gait that stands still has no direction to follow there',
+        remedy='choose another gait',
+        error=GaitError,
+    )
     a, h = _slopes(time, v), np.diff(time)[:, None]
     d0 = q[1:] - q[:-1] - h * v[:-1] - 0.5 * h * h * a[:-1]
     d1 = h * (v[1:] - v[:-1] - h * a[:-1])

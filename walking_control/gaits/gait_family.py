@@ -368,13 +368,14 @@ def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path
                 for name in dict.fromkeys([*own, *given])
             ]
         for name, one, other in pairs:
-            if not _alike(one, other):
-                raise gait_file.GaitFileError(
-                    f'{key}{name} of gait file {path}',
-                    value=one,
-                    limit=f'the robot {mine["name"]} has {other}',
-                    remedy=FIND_ONE,
-                )
+            require(
+                _alike(one, other),
+                f'{key}{name} of gait file {path}',
+                value=one,
+                limit=f'the robot {mine["name"]} has {other}',
+                remedy=FIND_ONE,
+                error=gait_file.GaitFileError,
+            )
 
 
 def _alike(one: object, other: object) -> bool:

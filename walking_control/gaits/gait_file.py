@@ -310,13 +310,14 @@ def fit_gait(
     )
     own = step_parameters(robot, world.gravity, document['world']['slope'])
     theirs = _numbers(given.get('parameters', []), 'parameters', path)
-    if theirs.shape != own.shape or not np.allclose(theirs, own, TOLERANCE, 1e-9):
-        adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
-        raise GaitFileError(
-            f'gait file {path}',
-            limit='was found for other masses, springs or rotors',
-            remedy=f'set {adapted}' if adapted else FIND_ONE,
-        )
+    adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
+    require(
+        theirs.shape == own.shape and np.allclose(theirs, own, TOLERANCE, 1e-9),
+        f'gait file {path}',
+        limit='was found for other masses, springs or rotors',
+        remedy=f'set {adapted}' if adapted else FIND_ONE,
+        error=GaitFileError,
+    )
     require_equal_legs(robot, f'gait file {path} on {robot.name}', NEARLY)
     return Gait(tuple(read_phase(phase, robot.coordinates, path) for phase in document['phases']))
 

@@ -173,15 +173,16 @@ def sample_gait(
 def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step: float) -> float:
     """Return the fastest rates of a phase, rad/s; refuse one that stands still."""
     speed = np.linalg.norm(v, axis=1)
-    if speed.min() <= STILL * speed.max():
-        at = int(np.argmin(speed))
-        raise GaitError(
-            f'speed at {start + at * step:.3g} s',
-            value=float(speed[at]),
-            limit=f'must exceed {STILL * speed.max():.3g} rad/s: a motion that stands '
-            'still has no direction to follow',
-            remedy='choose another gait',
-        )
+    at = int(np.argmin(speed))
+    require(
+        speed[at] > STILL * speed.max(),
+        f'speed at {start + at * step:.3g} s',
+        value=float(speed[at]),
+        limit=f'must exceed {STILL * speed.max():.3g} rad/s: a motion that stands '
+        'still has no direction to follow',
+        remedy='choose another gait',
+        error=GaitError,
+    )
     moved = float(np.ptp(q[:, phase.held], axis=0).max(initial=0.0))
     require(
         moved <= GAP,

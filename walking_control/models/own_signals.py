@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, require, require_known, RobotFileError
+from walking_control.exceptions import require, require_known, RobotFileError
 from walking_control.models import mapping, parameter, Parameters, require_part
 from walking_control.models.signals import (
     Bounds,
@@ -94,9 +94,12 @@ def signal_kinds() -> dict[str, Kind]:
     kinds = dict(KINDS)
     for point in entry_points(group=GROUP):
         found = point.load()
-        if not isinstance(found, Kind) or point.name in kinds:
-            words = 'is there twice' if point.name in kinds else 'is no Kind of own_signals'
-            raise InvalidInput(f'signal kind {point.name}', value=point.value, limit=words)
+        require(
+            isinstance(found, Kind) and point.name not in kinds,
+            f'signal kind {point.name}',
+            value=point.value,
+            limit='is there twice' if point.name in kinds else 'is no Kind of own_signals',
+        )
         kinds[point.name] = found
     return kinds
 
@@ -208,9 +211,13 @@ def read_signals(
         names = tuple([of] if isinstance(of, str) else of) or (tuple(motors) if state else ())
         for each in names:
             require_part(each, joints if state else links, 'joint' if state else 'link', place)
-        if not names or not state and len(names) > 1 or len(set(names)) < len(names):
-            words = 'joints, each once' if state else 'one link'
-            raise RobotFileError(f'{place}.of', value=list(names), limit=f'must name {words}')
+        require(
+            names and (state or len(names) == 1) and len(set(names)) == len(names),
+            f'{place}.of',
+            value=list(names),
+            limit='must name ' + ('joints, each once' if state else 'one link'),
+            error=RobotFileError,
+        )
         row = rows[name] = OwnSignal(name, names, kind, values)
         topics = [(other.kind.topic or other.name, other.kind.field) for other in rows.values()]
         require(

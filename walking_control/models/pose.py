@@ -2,12 +2,11 @@
 """Joint positions and orientations as people and sensors give them, checked."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 import math
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, MeasurementError
+from walking_control.exceptions import InvalidInput, MeasurementError, require, require_known
 from walking_control.models.urdf import UrdfJoint
 
 _UNIT_TOLERANCE = 1e-3
@@ -31,20 +30,15 @@ def joint_positions(
     """
     if isinstance(values, Mapping):
         for joint in values:
-            if joint not in joints:
-                near = get_close_matches(str(joint), joints, n=3)
-                raise InvalidInput(
-                    f'joint {joint}',
-                    limit=f'is not a moving joint of {name}',
-                    remedy='known: ' + ', '.join(near or joints),
-                )
+            require_known(joint, joints, f'joint {joint}', limit=f'is not a moving joint of {name}')
         missing = [joint for joint in joints if joint not in values]
-        if missing:
-            raise MeasurementError(
-                'position of joint ' + ', '.join(missing),
-                limit='is missing',
-                remedy='give every moving joint of the URDF',
-            )
+        require(
+            not missing,
+            'position of joint ' + ', '.join(missing),
+            limit='is missing',
+            remedy='give every moving joint of the URDF',
+            error=MeasurementError,
+        )
         values = [values[joint] for joint in joints]
     array = np.asarray(values, dtype=float)
     if array.shape != (len(joints),):

@@ -210,25 +210,27 @@ class Registry(Mapping[str, Any]):
         reference = _reference(kind)
         if reference in self.places.values():
             return kind
-        own = getattr(kind, 'name', None)
+        own: Any = getattr(kind, 'name', None)
         what = f'{self.kind} {own} ({reference})'
-        parameters = getattr(kind, 'parameters', None)
-        if not isinstance(parameters, type) or not issubclass(parameters, Parameters):
-            raise InvalidInput(
-                what, limit='its attribute parameters must be a class of walking_control.Parameters'
-            )
-        if missing := [need for need in self._needs if need not in parameters.rows]:
-            raise InvalidInput(
-                what,
-                limit=f'its parameters lack {", ".join(missing)}',
-                remedy=f'let {parameters.__name__} inherit LawParameters',
-            )
-        if not isinstance(own, str) or parameters.section != own or name not in ('', own):
-            raise InvalidInput(
-                what,
-                limit='its attribute name, the section of its parameters and '
-                'its entry point, if any, must be one name',
-            )
+        parameters: Any = getattr(kind, 'parameters', None)
+        require(
+            isinstance(parameters, type) and issubclass(parameters, Parameters),
+            what,
+            limit='its attribute parameters must be a class of walking_control.Parameters',
+        )
+        missing = [need for need in self._needs if need not in parameters.rows]
+        require(
+            not missing,
+            what,
+            limit=f'its parameters lack {", ".join(missing)}',
+            remedy=f'let {parameters.__name__} inherit LawParameters',
+        )
+        require(
+            isinstance(own, str) and parameters.section == own and name in ('', own),
+            what,
+            limit='its attribute name, the section of its parameters and '
+            'its entry point, if any, must be one name',
+        )
         other = self.places.get(own) or self._references.setdefault(own, reference)
         require(
             other == reference,

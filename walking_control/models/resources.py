@@ -188,13 +188,9 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
         urdf: URDF text.
         folder: Where the URDF lies; relative names count from there.
     """
-    found = {}
-    for _, mesh in _meshes(parse(urdf)):
-        name = mesh.get('filename', '')
-        path = next(filter(isfile, _candidates(name, Path(folder))), None)
-        if path is not None:
-            found[name] = str(path.resolve())
-    return found
+    names = [mesh.get('filename', '') for _, mesh in _meshes(parse(urdf))]
+    paths = {name: next(filter(isfile, _candidates(name, Path(folder))), None) for name in names}
+    return {name: str(path.resolve()) for name, path in paths.items() if path is not None}
 
 
 def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]:

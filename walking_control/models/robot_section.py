@@ -96,7 +96,7 @@ _ROBOT_KEYS: dict[str, type | tuple[type, ...]] = {
 _KIND_WORDS: dict[type | tuple[type, ...], str] = {
     str: 'a text',
     bool: 'true or false',
-    list: 'a list',
+    list: 'a list of names',
     dict: 'a mapping of name: value',
     (int, float): 'a number',
 }
@@ -121,6 +121,7 @@ _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
 _LEAST_SHARE = 0.01  # of the motors
 _FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
+_OPTIONAL_AT_REST = _OPTIONAL_ROBOT_KEYS + _COORDINATE_KEYS
 
 
 def urdf_path(section: Section, path: Path) -> Path:
@@ -211,28 +212,31 @@ def read_robot(section: Section, path: Path) -> Robot:
 
 
 def _check_robot_keys(section: Section, path: Path) -> None:
-    if not isinstance(section, Mapping):
-        raise RobotFileError(
-            f'robot file {path}', limit='section robot must hold name: value pairs'
-        )
-    for key in section:
+    require(
+        isinstance(section, Mapping),
+        f'robot file {path}',
+        limit='section robot must hold name: value pairs',
+        error=RobotFileError,
+    )
+    for key, value in section.items():
         require_known(key, _ROBOT_KEYS, f'robot.{key}', RobotFileError, limit='unknown key')
-    optional: tuple[str, ...] = _OPTIONAL_ROBOT_KEYS
-    if not any(key in section for key in _COORDINATE_KEYS):
-        optional += _COORDINATE_KEYS
-    for key, kind in _ROBOT_KEYS.items():
-        if key not in section:
-            require(
-                key in optional, f'robot.{key}', limit=f'missing in {path}', error=RobotFileError
-            )
-        elif not isinstance(section[key], kind):
-            raise RobotFileError(
-                f'robot.{key}', value=section[key], limit=f'must be {_KIND_WORDS[kind]}'
-            )
-        elif kind is list and not all(isinstance(item, str) for item in section[key]):
-            raise RobotFileError(
-                f'robot.{key}', value=section[key], limit='must be a list of names'
-            )
+        kind = _ROBOT_KEYS[key]
+        require(
+            isinstance(value, kind)
+            and (kind is not list or all(isinstance(item, str) for item in value)),
+            f'robot.{key}',
+            value=value,
+            limit=f'must be {_KIND_WORDS[kind]}',
+            error=RobotFileError,
+        )
+    steps = any(key in section for key in _COORDINATE_KEYS)
+    for key in _ROBOT_KEYS:
+        require(
+            key in section or key in (_OPTIONAL_ROBOT_KEYS if steps else _OPTIONAL_AT_REST),
+            f'robot.{key}',
+            limit=f'missing in {path}',
+            error=RobotFileError,
+        )
     check_name(section['name'], 'robot.name')
 
 

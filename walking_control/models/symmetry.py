@@ -62,16 +62,16 @@ def _joint_difference(robot: Robot) -> str | None:
         image = (others.lower, others.upper) if sign > 0.0 else (-others.upper, -others.lower)
         if not np.allclose((limits.lower, limits.upper), image, TOLERANCE, TOLERANCE):
             return f"the limits of {pair} are not each other's mirror image"
-        if robot.actuators.get(joint) != robot.actuators.get(partner):
-            return f'the motors of {pair}'
         stiffness, damping, torque = springs[joint]
-        if springs[partner] != (stiffness, damping, sign * torque):
-            return f'the springs of {pair}'
-        if robot.friction.get(joint) != robot.friction.get(partner):
-            return f'the friction of {pair}'
         angle, capture = locks.get(joint, (0.0, 0.0))
-        if locks.get(partner, (0.0, 0.0)) != (sign * angle, capture):
-            return f'the locks of {pair}'
+        for what, one, other in (
+            ('motors', robot.actuators.get(joint), robot.actuators.get(partner)),
+            ('springs', (stiffness, damping, sign * torque), springs[partner]),
+            ('friction', robot.friction.get(joint), robot.friction.get(partner)),
+            ('locks', (sign * angle, capture), locks.get(partner, (0.0, 0.0))),
+        ):
+            if one != other:
+                return f'the {what} of {pair}'
     return None
 
 

@@ -80,14 +80,15 @@ def _check_number(part: Element, element: Element, name: str, counts: tuple[int,
         values = []
     # an unlimited joint may say so by an infinite limit
     largest = math.inf if element.tag == 'limit' else LARGEST
-    if len(values) not in counts or not all(abs(value) <= largest for value in values):
-        count = ' or '.join(str(count) for count in counts)
-        raise UrdfError(
-            what,
-            value=text,
-            limit=f'must be {count} finite '
-            f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}',
-        )
+    count = ' or '.join(map(str, counts))
+    require(
+        len(values) in counts and all(abs(value) <= largest for value in values),
+        what,
+        value=text,
+        limit=f'must be {count} finite '
+        f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}',
+        error=UrdfError,
+    )
     # a joint that does not move needs no direction: exporters write 0 0 0
     require(
         element.tag != 'axis' or part.get('type') not in MOVING or math.hypot(*values) >= 1e-6,
@@ -201,9 +202,9 @@ def root_link(root: Element) -> str:
 
 def mimic_joints(root: Element) -> dict[str, str | None]:
     """Return joint -> the joint it mimics."""
-    mimics = {}
-    for joint in root.findall('joint'):
-        mimic = joint.find('mimic')
-        if mimic is not None and joint.get('type') in MOVING:
-            mimics[joint.get('name', '')] = mimic.get('joint')
-    return mimics
+    return {
+        joint.get('name', ''): mimic.get('joint')
+        for joint in root.findall('joint')
+        for mimic in joint.findall('mimic')
+        if joint.get('type') in MOVING
+    }

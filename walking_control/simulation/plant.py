@@ -71,8 +71,13 @@ class Plant:
         self.world = engine.world
         if self.world.floor_places:
             self._require(Feature.UNEVEN, 'world.floor_heights')
-        if any(motor.backlash for motor in self.robot.actuators.values()):
-            self._require_backlash()
+        require(
+            engine.has_backlash or not any(each.backlash for each in self.robot.actuators.values()),
+            f'backlash of {self.robot.name} on plant {self.name}',
+            limit='its joints have no play',
+            remedy='take plant mujoco, or leave backlash away',
+            error=IncompatiblePlant,
+        )
         self.truth = Truth(self.robot)
         self.disturbances: list[Disturbance] = []
         self._motors = list(self.robot.actuators.values())
@@ -398,16 +403,6 @@ class Plant:
             self.engine.tilt(step, tilt)
         else:
             self.engine.drop(step, drop)
-
-    def _require_backlash(self) -> None:
-        """Refuse an engine whose joints have no play."""
-        require(
-            self.engine.has_backlash,
-            f'backlash of {self.robot.name} on plant {self.name}',
-            limit='its joints have no play',
-            remedy='take plant mujoco, or leave backlash away',
-            error=IncompatiblePlant,
-        )
 
     def _require(self, feature: Feature, asked: object) -> None:
         """Refuse what the engine lacks, with its reason."""

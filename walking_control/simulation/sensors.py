@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.estimation.parameters import EstimatorParameters
-from walking_control.exceptions import InvalidInput, ParameterError, require
+from walking_control.exceptions import ParameterError, require
 from walking_control.models import IMU, JOINTS, LOCKS, parameter, Parameters, read_yaml, sensors_of
 from walking_control.models.resources import noise_path
 
@@ -338,13 +338,13 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
         what,
         limit='must be a list of parameters of sensors, name: value',
     )
-    if OWN in values:
-        raise InvalidInput(
-            f'{OWN} in {what}',
-            value=values[OWN],
-            limit='is not part of a preset',
-            remedy='give --seed',
-        )
+    require(
+        OWN not in values,
+        f'{OWN} in {what}',
+        value=values.get(OWN),
+        limit='is not part of a preset',
+        remedy='give --seed',
+    )
     preset = vars(SensorParameters.read(values)).copy()
     del preset[OWN]
     return preset

@@ -398,16 +398,20 @@ def _find_objective(objective: str | Objective, robot: Robot) -> Objective:
         if warms:
             objective = replace(objective, joint_weights=heating(robot).weights())
     for name in ('torque', 'force', 'regularisation'):
-        if not getattr(objective, name) >= 0.0:
-            raise ParameterError(
-                f'objective.{name}', value=getattr(objective, name), limit='must not be negative'
-            )
-    if not objective.force + objective.regularisation > 0.0 or not objective.moment_length > 0.0:
-        raise ParameterError(
-            'objective',
-            value=objective,
-            limit='force or regularisation, and moment_length, must be positive',
+        require(
+            getattr(objective, name) >= 0.0,
+            f'objective.{name}',
+            value=getattr(objective, name),
+            limit='must not be negative',
+            error=ParameterError,
         )
+    require(
+        objective.force + objective.regularisation > 0.0 and objective.moment_length > 0.0,
+        'objective',
+        value=objective,
+        limit='force or regularisation, and moment_length, must be positive',
+        error=ParameterError,
+    )
     return objective
 
 

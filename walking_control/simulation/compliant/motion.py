@@ -48,6 +48,7 @@ from walking_control.simulation.rigid.motion import (
     error_of,
     G_HIGH,
     G_LOW,
+    go_on,
     HIGH,
     is_located,
     lengthen,
@@ -168,14 +169,6 @@ def is_stuck(model: RigidModel, floor: Floor, state: RigidState, feet: Feet) -> 
 
 
 @array_function
-def accept(state: RigidState, work: Workspace, h: float) -> None:
-    """Make the trial state the present one."""
-    state.y[:], work.start[:], work.k[0] = work.trial, work.trial, work.k[STAGES]
-    work.g0[:], work.s0[:] = work.g1, work.s1
-    state.memo[TIME] += h
-
-
-@array_function
 def has_sunk(model: RigidModel, state: RigidState, feet: Feet, work: Workspace) -> bool:
     """Return whether the base is below the fall height over the foot that landed last."""
     places = terms_places(work.M.shape[0] - 2)
@@ -234,7 +227,7 @@ def advance(
             watch_signals(model, state, feet, work.trial, work)
             target = close_in(work, target, h)
             if target < 0 or is_located(work, target):
-                accept(state, work, h)
+                go_on(state, work, h)
                 if has_sunk(model, state, feet, work):
                     return FELL
                 if is_stuck(model, floor, state, feet):

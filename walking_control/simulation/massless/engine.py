@@ -62,13 +62,14 @@ class PointLegs:
             error=IncompatiblePlant,
         )
         acting = passive_elements(robot)
-        if acting:
-            raise IncompatiblePlant(
-                what,
-                value=acting[0],
-                limit='cannot act on legs without mass',
-                remedy='take it out of the robot file',
-            )
+        require(
+            not acting,
+            what,
+            value=next(iter(acting), None),
+            limit='cannot act on legs without mass',
+            remedy='take it out of the robot file',
+            error=IncompatiblePlant,
+        )
         rows = [robot.supports[foot][:2] for foot in robot.feet]
         require(
             all(np.count_nonzero(row) == 1 for pair in rows for row in pair),

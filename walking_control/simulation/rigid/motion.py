@@ -218,14 +218,20 @@ def crossing(work: Workspace) -> int:
 
 
 @array_function
+def go_on(state: RigidState, work: Workspace, h: float) -> None:
+    """Make the trial state the present one."""
+    state.y[:], work.start[:], work.k[0] = work.trial, work.trial, work.k[STAGES]
+    work.g0[:], work.s0[:] = work.g1, work.s1
+    state.memo[TIME] += h
+
+
+@array_function
 def accept(model: RigidModel, state: RigidState, work: Workspace, h: float) -> None:
     """Make the trial state the present one; book the floor's force and the swing foot's path."""
     book_foot(model, state, work, h)
+    go_on(state, work, h)
     memo = state.memo
-    state.y[:], work.start[:], work.k[0] = work.trial, work.trial, work.k[STAGES]
-    work.g0[:], work.s0[:] = work.g1, work.s1
     work.foot0[:] = work.foot1
-    memo[TIME] += h
     if state.mode[STANCE] == 1:
         normal = work.reactions[1]
         memo[MIN_NORMAL] = min(memo[MIN_NORMAL], normal)
