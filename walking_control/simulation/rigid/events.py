@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from walking_control.models import array_function, form, inner, multiply, terms_places
+from walking_control.models import array_function, form, multiply, terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
@@ -57,8 +57,10 @@ ZERO = 1e-10  # signals closer to zero than this count as zero
 @array_function
 def joint_angle(model: RigidModel, mode: np.ndarray, y: np.ndarray, joint: int) -> float:
     """Return a joint angle, rad."""
-    n = model.relabel.shape[1]
-    return inner(model.lift[mode[SUPPORT], 1 + joint], y[2 : n + 2])
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
+    return total
 
 
 @array_function

@@ -14,7 +14,6 @@ from walking_control.models import (
     COULOMB,
     DRIVING_LOSS,
     friction_torque,
-    inner,
     Terms,
     terms_places,
     VISCOUS,
@@ -49,7 +48,9 @@ def evaluate(
 def unpack_mass(work: Workspace) -> None:
     """Copy the mass matrix from the support terms."""
     size = work.M.shape[0]
-    work.M[:] = work.terms[: size * size].reshape((size, size))
+    for i in range(size):
+        for j in range(size):
+            work.M[i, j] = work.terms[i * size + j]
 
 
 @array_function
@@ -255,8 +256,10 @@ def along_motor(model: RigidModel, mode: np.ndarray, rates: np.ndarray, motor: i
         rates: Of the support coordinates, ``(n + 2,)``.
         motor: Its index.
     """
-    n = model.relabel.shape[1]
-    return inner(model.inputs[mode[SUPPORT], :, motor], rates[2 : n + 2])
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.inputs[mode[SUPPORT], j, motor] * rates[2 + j]
+    return total
 
 
 @array_function
@@ -430,8 +433,10 @@ def joint_rate(model: RigidModel, mode: np.ndarray, rates: np.ndarray, joint: in
         rates: Of the support coordinates, ``(n + 2,)``.
         joint: Its index.
     """
-    n = model.relabel.shape[1]
-    return inner(model.lift[mode[SUPPORT], 1 + joint], rates[2 : n + 2])
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]
+    return total
 
 
 @array_function
