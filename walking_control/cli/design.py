@@ -21,7 +21,7 @@ from walking_control.design import (
     study_transmission,
     usual_contacts,
 )
-from walking_control.exceptions import refusing, require
+from walking_control.exceptions import given, refusing, require
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.pages import write_design_page
@@ -159,36 +159,31 @@ def _mechanism(options: _Design) -> Mechanism:
 
 def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
     mechanism = _mechanism(options)
-    frame = options.frame
-    if frame is None:
-        feet = mechanism.dynamics.robot.feet
-        require(
-            feet,
-            f'end of the limb of {mechanism.name}',
-            limit='a URDF alone names no foot',
-            remedy='give --frame FRAME',
-        )
-        frame = feet[0]
-    given = {
+    frame = given(
+        options.frame or next(iter(mechanism.dynamics.robot.feet), None),
+        f'end of the limb of {mechanism.name}',
+        limit='a URDF alone names no foot',
+        remedy='give --frame FRAME',
+    )
+    gears_told = {
         name: getattr(options, name)
         for name in ('reduction', 'rotor_inertia', 'efficiency', 'back_efficiency', 'torque')
         if getattr(options, name) is not None
     }
     joints = mechanism.joints_to(mechanism.frame(frame))
     gears, words = make_transmission(
-        mechanism, frame, given, _topology(options.topology, len(joints))
+        mechanism, frame, gears_told, _topology(options.topology, len(joints))
     )
     carriers = None if options.carrier is None else dict.fromkeys(joints, options.carrier)
     limb = Limb(mechanism, frame, gears, options.axes, options.rotors, carriers)
-    words = [*mechanism.assumptions, *words]
     others = len(mechanism.joints) - limb.m
-    if others:
-        words.append(f'{others} joints outside the limb are held')
-    if not limb.n_base:
-        words.append('held, the base softens no impact (--base free lets it go)')
-    if limb.redundant:
-        words.append(f'{limb.m} joints for {limb.axes}: forces are those that all joints balance')
-    return limb, words
+    all_balance = f'{limb.m} joints for {limb.axes}: forces are those that all joints balance'
+    remarks = {
+        f'{others} joints outside the limb are held': others > 0,
+        'held, the base softens no impact (--base free lets it go)': not limb.n_base,
+        all_balance: limb.redundant,
+    }
+    return limb, [*mechanism.assumptions, *words, *filter(remarks.get, remarks)]
 
 
 def _topology(text: str, size: int) -> np.ndarray | None:

@@ -92,14 +92,10 @@ class Skeleton:
         model = dynamics.model
         # A point is a joint and a place fixed to it.
         self._points = [(joint, np.zeros(3)) for joint in range(1, model.njoints)]
-        self.base = 0
-        self.feet = []
-        legs = legs_of_joints(dynamics)
-        for foot in dynamics.robot.feet:
-            frame = model.frames[dynamics.frames[foot]]
-            joint = frame.parentJoint
-            self.feet.append(len(self._points))
-            self._points.append((joint, frame.placement.translation.copy()))
+        self.base, legs = 0, legs_of_joints(dynamics)
+        feet = [model.frames[dynamics.frames[foot]] for foot in dynamics.robot.feet]
+        self.feet = [len(self._points) + i for i in range(len(feet))]
+        self._points += [(foot.parentJoint, foot.placement.translation.copy()) for foot in feet]
         self.segments = [
             Bone(model.parents[joint] - 1, joint - 1, legs[joint])
             for joint in range(2, model.njoints)

@@ -279,17 +279,13 @@ def _soles(
 def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], list[Guess]]:
     """Return joint -> effort limit, N m or N, and the guesses among them."""
     scale = tree.mass * 9.81 * leg
-    efforts, missing, absurd = {}, [], []
-    for joint in moving_joints(tree.urdf):
-        efforts[joint.name] = told.efforts.get(joint.name, joint.effort)
-        if joint.name in told.efforts:
-            continue
-        if math.isinf(joint.effort):
-            missing.append(joint.name)
-        elif joint.effort > PLACEHOLDER * scale:
-            absurd.append(joint.name)
-    for name in (*missing, *absurd):
-        efforts[name] = float(f'{STRONG * scale:.3g}')
+    given = {
+        joint.name: told.efforts.get(joint.name, joint.effort) for joint in moving_joints(tree.urdf)
+    }
+    doubted = {name: effort for name, effort in given.items() if name not in told.efforts}
+    missing = [name for name, effort in doubted.items() if math.isinf(effort)]
+    absurd = [name for name, effort in doubted.items() if PLACEHOLDER * scale < effort < math.inf]
+    efforts = given | dict.fromkeys((*missing, *absurd), float(f'{STRONG * scale:.3g}'))
     guesses = [
         Guess(
             'motors',
@@ -301,20 +297,20 @@ def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], 
             '--effort',
         )
     ]
-    for names, why in (
-        (missing, 'no effort limit is given'),
-        (absurd, f'the limit given is above {PLACEHOLDER:g} m g L'),
-    ):
-        if names:
-            guesses.append(
-                Guess(
-                    'effort of ' + ', '.join(names),
-                    f'{efforts[names[0]]:.3g} N m',
-                    LOW,
-                    f'{why}: half of m g L',
-                    '--effort',
-                )
-            )
+    guesses += [
+        Guess(
+            'effort of ' + ', '.join(names),
+            f'{efforts[names[0]]:.3g} N m',
+            LOW,
+            f'{why}: half of m g L',
+            '--effort',
+        )
+        for names, why in (
+            (missing, 'no effort limit is given'),
+            (absurd, f'the limit given is above {PLACEHOLDER:g} m g L'),
+        )
+        if names
+    ]
     return efforts, guesses
 
 

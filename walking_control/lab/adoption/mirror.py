@@ -126,9 +126,7 @@ def find_mirror(
         _pair_path(tree, left, right, mirror)
         return mirror, _guess(tree, mirror, told)
     middle = [ROOT, *shared]
-    for body in shared:
-        mirror.pairs.append((body, body))
-    mirror.pairs += list(zip(left, right, strict=True))
+    mirror.pairs += [*((body, body) for body in shared), *zip(left, right, strict=True)]
     used = {body for pair in mirror.pairs for body in pair} | {ROOT}
     for body in middle:
         _pair_children(tree, body, body, used, mirror, told, planar)

@@ -290,13 +290,12 @@ def find_stride(
 def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dict[str, str]:
     """Return joint -> name of its coordinate while the first of these feet stands."""
     stance = {tree.joint(body) for body in tree.chain(feet[0])} if feet[0] != 1 else set()
-    names = {}
-    for joint, (partner, _) in mirror.joints.items():
-        if partner == joint:
-            names[joint] = f'{joint}_angle'
-            continue
-        role = without_side(joint)
-        names[joint] = f'{"stance" if joint in stance else "swing"}_{role}'
+    names = {
+        joint: f'{joint}_angle'
+        if partner == joint
+        else f'{"stance" if joint in stance else "swing"}_{without_side(joint)}'
+        for joint, (partner, _) in mirror.joints.items()
+    }
     if len(set(names.values())) < len(names):
         names = {joint: f'{joint}_angle' for joint in names}
     return names
@@ -319,12 +318,11 @@ def support_maps(
     order = [str(name) for name in tree.model.names][2:]
     supports: dict[str, dict[str, dict[str, float]]] = {}
     for i, (body, link) in enumerate(zip(feet, links, strict=True)):
-        lean = {'pitch': -1.0}
-        for below in tree.chain(body) if body != 1 else []:
-            lean[tree.joint(below)] = -float(np.sign(tree.axis(below)[1]))
-        maps = {'lean': lean}
-        for joint in order:
-            partner, sign = mirror.joints[joint]
-            maps[names[joint]] = {joint: 1.0} if i == 0 else {partner: sign}
-        supports[link] = maps
+        chain = tree.chain(body) if body != 1 else []
+        turns = {tree.joint(below): -float(np.sign(tree.axis(below)[1])) for below in chain}
+        partners = {joint: (joint, 1.0) if i == 0 else mirror.joints[joint] for joint in order}
+        supports[link] = {
+            'lean': {'pitch': -1.0, **turns},
+            **{names[joint]: {partner: sign} for joint, (partner, sign) in partners.items()},
+        }
     return ['lean', *(names[joint] for joint in order)], supports

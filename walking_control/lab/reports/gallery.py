@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that were brought up, side by side between the two marks of a page of Markdown."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 import json
 import os
 from pathlib import Path
@@ -118,7 +118,12 @@ def write_gallery(
             reports.__name__,
             'gallery.md',
             robots=robots,
-            commands=[shlex.join(line) for robot in robots for line in _commands(robot)],
+            commands=[  # as far as they were written down
+                shlex.join(['walking_control', *told['command']])
+                for robot in robots
+                for told in (robot['adoption'] or {}, robot['summary'])
+                if told.get('command')
+            ],
             marks=MARKS,
             plants=PLANTS,
             laws=(NATURAL, STEPPING, POLICY),
@@ -188,10 +193,3 @@ def _film(
     write_space_film(runs[NATURAL], path, runs[STEPPING])
     written.append(str(path))
     robot['film'] = f'![{robot["name"]} on its gait]({page.stem}/{path.name})'
-
-
-def _commands(robot: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield the commands that were given, as far as they were written down."""
-    for told in (robot['adoption'] or {}, robot['summary']):
-        if told.get('command'):
-            yield ['walking_control', *told['command']]

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 import math
 from pathlib import Path
 from typing import Any, TypeVar
@@ -262,12 +263,14 @@ def without_holes(members: Sequence[Member], easiest: Member) -> tuple[Member, .
         members: In ascending order of speed.
         easiest: The one that shall be among them.
     """
-    runs: list[tuple[Member, ...]] = [()]
-    for member in members:
-        runs = [*runs, ()] if member.reason else [*runs[:-1], (*runs[-1], member)]
+    runs = [
+        tuple(run)
+        for usable, run in groupby(members, key=lambda member: not member.reason)
+        if usable
+    ]
     here = easiest.summary['speed']
 
     def far(run: tuple[Member, ...]) -> float:
         return min((abs(member.summary['speed'] - here) for member in run), default=np.inf)
 
-    return min(runs, key=lambda run: (far(run), -len(run)))
+    return min(runs, key=lambda run: (far(run), -len(run)), default=())

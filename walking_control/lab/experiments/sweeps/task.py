@@ -85,11 +85,8 @@ class SweepTask:
         if self.samples:
             rng = np.random.default_rng([self.seed, index])
             return {axis.name: float(rng.uniform(axis.low, axis.high)) for axis in self.axes}
-        point = {}
-        for axis in reversed(self.axes):
-            index, place = divmod(index, axis.count)
-            point[axis.name] = axis.value(place)
-        return {axis.name: point[axis.name] for axis in self.axes}
+        places = np.unravel_index(index, [axis.count for axis in self.axes])
+        return {axis.name: axis.value(int(i)) for axis, i in zip(self.axes, places, strict=True)}
 
     def seed_of(self, row: int) -> int:
         """Return the seed of the sensors' errors in a row: one for all walks of a repeat."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-import math
 import re
 from typing import Any
 
@@ -250,13 +249,9 @@ def measure(run: Run, dynamics: Dynamics) -> dict[str, Any]:
 def _changed(before: Any, after: Any, prefix: str = '') -> set[str]:
     """Return the dotted names of leaves that differ between two parameter trees."""
     if isinstance(before, dict) and isinstance(after, dict):
-        names = set()
-        for name in before.keys() | after.keys():
-            names |= _changed(before.get(name), after.get(name), f'{prefix}.{name}')
-        return names
-    same = before == after or (
-        isinstance(before, float)
-        and isinstance(after, float)
-        and math.isclose(before, after, rel_tol=0.0, abs_tol=0.0)
-    )
-    return set() if same else {prefix.lstrip('.')}
+        return {
+            leaf
+            for name in before.keys() | after.keys()
+            for leaf in _changed(before.get(name), after.get(name), f'{prefix}.{name}')
+        }
+    return set() if before == after else {prefix.lstrip('.')}
