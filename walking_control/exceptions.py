@@ -75,10 +75,10 @@ class Findings:
     def __init__(self) -> None:
         self.errors: list[InvalidInput] = []
 
-    def attempt(self, function: Callable[..., Any], *args: object) -> Any:
+    def attempt(self, function: Callable[..., Any], *args: object, **more: object) -> Any:
         """Return what a function returns, or None after keeping the `InvalidInput` it raised."""
         try:
-            return function(*args)
+            return function(*args, **more)
         except InvalidInput as error:
             self.errors += [error, *error.others]
             return None

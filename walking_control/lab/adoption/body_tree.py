@@ -91,14 +91,14 @@ class BodyTree:
         findings = Findings()
         for body in range(2, self.model.njoints):
             joint = self.model.joints[body]
-            if not moved[joint.idx_v - 6] > LEAST:
-                findings.errors.append(
-                    UrdfError(
-                        f'joint {self.joint(body)}',
-                        limit='moves no mass: the links behind it have none',
-                        remedy='give them an <inertial>, or fix the joint',
-                    )
-                )
+            findings.attempt(
+                require,
+                moved[joint.idx_v - 6] > LEAST,
+                f'joint {self.joint(body)}',
+                limit='moves no mass: the links behind it have none',
+                remedy='give them an <inertial>, or fix the joint',
+                error=UrdfError,
+            )
         findings.raise_first()
 
     def joint(self, body: int) -> str:

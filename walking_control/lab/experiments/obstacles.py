@@ -58,15 +58,14 @@ def check_meshes(urdf: str, found: dict[str, str]) -> None:
 def _check_efforts(robot: Robot) -> None:
     findings = Findings()
     for joint in robot.actuators:
-        if robot.limits[joint].effort <= 0.0:
-            findings.errors.append(
-                InvalidInput(
-                    f'effort limit of joint {joint}',
-                    value=robot.limits[joint].effort,
-                    limit='a motor joint needs a positive one',
-                    remedy='set it in the URDF',
-                )
-            )
+        findings.attempt(
+            require,
+            robot.limits[joint].effort > 0.0,
+            f'effort limit of joint {joint}',
+            value=robot.limits[joint].effort,
+            limit='a motor joint needs a positive one',
+            remedy='set it in the URDF',
+        )
     findings.raise_first()
 
 
