@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import json
 import math
+from pathlib import Path
 import sys
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -13,15 +14,12 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from walking_control.exceptions import writing_to
 from walking_control.lab import reports
 from walking_control.models import fill
-from walking_control.runs import failure, judge_route, name_natural_part, plain, summarize
+from walking_control.runs import failure, judge_route, name_natural_part, plain, Run, summarize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from walking_control.cli.verb import Options
-    from walking_control.runs.run import Run
 
 INTERRUPTED = 130  # exit status, as shells have it
 
@@ -101,11 +99,20 @@ def text(name: str, /, **more: Any) -> Callable[[Mapping[str, Any]], None]:
     return lambda result: print(fill(__package__, name, **result, **more), end='')
 
 
-def without(*names: str) -> Callable[[Mapping[str, Any]], None]:
-    """Return what prints a summary but for these entries."""
-    return lambda result: print_summary(
-        {name: value for name, value in result.items() if name not in names}
-    )
+def without(*names: str, then: str = '') -> Callable[[Mapping[str, Any]], None]:
+    """Return what prints a summary but for these entries.
+
+    Args:
+        *names: Of the entries.
+        then: Template by which the result is printed besides; empty: none.
+    """
+
+    def say(result: Mapping[str, Any]) -> None:
+        print_summary({name: value for name, value in result.items() if name not in names})
+        if then:
+            text(then)(result)
+
+    return say
 
 
 def _say_standing(run: Run) -> None:

@@ -249,7 +249,7 @@ def robustness(options: _Robustness) -> Answer:
     )
     return Answer(
         result,
-        _say_failure,
+        output.without('samples', 'cells', then='envelope.txt' if 'cells' in result else ''),
         status=output.say_interrupted(result, f'after {len(result["samples"])} sizes'),
         write=output.save_figures(lambda: {'robustness': draw(result)}),
         document='robustness.json' if 'cells' in result else '',
@@ -280,22 +280,11 @@ def _try_stops(options: _Robustness) -> Answer:
     fell = any(row['category'] and row['stood'] < row['starts'] for row in result['causes'])
     return Answer(
         result,
-        _say_stops,
+        output.without('causes', 'trials', then='stops.txt'),
         status=int(fell),
         write=lambda folder: reports.pages.write_stop_sheet(result, folder),
         document='stops.json',
     )
-
-
-def _say_stops(result: dict[str, Any]) -> None:
-    output.without('causes', 'trials')(result)
-    output.text('stops.txt')(result)
-
-
-def _say_failure(result: dict[str, Any]) -> None:
-    output.without('samples', 'cells')(result)
-    if 'cells' in result:
-        output.text('envelope.txt')(result)
 
 
 def _measure_stability(options: _Robustness, metric: tuple[str, ...]) -> Answer:

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from walking_control.exceptions import import_optional
 from walking_control.models import BaseState, Command, Robot, WalkerState, World
 from walking_control.runs import Route
 from walking_control.safety import FALL, Fault
-
-if TYPE_CHECKING:
-    from walking_control.runs.metrics import Summary
 
 
 @dataclass
@@ -84,7 +81,7 @@ class Run:
         except KeyError:
             raise AttributeError(name) from None
 
-    def summary(self) -> 'Summary':
+    def summary(self) -> 'walking_control.Summary':
         """Return what the run was worth, see `summarize`."""
         return walking_control.summarize(self)
 

@@ -8,17 +8,14 @@ import csv
 import gzip
 import json
 from pathlib import Path
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 import zlib
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, refusing, require
-from walking_control.runs import motors
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.runs.run import Run
+from walking_control.models import Robot
+from walking_control.runs import motors, Run
 
 TABLE, SUMMARY = 'run.csv', 'summary.json'  # in the folder of a report
 

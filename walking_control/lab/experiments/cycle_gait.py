@@ -7,7 +7,7 @@ frees a joint, or where an impact makes the rates jump; touchdown ends the last 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from walking_control.exceptions import NotAchieved, require, writing_to
 from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
-from walking_control.models import Robot, RobotFile
+from walking_control.models import Robot, RobotFile, with_section
 from walking_control.simulation import make_walker, Walker
 from walking_control.simulation.rigid import model as rm
 
@@ -210,16 +210,7 @@ def _samples(record: StepRecord, times: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def make_precise_walker(robot_file: RobotFile, controller: str | None = None) -> Walker:
     """Return the walker of a robot file with the tolerance that gaits take."""
-    return make_walker(
-        replace(
-            robot_file,
-            sections={
-                **robot_file.sections,
-                'rigid': {**robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE},
-            },
-        ),
-        controller,
-    )
+    return make_walker(with_section(robot_file, 'rigid', {'tolerance': TOLERANCE}), controller)
 
 
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:

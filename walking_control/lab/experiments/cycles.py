@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.control_loop import ControlLoop
 from walking_control.controllers import CONTROLLERS
 from walking_control.controllers.foot_placement.law import FOOT_Y, HEADING, PlacementData
 from walking_control.exceptions import IncompatiblePlant, require
@@ -26,9 +25,10 @@ from walking_control.lab.experiments.impact import (
 from walking_control.models import Base, Choice, require_equal_legs, RobotFile, stand, Start, World
 from walking_control.runs import Run
 from walking_control.search.return_map import Cycle, find_cycles, Stride
-from walking_control.simulation import make_plant, make_walker, run_plant, Walker
+from walking_control.simulation import make_walker, Walker
 from walking_control.simulation.massless.walk import observe_point, PointWalker
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.simulate import simulate
 
 FLOOR_ROUNDS = 8  # of Newton's method that puts a foot on the floor
 LEG = 2  # coordinates of the stance leg
@@ -311,9 +311,7 @@ def walk_cycle(
     else:
         q[reported], v[reported] = cycle['q'], cycle['v']
     start = Start(robot.feet[0], q, v)
-    started = replace(robot_file, start=start)
-    plant, loop = make_plant(started, 'rigid'), ControlLoop(started, controller)
-    return run_plant(plant, loop, start, duration)
+    return simulate(replace(robot_file, start=start), controller, 'rigid', duration)
 
 
 def _describe(section: Section | PointSection, cycle: Cycle) -> LimitCycle:

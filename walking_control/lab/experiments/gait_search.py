@@ -2,7 +2,7 @@
 """The verb `gait search`: find a gait, put it to the test, keep it; of bipeds on soles a family."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 import tempfile
 import time
@@ -18,7 +18,7 @@ from walking_control.gaits.gait_file import gait_document, plane_family, write_g
 from walking_control.gaits.step_judgement import asymmetry, judge_step, StepJudgement
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
-from walking_control.models import Robot, RobotFile, World
+from walking_control.models import Robot, RobotFile, with_section, World
 from walking_control.search.judgement import Judgement
 from walking_control.search.optimisation import search, SearchResult
 from walking_control.search.parameters import SearchParameters
@@ -432,18 +432,7 @@ def find_gaits(
         {**robot_file.sections.get('space_search', {}), **(task or {})}, robot_file.scale
     )
     case = SpaceSearch(
-        replace(
-            robot_file,
-            sections={
-                **robot_file.sections,
-                SearchParameters.section: {
-                    **robot_file.sections.get(SearchParameters.section, {}),
-                    **(general or {}),
-                },
-            },
-        ),
-        optimise,
-        progress,
+        with_section(robot_file, SearchParameters.section, general or {}), optimise, progress
     )
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     level, begun = int(np.argmin(np.abs(slopes))), time.process_time()

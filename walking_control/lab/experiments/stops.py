@@ -7,7 +7,6 @@ it fell is judged by the plant's own state.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 import math
 from typing import Any
@@ -18,7 +17,14 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers import StopJudge
 from walking_control.exceptions import NotAchieved, require, require_known
 from walking_control.lab.experiments import branches, margins
-from walking_control.models import Choice, Command, Measurement, RobotFile, whole_nanoseconds
+from walking_control.models import (
+    Choice,
+    Command,
+    Measurement,
+    RobotFile,
+    whole_nanoseconds,
+    with_section,
+)
 from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
 from walking_control.simulation import choose_parts, How, Injection, make_plant, SENSOR_FAULTS
@@ -178,8 +184,7 @@ def _with_category(robot_file: RobotFile, causes: Sequence[str], category: int) 
         del chosen[f'on_{EMERGENCY_STOP}']
         chosen['emergency_stop_category'] = category
     SafetyParameters.read(chosen)
-    safety = {**robot_file.sections.get('safety', {}), **chosen}
-    return replace(robot_file, sections={**robot_file.sections, 'safety': safety})
+    return with_section(robot_file, SafetyParameters.section, chosen)
 
 
 class _Trial:
