@@ -14,6 +14,7 @@ import yaml
 from walking_control.exceptions import MissingDependency
 from walking_control.models.resources import share_directory
 from walking_control.ros.nodes import session, topics
+from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.safety.machine import allowed, Event
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6  # N kt Kp (0.3 + 0.3 rad)
@@ -139,6 +140,31 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     node.trigger_activate()
     robot.wait()
     assert robot.ask(1.0) == 0.0 and node.loop.fault.code == 'emergency_stop'
+
+
+@pytest.mark.parametrize('transition', ['configure', 'activate', 'deactivate'])
+def test_an_emergency_stop_during_a_transition_counts(bench, robot, monkeypatch, transition):
+    """A button pressed while the node is busy with a transition would be lost."""
+    publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
+    proper = getattr(ControllerNode, f'on_{transition}')
+
+    def pressed_meanwhile(node, state):
+        publisher.publish(Bool(data=True))
+        return proper(node, state)
+
+    monkeypatch.setattr(ControllerNode, f'on_{transition}', pressed_meanwhile)
+    node = bench.controller(activate=False)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0)
+    for step in ('configure', 'activate', 'deactivate'):
+        getattr(node, f'trigger_{step}')()
+        if step == transition:
+            break
+    assert bench.spin_until(lambda: node._latch.fault is not None)
+    for step in ('configure', 'activate'):
+        if allowed(node._latch.state, Event[step.upper()]):
+            getattr(node, f'trigger_{step}')()
+    robot.wait()
+    assert robot.ask(1.0) == 0.0 and node._latch.fault.code == 'emergency_stop'
 
 
 @fault(

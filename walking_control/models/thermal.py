@@ -24,7 +24,6 @@ Simplifications: one temperature of the air; links neither warm each other nor c
 when they move; no losses of iron beside the friction that the robot file tells.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,7 +135,7 @@ class Heating:
         heat = np.maximum(self.limit - air, 0.0) / (self.inside + self.outside)
         with np.errstate(divide='ignore'):
             squared = heat * (COPPER + TOLD) / (self.copper * (COPPER + self.limit))
-        return np.asarray(np.sqrt(squared))
+            return np.asarray(np.sqrt(squared))
 
     def weights(self, air: float = TOLD) -> dict[str, float]:
         """Return joint -> what its squared torque counts where motors shall stay cool.
@@ -209,6 +208,7 @@ def heating(robot: Robot) -> Heating:
     )
     unwound = [joint for joint, motor in motors.items() if not motor.resistance]
     vague = [joint for joint, row in zip(motors, told) if not all(getattr(row, n) for n in guessed)]
+    all_of_them = f'all {len(motors)} motors'
     guesses = (
         ('winding', unwound, 'it bears a third of the largest effort for good'),
         (
@@ -227,12 +227,8 @@ def heating(robot: Robot) -> Heating:
         found['housing_capacity'],
         np.array([row.limit for row in told]),
         tuple(
-            f'{what} of {_count(joints, motors)}: {guess}'
+            f'{what} of {all_of_them if len(joints) == len(motors) else ", ".join(joints)}: {guess}'
             for what, joints, guess in guesses
             if joints
         ),
     )
-
-
-def _count(joints: list[str], of: Mapping[str, object]) -> str:
-    return f'all {len(of)} motors' if len(joints) == len(of) else ', '.join(joints)

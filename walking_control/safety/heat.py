@@ -37,7 +37,7 @@ class HeatWatch:
         self._air, self._model = air, heating(robot)
         motors = robot.actuators
         self._watches = bool(robot.thermal)
-        told = np.array([joint in robot.thermal for joint in motors], bool)
+        told = [joint in robot.thermal for joint in motors]
         self._limits = np.where(told, self._model.limit, np.inf)
         check_air(air, start, self._limits)
         self.temperature = np.full((len(told), 2), start)
