@@ -58,13 +58,12 @@ class Estimator:
         gravity: float = 9.81,
         delay: float = 0.0,
     ) -> None:
-        self._robot, self._values, self._observed = robot, values, values
+        self._robot, self._values = robot, values
         self._observer = self.foot_loads = None
         if robot.is_free and (not robot.foot_sensors or values.load_error > 0.0):
             self._observer = FootLoads(robot, values, gravity, delay)
-            self._observed = self._observer.widen(values)
-        if not robot.foot_sensors:
-            self.foot_loads, self._values = self._observer, self._observed
+            if not robot.foot_sensors:
+                self.foot_loads, self._values = self._observer, self._observer.widen(values)
         values, dynamics = self._values, Dynamics(robot)
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
@@ -167,6 +166,8 @@ class Estimator:
         if self._observer is not None and by_motors.any():
             self._observer.update(measurement, effort, state.contact)
             measurement.foot_force[by_motors] = self._observer.forces[by_motors]
+            for foot in np.flatnonzero(by_motors).tolist():
+                self._contacts[foot].expect(*self._observer.thresholds(foot))
         forces = measurement.foot_force
         loads = self._odometry.loads(
             forces if not self._values.force_time else self._average(measurement)
@@ -217,7 +218,7 @@ class Estimator:
     def _choose_source(self, foot: int) -> None:
         """Let its sensor tell the load of a foot; without one that is believed, motors and IMU."""
         self._by_motors[foot] = self.foot_loads is not None or self.state.mistrusted[foot]
-        values = self._observed if self._by_motors[foot] else self._values
+        values = self._values
         self._contacts[foot].expect(values.contact_on, values.contact_off, values.contact_noise)
 
     def _average(self, measurement: Measurement) -> np.ndarray:
@@ -254,9 +255,7 @@ class Estimator:
         motion = self._odometry.foot_motion(foot) - self._odometry.foot_motion(support)
         x, y, height = (there - here for there, here in zip(places[foot], places[support]))
         height -= float(state.floor_slope @ (x, y))
-        return self._observed.contact_on * self._observer.resting(
-            foot, motion, height, values.contact_height
-        )
+        return self._observer.resting(foot, motion, height, values.contact_height)
 
 
 def _make_odometry(

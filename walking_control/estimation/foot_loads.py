@@ -20,10 +20,15 @@ share of the largest one (friction and gain that nobody knows), of the base a sh
 and from what is known of w_i before: some share of the weight, within a sole. Their covariance says
 how well loads are known, and so from which load on a foot is known to touch the floor.
 
-What is felt of a foot in the air is an error that changes slowly, such as friction of its drives:
-it is learned and taken away, up to one standard deviation. A foot that comes to rest on the floor
-may press so little that no motor feels it; but it stops, against the stance foot, and near the
-height of the floor. That counts as a load, see `FootLoads.resting`.
+A leg in the air shows how its drives rub: nothing else acts on its foot, so what is left in the row
+of a joint that moves is dry friction, f sign(q'). A Kalman filter of each f learns it within some
+steps; then efforts of joints that move are better known, and a contact is seen at a smaller load.
+Joints at rest hold by friction that nobody knows.
+
+What is felt of a foot in the air after that is an error that changes slowly: it is learned and
+taken away, up to one standard deviation. A foot that comes to rest on the floor may press so little
+that no motor feels it; but it stops, against the stance foot, and near the height of the floor.
+That counts as a load, see `FootLoads.resting`.
 
 Where no efforts are known (`foot_forces: imu`), the six rows of the base are left: the point where
 the floor presses then says which foot does.
@@ -58,10 +63,13 @@ LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of 
 SLIDES, SINKS = 0.6, 0.15  # m/s: a foot that moves so is in the air
 COM = 0.3  # of the leg: how far out masses lie that are not known
 # standard deviations of a load that is one, of one that ends, and of what changes from tick to tick
-CERTAIN, GONE, WHITE = 1.5, 1.0, 0.7
+CERTAIN, GONE, WHITE = 1.5, 0.8, 0.6
 EARLY = 1e-6  # s: stamps are rounded
 TURN = 2.0 * math.pi
 STARTING = 0.2  # rad/s: below, dry friction is not known by its sign
+# of learning friction, errors in those of efforts: squared, of a row over the observer's time, by
+# which it is learned; what is never known; the largest friction. And s for which it is remembered.
+RESTLESS, REST, MOST, KEPT = 8.0, 0.2, 2.0, 20.0
 
 
 class FootLoads:
@@ -75,8 +83,10 @@ class FootLoads:
 
     Attributes:
         forces: Of the floor on each foot in its axes, N, ``(n_feet, 3)``; none pulls.
+        friction: Of each joint, dry, beyond what the robot file knows, N m, ``(n_joints,)``.
         signs: The `EffortSigns`: what measured efforts have the other sign.
         sigma: Standard deviation of the load of one, N, joints in the middle of their ranges.
+        sigmas: Of each as they are now, and as what is known of their friction, ``(n_feet,)``.
     """
 
     def __init__(
@@ -103,6 +113,7 @@ class FootLoads:
         known[3:] *= leg
         efforts = np.full(len(robot.joints), 1e-3 * weight * leg)  # of joints without a motor
         efforts[self._joints] = values.effort_error * robot.effort_limits[: len(motors)]
+        self._efforts_error = efforts
         self._weights = 1.0 / np.concatenate((known, efforts))
         wrench = weight * np.array([SIDEWAYS, SIDEWAYS, 1.0, ARM * leg, ARM * leg, TWIST * leg])
         self._base_only = self._weights * (np.arange(dynamics.nv) < len(known))
@@ -114,6 +125,9 @@ class FootLoads:
         J = self._jacobians(self._weights)
         covariance = np.linalg.inv(J @ J.T + self._prior)
         self.sigma = math.sqrt(covariance.diagonal()[2::6].max())
+        self.sigmas = np.full(len(self._feet), self.sigma)
+        legs = J.reshape(len(self._feet), 6, dynamics.nv)[:, :, len(known) :]
+        self._legs = np.abs(legs).max(axis=1) > 0.0  # which joints are between a foot and the base
         self.reset()
 
     def widen(self, values: EstimatorParameters) -> EstimatorParameters:
@@ -125,6 +139,15 @@ class FootLoads:
             contact_noise=max(values.contact_noise, WHITE * self.sigma),
         )
 
+    def thresholds(self, foot: int) -> tuple[float, float, float]:
+        """Return the loads from which contact begins and below which it ends, and the noise, N.
+
+        Args:
+            foot: Its index.
+        """
+        sigma = float(self.sigmas[foot])
+        return CERTAIN * sigma, GONE * sigma, WHITE * sigma
+
     def reset(self) -> None:
         """Forget the past."""
         self._stamp: float | None = None
@@ -133,6 +156,8 @@ class FootLoads:
         self._reached = np.zeros(len(self._joints))
         self._residual = np.zeros(self._dynamics.nv)
         self._known = False  # whether the rows of the joints are
+        self._doubt = self._efforts_error**2
+        self.friction, self._moving = np.zeros((2, len(self._efforts_error)))
         self.forces[:] = 0.0
         self._error, self._rest = np.zeros((2, len(self._feet)))
         self._moves, self._share = np.zeros((len(self._feet), 3)), 1.0
@@ -166,6 +191,7 @@ class FootLoads:
             if not self._known:  # what was before is not known
                 self._residual[6:], self._known = needed[6:], True
         self._residual += (1.0 if before is None else share) * (needed - self._residual)
+        self._moving += share * (np.tanh(mean[6:] / STARTING) - self._moving)
         self._share = 1.0 - math.exp(-dt / SLOWING)
         J = self._split(contact, dt)
         if self._known and not self.signs.judged:
@@ -174,7 +200,7 @@ class FootLoads:
             self.signs.update(mean, residual, efforts, J, self._prior, dt)
 
     def resting(self, foot: int, motion: np.ndarray, height: float, lifted: float) -> float:
-        """Return the share of `contact_on` that the rest of a foot in the air speaks for contact.
+        """Return the load that the rest of a foot in the air speaks for its contact, N.
 
         Args:
             foot: Its index.
@@ -187,7 +213,7 @@ class FootLoads:
         along, down = math.hypot(moves[0], moves[1]), abs(moves[2])
         rest = 1.0 - along / SLIDES - down / SINKS - max(height, 0.0) / lifted
         self._rest[foot] = max(rest, 0.0)
-        return float(self._rest[foot])
+        return float(CERTAIN * self.sigmas[foot] * self._rest[foot])
 
     def _motion(self, measurement: Measurement) -> np.ndarray:
         """Return the velocities in axes that move along with the IMU, ``(nv,)``."""
@@ -252,10 +278,17 @@ class FootLoads:
     def _split(self, contact: np.ndarray, dt: float) -> np.ndarray:
         """Write the forces that explain the residual best; return their weighted Jacobians."""
         forces = self.forces
-        weights = self._weights if self._known else self._base_only
+        weights, residual = self._base_only, self._residual.copy()
+        if self._known:
+            weights = self._weights.copy()
+            residual[6:] += self._learn_friction(contact, dt)
+            weights[6:] = 1.0 / self._uncertain
         J = self._jacobians(weights)
-        normal, seen = J @ J.T + self._prior, J @ (weights * self._residual)
-        forces[:] = np.linalg.solve(normal, seen).reshape(-1, 6)[:, :3]
+        normal, seen = J @ J.T + self._prior, J @ (weights * residual)
+        covariance = np.linalg.inv(normal)
+        forces[:] = (covariance @ seen).reshape(-1, 6)[:, :3]
+        if self._known:
+            np.sqrt(covariance.diagonal()[2::6], out=self.sigmas)
         error = self._error
         error += min(dt / LEARNING, 1.0) * (1.0 - self._rest) * (forces[:, 2] - error)
         np.clip(error, -self.sigma, self.sigma, out=error)
@@ -263,6 +296,23 @@ class FootLoads:
         forces[:, 2] -= error
         forces[forces[:, 2] < 0.0] = 0.0
         return J
+
+    def _learn_friction(self, contact: np.ndarray, dt: float) -> np.ndarray:
+        """Return the dry friction of joints as the legs in the air have shown it, N m."""
+        error, moving, doubt = self._efforts_error, self._moving, self._doubt
+        rubs = self.friction * moving
+        seen = np.where(self._legs[~contact].any(axis=0), moving, 0.0)
+        noise = RESTLESS * error**2 * self._time / max(dt, EARLY)
+        gain = doubt * seen / (noise + doubt * seen**2)
+        self.friction -= gain * (self._residual[6:] + rubs)
+        np.clip(self.friction, -MOST * error, MOST * error, out=self.friction)
+        doubt *= 1.0 - gain * seen
+        doubt += (error**2 - doubt) * min(dt / KEPT, 1.0)
+        moves = np.abs(moving)
+        self._uncertain = error * (1.0 - moves) + moves * (
+            (1.0 - REST) * np.sqrt(doubt) + REST * error
+        )
+        return np.asarray(self.friction * moving)
 
 
 def require_loads(robot: Robot) -> None:

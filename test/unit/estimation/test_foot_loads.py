@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces on feet without sensors, from motors and IMU."""
 
+from dataclasses import replace
+
 import foot_contact
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import walking_control as wc
 from walking_control.estimation.foot_loads import FootLoads, require_loads
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import RobotFileError
+from walking_control.models.actuators import JointFriction
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import CONTACT, Measurement, sensors_of
 from walking_control.ros.ros2_control.files import controllers_of, HARDWARE
@@ -196,6 +199,21 @@ def test_the_benchmark_tells_how_late_a_touchdown_is(told, late):
     if told:
         known = (time >= told[0] - 1e-9) & (time < told[1])
     assert foot_contact.delays(true, known, 0.002) == pytest.approx([late])
+
+
+def test_dry_friction_is_learned_from_legs_in_the_air():
+    """If it failed, drives that rub more than is known would make a touchdown too faint to see."""
+    known = wc.load_robot('walker3d', [MOTORS])
+    body = known.robot
+    knees = [body.joint_index(f'{side}_knee') for side in ('left', 'right')]
+    rubs = {joint: JointFriction(0.0, 3.0) for joint in body.actuators}
+    plant = wc.make_plant(replace(known, robot=replace(body, friction=rubs)))
+    loop = wc.ControlLoop(known)
+    loop.reference.velocity = np.array([0.4, 0.0, 0.0])
+    loads = loop.estimator.foot_loads
+    assert run_plant(plant, loop, known.start, 2.5).fault is None
+    np.testing.assert_allclose(loads.friction[knees], 3.0, atol=0.8)
+    assert loads.sigmas.max() < 0.95 * loads.sigma
 
 
 def test_a_dead_sensor_is_replaced_by_the_motors():
