@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Path
 import numpy as np
 import pytest
@@ -304,6 +304,41 @@ def test_stairs_are_told_or_refused(bench):
         assert bench.spin_until(lambda: warned, timeout=20.0), words
         assert warned[0].startswith('stairs refused: ') and words in warned.pop()
         assert law.values.edge_places == (2.0, 2.3, 3.0)
+
+
+def test_footholds_are_told_or_refused(bench):
+    """Footholds that a planner finds would not reach the law, or a broken list would be a fault."""
+    pilot = Pilot(bench, controller='stepping', cmd_vel_timeout=0.0)
+    publisher = pilot.node.create_publisher(PoseArray, 'footholds', 1)
+    law, warned = pilot.law, []
+    pilot.controller.get_logger = lambda: SimpleNamespace(warning=warned.append)
+    assert bench.spin_until(publisher.get_subscription_count, timeout=20.0)
+
+    def send(places, frame='odom', stamp=0.0):
+        message = PoseArray()
+        message.header.frame_id = frame
+        set_stamp(message.header.stamp, stamp)
+        for x, y in places:
+            pose = Pose()
+            pose.position.x, pose.position.y = x, y
+            message.poses.append(pose)
+        publisher.publish(message)
+
+    send([(0.2, 0.1), (0.4, -0.1)])
+    assert bench.spin_until(lambda: law.values.footholds, timeout=20.0)
+    for places, frame, stamp, words in (
+        ([(0.2, 0.1)], 'map', 0.0, "frame is 'map'"),
+        ([(0.2, 0.1)], 'odom', 1.0, 'stamp'),
+        ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
+        ([(1e5, 0.1)], 'odom', 0.0, 'footholds'),
+    ):
+        send(places, frame, stamp)
+        assert bench.spin_until(lambda: warned, timeout=20.0), words
+        assert warned[0].startswith('footholds refused: ') and words in warned.pop()
+        assert law.values.footholds == (0.2, 0.1, 0.4, -0.1)
+    assert pilot.controller.fault is None
+    send([])
+    assert bench.spin_until(lambda: not law.values.footholds, timeout=20.0)
 
 
 def test_rviz_is_shown_what_there_is(bench):

@@ -47,6 +47,7 @@ from walking_control.controllers.stepping.whole_body import (
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import WalkerState
 from walking_control.simulation.simulate import simulate
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
@@ -737,3 +738,30 @@ def test_a_foot_meets_an_edge_only_while_the_other_one_stands():
     for contact, scrapes in (((1, 0), False), ((1, 1), True), ((0, 1), False)):
         finder.has_come(np.array(contact, bool), descent, 0.3)
         assert finder.scrapes == scrapes
+
+
+@pytest.mark.parametrize(
+    ('wish', 'moved'),
+    [
+        ((0.02, -0.01), (0.02, -0.01)),
+        ((0.06, 0.0), (0.03, 0.0)),  # balance comes first
+        ((0.2, 0.0), (0.0, 0.0)),  # meant for another step
+        ((0.0, 0.09), (0.0, 0.0)),  # feet would cross
+    ],
+)
+def test_a_foothold_is_moved_to_one_that_is_wished_for(robot_file, wish, moved):
+    """Stones that a planner found would be missed, or the robot would fall for one."""
+    state = WalkerState(robot_file.robot)
+    state.position[:], state.base.position[:] = robot_file.start.posture, (2.0, 1.0, 0.7)
+    law = make_controller(robot_file, 'stepping')
+    law.engine.observe(state, law.values)
+    law.engine.begin_walking()  # the right foot swings
+    place = np.array([0.1, -law.values.narrowest - 0.02])
+    stance = law.engine.body.feet[law.stance].position[:2] + (2.0, 1.0)
+    wished = stance + place + wish
+    law.engine.observe(state, replace(law.values, footholds=(9.0, 9.0, *wished.tolist())))
+    law.engine.plan.step = Step(place, 0.2, 0.0)
+    law.engine.swing_on(0.05, 0.002)
+    np.testing.assert_allclose(law.engine.plan.step.foothold, place + moved, atol=1e-9)
+    with pytest.raises(ParameterError, match='stepping.footholds.*x and y of each'):
+        load_robot('walker3d', [('stepping.footholds', (0.1, 0.2, 0.3))]).values(SteppingParameters)

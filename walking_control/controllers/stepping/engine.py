@@ -55,6 +55,7 @@ STILL = 0.6  # part of the support within which the fall must end for standing
 LEANING = 1.2  # the same beyond which it cannot stand any more
 FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
 SPARE = 0.2  # of what a leg gives its foot: what its task may ask for beyond what is planned
+NEAR, MOVED = 0.1, 0.03  # m: how far a foothold is wished for from the planned one, and moved
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -75,6 +76,7 @@ class WalkingEngine:
         velocity: What is aimed at.
         floor: What is known of it.
         touchdown: What finds touchdowns.
+        place: Of the base, m, ``(2,)``.
         walking: Whether it walks; it stands otherwise, or waits to.
         stance: Index of the foot that stands.
         steps: Touchdowns so far.
@@ -176,6 +178,7 @@ class WalkingEngine:
             values: The parameters of this tick.
         """
         self.values, dynamics, base = values, self.dynamics, state.base
+        self.place = base.position[:2]
         q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
         dynamics.configuration(state.position, base.orientation, out=q)
         v[:3] = base.linear @ base.rotation
@@ -394,6 +397,7 @@ class WalkingEngine:
             dt: Of the tick, s.
         """
         plan, floor = self.plan, self.floor
+        self._move_to_wish()
         foothold = self.heading.to_floor(plan.step.foothold)
         if floor.stairs is not None and plan.step.remaining > self.values.early:
             stance = self.body.feet[self.stance].position
@@ -407,6 +411,26 @@ class WalkingEngine:
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
         self.swing.advance(way, plan.elapsed, dt, self.values)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
+
+    def _move_to_wish(self) -> None:
+        """Move the foothold towards the nearest one that is wished for, within the limits.
+
+        What it is off the planned one the next step has to catch, so it is moved a little only.
+        """
+        limits, size, step = self.limits, self.body.size, self.plan.step
+        if not self.values.footholds or step.remaining <= self.values.early:
+            return
+        stance = self.place + self.body.feet[self.stance].position[:2]
+        wishes = np.reshape(self.values.footholds, (-1, 2)) - stance
+        ways = wishes - self.heading.to_floor(step.foothold)
+        way = min(ways, key=lambda each: float(each @ each))
+        far = math.hypot(*way)
+        if far <= NEAR * size.length:
+            share = min(1.0, MOVED * size.length / max(far, 1e-9))
+            x, y = step.foothold + share * self.heading.from_floor(way)
+            outward = SIDE[1 - self.stance] * y
+            if abs(x) <= limits.reach and limits.narrowest <= outward <= limits.widest:
+                self.plan.step = step._replace(foothold=np.array([x, y]))
 
     def hold_swing(self, stiffness: float, damping: float) -> None:
         """Let the swing foot be asked for no more than its leg can do; gains as of its task.

@@ -2,7 +2,7 @@
 """The parameters of the stepping law."""
 
 from walking_control.controllers.parameters import LawParameters
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import ParameterError, require
 from walking_control.models.parameters import parameter
 
 
@@ -136,6 +136,14 @@ class SteppingParameters(LawParameters, section='stepping'):
         1.0,
         live=True,
     )
+    footholds: tuple[float, ...] = parameter(
+        (),
+        'm',
+        'Where feet would better land, x and y of each in odom; a step near one is moved there.',
+        -1e4,
+        1e4,
+        live=True,
+    )
     highest_edge: float = parameter(
         0.15,
         'm',
@@ -220,32 +228,42 @@ class SteppingParameters(LawParameters, section='stepping'):
 
     def check(self) -> None:
         """Refuse times and widths out of order, and a rival where it is not known."""
-        if not self.shortest_step < self.step_time < self.longest_step:
-            raise ParameterError(
-                'parameter stepping.step_time',
-                value=self.step_time,
-                limit=f'must lie between shortest_step ({self.shortest_step:g} '
-                f's) and longest_step ({self.longest_step:g} s)',
-            )
-        if len(self.edge_places) != len(self.edge_rises) or any(
-            b <= a for a, b in zip(self.edge_places, self.edge_places[1:])
-        ):
-            raise ParameterError(
-                'parameter stepping.edge_places',
-                value=list(self.edge_places),
-                limit=f'must rise, as many as edge_rises ({len(self.edge_rises)})',
-            )
-        if not self.narrowest <= self.step_width < self.widest:
-            raise ParameterError(
-                'parameter stepping.step_width',
-                value=self.step_width,
-                limit=f'must lie between narrowest ({self.narrowest:g} m) and '
-                f'widest ({self.widest:g} m)',
-            )
-        if self.placement == 'velocity' and self.timing != 'fixed':
-            raise ParameterError(
-                'parameter stepping.placement',
-                value=self.placement,
-                limit='is known for steps of one time alone',
-                remedy='set stepping.timing to fixed',
-            )
+        edges = self.edge_places
+        require(
+            self.shortest_step < self.step_time < self.longest_step,
+            'parameter stepping.step_time',
+            value=self.step_time,
+            limit=f'must lie between shortest_step ({self.shortest_step:g} '
+            f's) and longest_step ({self.longest_step:g} s)',
+            error=ParameterError,
+        )
+        require(
+            len(edges) == len(self.edge_rises) and all(a < b for a, b in zip(edges, edges[1:])),
+            'parameter stepping.edge_places',
+            value=list(edges),
+            limit=f'must rise, as many as edge_rises ({len(self.edge_rises)})',
+            error=ParameterError,
+        )
+        require(
+            len(self.footholds) % 2 == 0,
+            'parameter stepping.footholds',
+            value=list(self.footholds),
+            limit='must be x and y of each',
+            error=ParameterError,
+        )
+        require(
+            self.narrowest <= self.step_width < self.widest,
+            'parameter stepping.step_width',
+            value=self.step_width,
+            limit=f'must lie between narrowest ({self.narrowest:g} m) and '
+            f'widest ({self.widest:g} m)',
+            error=ParameterError,
+        )
+        require(
+            self.placement != 'velocity' or self.timing == 'fixed',
+            'parameter stepping.placement',
+            value=self.placement,
+            limit='is known for steps of one time alone',
+            remedy='set stepping.timing to fixed',
+            error=ParameterError,
+        )

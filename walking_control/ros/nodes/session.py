@@ -26,11 +26,11 @@ from walking_control.ros.nodes import (
     TickTimes,
     topics,
 )
+from walking_control.ros.nodes.floor_topics import FloorTopics
 from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
 from walking_control.ros.nodes.neighbours import Claims, Neighbours
 from walking_control.ros.nodes.posture_topics import PostureTopics
 from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
-from walking_control.ros.nodes.stairs_topic import StairsTopic
 from walking_control.ros.nodes.telemetry import Output, Telemetry
 from walking_control.ros.nodes.tick_recorder import open_recorder
 from walking_control.ros.nodes.velocity import VelocityTopic
@@ -258,7 +258,7 @@ class Session:
         )
         law = self.loop.controller.parameters
         if 'edge_places' in law.rows:
-            StairsTopic(node, law.section)
+            FloorTopics(node, law.section)
 
     def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
         """Send zero effort, then stop answering."""

@@ -75,6 +75,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 names.WATCHDOG,
                 'posture',
                 'support',
+                'footholds',
                 'stairs',
                 names.ACTIVITY,
                 *_TF,
@@ -132,7 +133,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
             tuple(f'{node}/get_parameters' for node in (names.CONTROLLER, names.MANAGER)),
         ),
         'operator': Access(
-            (names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs'),
+            (names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support', 'stairs', 'footholds'),
             ('*', '/diagnostics', *_TF),
             (),
             (
