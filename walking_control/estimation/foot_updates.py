@@ -124,19 +124,14 @@ def predict(
         gravity: Floor frame, m/s^2.
         dt: Time since the last sample, s.
     """
-    rate, last_rate = sample.rate, sample.last_rate
-    n, mean_rate, rate_noise = len(state.P), np.empty(3), np.empty((3, 3))
+    rate, last_rate, n = sample.rate, sample.last_rate, len(state.P)
     walks, halfway, push = np.zeros(n), np.empty((3, 3)), np.empty(3)
-    for a in range(3):
-        mean_rate[a] = 0.5 * (rate[a] + last_rate[a])
-        for b in range(3):
-            # a rate that jumps within the sample, nobody knows when, has the mean of both +- this
-            rate_noise[a, b] = (rate[a] - last_rate[a]) * (rate[b] - last_rate[b]) / 12.0
-        rate_noise[a, a] += noise.gyro**2
-        walks[n + GYRO + a] = noise.gyro_walk**2 * dt
-        walks[n + ACCELEROMETER + a] = noise.accelerometer_walk**2 * dt
+    # a rate that jumps within the sample, nobody knows when, has the mean of both +- this
+    rate_noise = np.outer(rate - last_rate, rate - last_rate) / 12.0 + noise.gyro**2 * np.eye(3)
+    walks[n + GYRO : n + ACCELEROMETER] = noise.gyro_walk**2 * dt
+    walks[n + ACCELEROMETER :] = noise.accelerometer_walk**2 * dt
     walks[FEET : n - BIASES] = noise.rest**2 * noise.persistence * dt
-    move(state, mean_rate, sample.force, gravity, dt, halfway, push)
+    move(state, 0.5 * (rate + last_rate), sample.force, gravity, dt, halfway, push)
     spread(state, halfway, push, gravity, dt, rate_noise, noise.accelerometer**2, walks)
 
 
@@ -188,8 +183,7 @@ def take_feet(
             state.standing[i] = False
             verdicts[i] = OFF
             multiply(state.rotation, places[i], arm)
-            for a in range(3):
-                state.columns[2 + i, a] = state.columns[1, a] + arm[a]
+            state.columns[2 + i] = state.columns[1] + arm
     restrict(state)
 
 
@@ -205,24 +199,19 @@ def fill_foot_rows(
         H: Written, ``(6, n)``.
     """
     columns, place, own = state.columns, sample.places[foot], FEET + 3 * foot
-    n, rate, swept, seen = len(state.P), np.empty(3), np.empty(3), np.empty(3)
+    n, swept, seen = len(state.P), np.empty(3), np.empty(3)
     cross, lever = np.empty((3, 3)), np.empty((3, 3))
-    H[:] = 0.0
     multiply(state.rotation, place, seen)
-    for a in range(3):
-        residual[a] = seen[a] - columns[2 + foot, a] + columns[1, a]
-        rate[a] = sample.rate[a] - state.bias[0, a]
-        H[a, POSITION + a], H[a, own + a], H[3 + a, VELOCITY + a] = 1.0, -1.0, 1.0
-    fill_cross_product(rate, place, swept)
-    for a in range(3):
-        swept[a] += sample.speeds[foot, a]
-    multiply(state.rotation, swept, seen)
+    residual[:3] = seen - columns[2 + foot] + columns[1]
+    fill_cross_product(sample.rate - state.bias[0], place, swept)
+    multiply(state.rotation, swept + sample.speeds[foot], seen)
+    residual[3:] = columns[0] + seen
     fill_cross(place, cross)
     fill_product(state.rotation, cross, lever)
+    H[:] = 0.0
     for a in range(3):
-        residual[3 + a] = columns[0, a] + seen[a]
-        for b in range(3):
-            H[3 + a, n + GYRO + b] = lever[a, b]
+        H[a, POSITION + a], H[a, own + a], H[3 + a, VELOCITY + a] = 1.0, -1.0, 1.0
+    H[3:, n + GYRO : n + ACCELEROMETER] = lever
 
 
 @array_function
@@ -236,25 +225,15 @@ def fill_foot_noise(
         rest: Standard deviation of the velocity of a foot at rest, m/s.
         N: Written.
     """
-    place, rate = sample.places[foot], np.empty(3)
-    body, turn, half = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for a in range(3):
-        rate[a] = sample.rate[a] - state.bias[0, a]
-    for a in range(3):
-        for b in range(3):
-            body[a, b] = noise.encoder**2 * sample.grams[foot, a, b]
-    _fill_congruence(state.rotation, body, N[:3, :3])
-    fill_cross(rate, turn)
-    _fill_congruence(turn, body, half)
+    place, gram, body = sample.places[foot], sample.grams[foot], np.empty((3, 3))
+    turn, by_encoders = np.empty((3, 3)), noise.encoder**2 * gram
+    _fill_congruence(state.rotation, by_encoders, N[:3, :3])
+    fill_cross(sample.rate - state.bias[0], turn)
+    _fill_congruence(turn, by_encoders, body)
+    body += noise.velocity**2 * gram
+    body -= np.outer(noise.gyro**2 * place, place)
     square = place[0] * place[0] + place[1] * place[1] + place[2] * place[2]
-    for a in range(3):
-        for b in range(3):
-            body[a, b] = (
-                half[a, b]
-                + noise.velocity**2 * sample.grams[foot, a, b]
-                - noise.gyro**2 * place[a] * place[b]
-            )
-        body[a, a] += noise.gyro**2 * square
+    body += noise.gyro**2 * square * np.eye(3)
     _fill_congruence(state.rotation, body, N[3:, 3:])
     for a in range(3):
         N[a, a] += _TINY
@@ -281,16 +260,10 @@ def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) ->
     P, columns, own, arm = state.P, state.columns, FEET + 3 * foot, np.empty(3)
     multiply(state.rotation, place, arm)
     # the foot is at p + R h: its error is that of p, and the leg's on top
-    for a in range(3):
-        columns[2 + foot, a] = columns[1, a] + arm[a]
-        for j in range(len(P)):
-            P[own + a, j] = P[POSITION + a, j]
-    for a in range(3):
-        for j in range(len(P)):
-            P[j, own + a] = P[j, POSITION + a]
-    for a in range(3):
-        for b in range(3):
-            P[own + a, own + b] = P[POSITION + a, POSITION + b] + N[a, b]
+    columns[2 + foot] = columns[1] + arm
+    P[own : own + 3] = P[POSITION : POSITION + 3]
+    P[:, own : own + 3] = P[:, POSITION : POSITION + 3]
+    P[own : own + 3, own : own + 3] += N[:3, :3]
 
 
 @array_function
@@ -385,20 +358,15 @@ def write_base(
             frame, ``(9, 9)``; written.
     """
     P, n = state.P, len(state.P)
-    arm, sweep, swept, turning = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    arm, sweep, swept = np.empty(3), np.empty(3), np.empty(3)
     cross, lever = np.empty((3, 3)), np.empty((3, 3))
-    for a in range(3):
-        turning[a] = rate[a] - state.bias[0, a]
     multiply(state.rotation, imu, arm)
-    fill_cross_product(turning, imu, sweep)
+    fill_cross_product(rate - state.bias[0], imu, sweep)
     multiply(state.rotation, sweep, swept)
-    for a in range(3):
-        position[a] = state.columns[1, a] - arm[a]
-        velocity[a] = state.columns[0, a] - swept[a]
+    position[:] = state.columns[1] - arm
+    velocity[:] = state.columns[0] - swept
     # x_estimated - x = xi + turn times x, and a wrong rate moves the far end of the arm
-    G, PG = np.zeros((9, n)), np.zeros((n, 9))
-    for a in range(9):
-        G[a, a] = 1.0
+    G, PG = np.eye(9, n), np.zeros((n, 9))
     fill_cross(velocity, cross)
     G[3:6, :3] -= cross
     fill_cross(position, cross)

@@ -80,19 +80,14 @@ def move(
         push: Written: the specific force in the floor frame, m/s^2.
     """
     rotation, columns, bias = state.rotation, state.columns, state.bias
-    x, turn, along, start = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), rotation.copy()
-    for a in range(3):
-        x[a] = 0.5 * dt * (rate[a] - bias[0, a])
-    fill_exponential(x, turn, along)
+    turn, along, start = np.empty((3, 3)), np.empty((3, 3)), rotation.copy()
+    fill_exponential(0.5 * dt * (rate - bias[0]), turn, along)
     fill_product(start, turn, halfway)
     fill_product(halfway, turn, rotation)
-    for a in range(3):
-        x[a] = force[a] - bias[1, a]
-    multiply(halfway, x, push)
-    for a in range(3):
-        acceleration = push[a] + gravity[a]
-        columns[1, a] += columns[0, a] * dt + 0.5 * dt * dt * acceleration
-        columns[0, a] += acceleration * dt
+    multiply(halfway, force - bias[1], push)
+    acceleration = push + gravity
+    columns[1] += columns[0] * dt + 0.5 * dt * dt * acceleration
+    columns[0] += acceleration * dt
 
 
 @array_function
@@ -120,20 +115,16 @@ def spread(
     """
     P, columns = state.P, state.columns
     n, known = len(P), len(P) - BIASES
-    turning, cross, point = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    turning, cross, point = -dt * halfway, np.empty((3, 3)), np.empty(3)
     by_rate = np.zeros((known, 3))  # what a wrong rate does: it turns the columns, too
     weighted = np.empty((known, 3))
-    for a in range(3):
-        for b in range(3):
-            turning[a, b] = -dt * halfway[a, b]
     by_rate[:3] = turning
     for i in range(1, known // 3):
-        for a in range(3):
-            point[a] = columns[i - 1, a]
-            if i == 1:
-                point[a] -= 0.5 * dt * push[a]
-            elif i == 2:
-                point[a] -= 0.25 * dt * dt * push[a]
+        point[:] = columns[i - 1]
+        if i == 1:
+            point -= 0.5 * dt * push
+        elif i == 2:
+            point -= 0.25 * dt * dt * push
         fill_cross(point, cross)
         fill_product(cross, turning, by_rate[3 * i : 3 * i + 3])
     fill_cross(gravity, cross)
@@ -210,8 +201,7 @@ def restrict(state: FilterState) -> None:
         foot = (i - FEET) // 3
         if free[i] > 0.0 and (foot < 0 or foot >= n_feet or state.standing[foot]):
             continue
-        for j in range(n):
-            P[i, j] = P[j, i] = 0.0
+        P[i] = P[:, i] = 0.0
 
 
 @array_function
@@ -253,10 +243,8 @@ def correct(
     for i in range(n):
         solve_spd(L, PH[i], gain[i])
     _shrink(P, PH, H, noise, gain)
-    for i in range(m):
-        weighted[i] = -weighted[i]
     xi = np.empty(n)
-    multiply(PH, weighted, xi)
+    multiply(PH, -weighted, xi)
     shift(state, xi)
     return True
 
@@ -311,8 +299,5 @@ def shift(state: FilterState, xi: np.ndarray) -> None:
     for i in range(len(columns)):
         multiply(turn, columns[i], turned)
         multiply(along, xi[3 + 3 * i : 6 + 3 * i], gained)
-        for a in range(3):
-            columns[i, a] = turned[a] + gained[a]
-    for a in range(3):
-        state.bias[0, a] += xi[n + GYRO + a]
-        state.bias[1, a] += xi[n + ACCELEROMETER + a]
+        columns[i] = turned + gained
+    state.bias[:] += xi[n + GYRO :].copy().reshape(2, 3)

@@ -79,15 +79,14 @@ def follow_legs(
         sample: What is written: places, turns, speeds, and grams of both.
     """
     length = chains.joint.shape[1]
-    at, arm, column = np.zeros((length, 3)), np.zeros(3), np.zeros(3)
+    at, column = np.zeros((length, 3)), np.zeros(3)
     axes, slides = np.zeros((length, 3)), np.zeros((length, 3))
     carried, turn, R = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
     sample.grams[:], sample.turn_grams[:], sample.speeds[:] = 0.0, 0.0, 0.0
     sample.places[:] = 0.0
     for foot in range(len(sample.places)):
         place = sample.places[foot]
-        R[:] = 0.0
-        R[0, 0] = R[1, 1] = R[2, 2] = 1.0
+        R[:] = np.eye(3)
         for k in range(length):
             joint = chains.joint[foot, k]
             if joint < 0:
@@ -100,9 +99,8 @@ def follow_legs(
             multiply(carried, chains.turning[foot, k], axes[k])
             multiply(carried, chains.sliding[foot, k], slides[k])
             fill_product(carried, turn, R)
-            for a in range(3):
-                place[a] += slides[k, a] * position[joint]
-                at[k, a] = place[a]
+            place += slides[k] * position[joint]
+            at[k] = place
         for a in range(3):
             for b in range(3):
                 place[a] += R[a, b] * chains.foot[foot, b]
@@ -111,15 +109,11 @@ def follow_legs(
             joint = chains.joint[foot, k]
             if joint < 0:
                 break
-            for a in range(3):
-                arm[a] = place[a] - at[k, a]
-            fill_cross_product(axes[k], arm, column)
-            for a in range(3):
-                column[a] += slides[k, a]
-                sample.speeds[foot, a] += column[a] * velocity[joint]
+            fill_cross_product(axes[k], place - at[k], column)
+            column += slides[k]
+            sample.speeds[foot] += column * velocity[joint]
             for a in range(3):
                 for b in range(3):
                     sample.grams[foot, a, b] += column[a] * column[b]
                     sample.turn_grams[foot, a, b] += axes[k, a] * axes[k, b]
-        for a in range(3):
-            place[a] -= body[a]
+        place -= body
