@@ -153,11 +153,6 @@ ROWS = (
 NEXT = {(state, event): after for state, events, after in ROWS for event in events}
 
 
-def allowed(state: State, event: Event) -> bool:
-    """Return whether an event leads anywhere from a state."""
-    return (state, event) in NEXT
-
-
 def step(state: State, event: Event) -> State:
     """Return the state after an event; the same if the event has no effect."""
     return NEXT.get((state, event), state)

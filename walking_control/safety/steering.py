@@ -69,7 +69,8 @@ class Steering:
             In words what of it was not taken as it came, or None.
         """
         if not all(map(math.isfinite, velocity)):
-            return self.refuse(f'{_text(velocity)} is not finite')
+            words = ', '.join(f'{value:g}' for value in velocity)
+            return self.refuse(f'({words}) is not finite')
         if self.stopped:
             return None
         wanted, limit = np.array(velocity, dtype=float), np.array(self._limits())
@@ -139,7 +140,3 @@ class Steering:
         ahead = float(self._velocity[0])
         self._reference.velocity = share * self._velocity
         self._reference.speed = share * ahead if ahead >= 0.0 else None
-
-
-def _text(velocity: Sequence[float]) -> str:
-    return '(' + ', '.join(f'{value:g}' for value in velocity) + ')'

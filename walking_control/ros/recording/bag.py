@@ -129,10 +129,10 @@ def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
     """Yield the rows of a bag once all sensors have been heard.
 
     Raises:
-        InvalidInput: The bag is of another robot.
+        InvalidInput: The bag is of another robot, or holds no complete set of its sensors.
     """
     reader = _RowReader(robot)
-    pending = False
+    pending = begun = False
     answers: dict[str, np.ndarray] = {}
     for topic, message in bag.messages():
         if topic in reader.answers:
@@ -144,9 +144,14 @@ def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
             pending, answers = False, {}
         reader.take(topic, message)
         if topic == names.JOINT_STATES and reader.complete:
-            pending = True
+            pending = begun = True
     if pending:
         yield reader.row(answers)
+    require(
+        begun,
+        f'recording {bag.path}',
+        limit=f'holds no complete set of sensors of robot {robot.name}',
+    )
 
 
 class _RowReader:

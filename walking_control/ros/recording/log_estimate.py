@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from walking_control.estimation import DECLARED, EstimatorParameters, make_estimator, require_loads
-from walking_control.exceptions import given, InvalidInput, require
+from walking_control.exceptions import InvalidInput, require
 from walking_control.models.robot_file import RobotFile, with_section
 from walking_control.ros.recording.bag import Bag, read_rows, Row
 from walking_control.ros.recording.replay import RetoldWalk, TOLD
@@ -67,10 +67,10 @@ def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
     Raises:
         InvalidInput: The recording is of another robot, or holds no complete set of sensors.
     """
-    return _estimate(bag, read_rows(bag, robot_file.robot), robot_file)
+    return _estimate(read_rows(bag, robot_file.robot), robot_file)
 
 
-def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
+def _estimate(rows: Iterable[Row], robot_file: RobotFile) -> Run:
     require_loads(robot_file.robot)
     estimator, walk = make_estimator(robot_file), RetoldWalk(robot_file, 'estimate')
     for row in rows:
@@ -78,11 +78,7 @@ def _estimate(bag: Bag, rows: Iterable[Row], robot_file: RobotFile) -> Run:
             loads = np.linalg.norm(row.measurement.foot_force, axis=1)
             estimator.reset(robot_file.robot.feet[int(np.argmax(loads))])
         walk.add(row, estimator.update(row.measurement))
-    return given(
-        walk.finish(),
-        f'recording {bag.path}',
-        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-    )
+    return walk.finish()
 
 
 def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogErrors | None:
@@ -148,9 +144,7 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
 
     def cost(x: np.ndarray) -> float:
         try:
-            run = _estimate(
-                bag, rows, with_section(robot_file, EstimatorParameters.section, named(x))
-            )
+            run = _estimate(rows, with_section(robot_file, EstimatorParameters.section, named(x)))
         except InvalidInput:  # out of range
             return 1e6
         require(run.plant == TOLD, f'recording {bag.path}', limit='tells no truth to fit to')

@@ -75,9 +75,7 @@ def retell(
     result = _compare(
         bag, robot_file, loop, lambda row: walk.add(row, loop.state, loop.command.effort)
     )
-    run = walk.finish(loop.fault)
-    assert run is not None  # else it would have been refused
-    return result, run
+    return result, walk.finish(loop.fault)
 
 
 def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> dict[str, Any]:
@@ -124,11 +122,6 @@ def _compare(
         ) and (lock is None or np.array_equal(lock, command.lock))
         if not same and first is None:
             first = row.measurement.stamp
-    require(
-        ticks,
-        f'recording {bag.path}',
-        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-    )
     return {
         'robot': robot_file.robot.name,
         'controller': loop.controller.name,
@@ -198,9 +191,10 @@ class RetoldWalk:
             self._recorder = Recorder(self.robot, self._law, self, settings=self._settings)
         self._recorder.record(self, state, self._command)
 
-    def finish(self, fault: Fault | None = None) -> Run | None:
-        """Return the `Run`, or None of an empty recording."""
-        return None if self._recorder is None else self._recorder.finish(fault)
+    def finish(self, fault: Fault | None = None) -> Run:
+        """Return the `Run`."""
+        assert self._recorder is not None  # an empty recording is refused
+        return self._recorder.finish(fault)
 
     def _floor_state(self, told: np.ndarray) -> BaseState:
         state, tilt = BaseState(), pin.Quaternion(self._level)
@@ -250,11 +244,6 @@ def read_columns(
         effort = efforts if row.command is None else row.command[0]
         time.append(row.measurement.stamp)
         rows.append(np.concatenate([row.measurement.values, effort]))
-    require(
-        rows,
-        f'recording {path}',
-        limit=f'holds no complete set of sensors of robot {robot_file.robot.name}',
-    )
     return Columns(np.array(time), _grouped(robot_file.robot, np.array(rows)), bag.remark)
 
 
