@@ -198,7 +198,7 @@ def test_a_dry_run_moves_nothing(bench, tmp_path):
 
 def test_it_walks_on_mock_components(rig):
     """If it failed, files or nodes would not fit a real controller manager."""
-    weight = rig.place.robot_file.scale.mass * rig.place.wiring.gravity
+    weight = rig.place.robot_file.scale.mass * rig.place.wiring.world.gravity
     rig.until(lambda: len(rig.forces) == 2)
     assert sum(rig.forces.values()) == pytest.approx(weight, rel=0.01)
     begin = len(rig.efforts)
@@ -256,7 +256,7 @@ def test_walker3d_stands_and_steps_in_mujoco(bench, tmp_path):
                 rig.do('ros2', 'run', step.package, step.executable, *step.arguments)
             elif isinstance(step, Process):
                 rig.start(step)
-        weight = place.robot_file.scale.mass * place.wiring.gravity
+        weight = place.robot_file.scale.mass * place.wiring.world.gravity
         sums = []
         rig.until(lambda: any(rig.effort))
         for _ in range(300):

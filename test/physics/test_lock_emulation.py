@@ -48,7 +48,7 @@ class Bench:
             for foot in self.robot.feet
         }
         self._under_way = deque([np.zeros(3)] * delay)
-        self.carried, self.weight = 0.0, robot_file.scale.mass * wiring.gravity
+        self.carried, self.weight = 0.0, robot_file.scale.mass * wiring.world.gravity
 
     def measure(self, tick):
         """Fill the measurement as the broadcasters tell it."""

@@ -91,7 +91,7 @@ class FootLoads:
     ) -> None:
         dynamics = self._dynamics = Dynamics(robot, gravity=0.0)
         self._gravity, self._time, self._delay = gravity, values.observer_time, delay
-        self._q, self._acceleration = dynamics.configuration(np.zeros(len(robot.joints))), None
+        self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         place, axes = dynamics.placement(self._q, dynamics.frame(robot.imu_link))
         self._arm, self._axes = place, axes
         self._feet = list(dynamics.frames.values())

@@ -37,8 +37,6 @@ class FaultKind:
             states nothing can be damped or faded.
         lost: What of the sensors is no longer to be believed; a stop of category 1 or 2 needs a
             robot that can do without.
-        lasting: Whether ``~/clear_fault`` looks whether the cause is still there, and refuses
-            then. All other causes latch again by themselves if they last.
     """
 
     code: str
@@ -48,7 +46,6 @@ class FaultKind:
     category: int = 0
     reactions: tuple[str, ...] = REACTIONS
     lost: tuple[str, ...] = ()
-    lasting: bool = False
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -279,14 +276,12 @@ _KINDS = (
         'somebody else publishes our commands or one of our sensors',
         'damping',
         'whose commands the motors hear is unknown',
-        lasting=True,
     ),
     FaultKind(
         'description',
         'robot_description has become that of another robot',
         'damping',
         'which robot it is is unknown',
-        lasting=True,
     ),
     FaultKind(
         'watchdog',

@@ -119,9 +119,9 @@ def test_mock_sensors_begin_as_the_robot_does(wired):
     attitude = [start[f'{wiring.imu}/orientation.{axis}'] for axis in 'xyzw']
     felt = [start[f'{wiring.imu}/linear_acceleration.{axis}'] for axis in 'xyz']
     assert np.linalg.norm(attitude) == pytest.approx(1.0, abs=1e-8)
-    assert np.linalg.norm(felt) == pytest.approx(wiring.gravity, abs=1e-8)
+    assert np.linalg.norm(felt) == pytest.approx(wiring.world.gravity, abs=1e-8)
     carried = sum(start[f'{sensor}/force.z'] for sensor in wiring.forces.values())
-    assert carried == pytest.approx(robot_file.scale.mass * wiring.gravity)
+    assert carried == pytest.approx(robot_file.scale.mass * wiring.world.gravity)
 
 
 def test_controllers_claim_what_the_tags_offer(wired):

@@ -73,9 +73,9 @@ def gazebo_world(wiring: Wiring) -> str:
         'world.sdf',
         name=WORLD,
         step=STEP,
-        gravity=wiring.gravity,
-        slope=wiring.slope,
-        friction=wiring.friction,
+        gravity=wiring.world.gravity,
+        slope=wiring.world.slope,
+        friction=wiring.world.friction,
         pieces=[None] if wiring.floor is None else lay_profile(wiring.floor),
     )
 
@@ -87,7 +87,7 @@ def at_speed(world: str, speed: float) -> str:
 
 def spawn_pose(wiring: Wiring) -> dict[str, float]:
     """Return x, y, z (m) and R, P, Y (rad) of the base in the world, where z is up."""
-    tilt = pin.utils.rotate('y', wiring.slope)
+    tilt = pin.utils.rotate('y', wiring.world.slope)
     place = tilt @ np.array(wiring.base[:3])
     turn = tilt @ pin.Quaternion(np.array(wiring.base[3:])).matrix()
     return {

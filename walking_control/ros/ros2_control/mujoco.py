@@ -62,8 +62,8 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     )
     spec = plant.make_spec()
     spec.modelname = wiring.robot.name
-    spec.option.gravity = [0.0, 0.0, -wiring.gravity]
-    tilt = pin.Quaternion(pin.utils.rotate('y', wiring.slope))
+    spec.option.gravity = [0.0, 0.0, -wiring.world.gravity]
+    tilt = pin.Quaternion(pin.utils.rotate('y', wiring.world.slope))
     for body in spec.bodies:
         if body.name.startswith('floor'):
             body.quat = [tilt.w, *tilt.vec()]

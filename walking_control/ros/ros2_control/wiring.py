@@ -30,23 +30,19 @@ class Wiring:
         robot: The `Robot`.
         motors: Joints that take efforts, in the order of `Command.effort`.
         locks: Joints with a lock, in the order of `Command.lock`.
-        passive: Joints that nobody commands.
         imus: link -> name of its IMU among the sensors of the URDF's ros2_control tags.
         forces: foot -> name of its force sensor there.
         force_sign: 1 where the sensors tell the force of the floor on the foot, -1 where they tell
             that of the foot on the floor.
         start: interface, such as ``'hip/position'``, -> its value as the robot starts, at rest.
         base: Where the base link is then: x, y, z in m, and its orientation xyzw.
-        gravity: Of the world, m/s^2.
-        slope: Of the floor, rad, downhill positive.
-        friction: Coefficient of friction of the floor.
+        world: The `World` that the robot file says it stands in.
         floor: `FloorProfile` of an uneven one, or None.
     """
 
     robot: Robot
     motors: tuple[str, ...]
     locks: tuple[str, ...]
-    passive: tuple[str, ...]  # joints that nobody commands
     # link -> name of its IMU among the sensors of the URDF's ros2_control tags
     imus: dict[str, str]
     forces: dict[str, str]  # foot -> name of its force sensor there
@@ -57,9 +53,7 @@ class Wiring:
     start: dict[str, float] = field(repr=False)
     # where the base link is then: x, y, z in m, and its orientation xyzw
     base: tuple[float, ...] = field(repr=False)
-    gravity: float
-    slope: float
-    friction: float  # coefficient of friction of the floor
+    world: World
     # `FloorProfile` of an uneven one, or None
     floor: FloorProfile | None = field(default=None, repr=False)
 
@@ -97,15 +91,12 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         robot,
         tuple(robot.actuators),
         locks,
-        tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
         {link: devices[name] for link, name in _imus(robot).items()},
         {foot: devices[foot] for foot in robot.foot_sensors},
         force_sign,
         start,
         base,
-        world.gravity,
-        world.slope,
-        world.friction,
+        world,
         read_profile(world),
     )
 
