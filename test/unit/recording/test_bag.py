@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -14,9 +15,12 @@ from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models import Command, Measurement
 from walking_control.ros.recording.bag import open_bag, read_rows
 from walking_control.ros.recording.recorder import Recorder
 from walking_control.ros.recording.replay import recorded_robot, replay, retell
+from walking_control.ros.recording.ticks import Messages
+from walking_control.ros.ros2_control import names
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
@@ -183,6 +187,24 @@ def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp
         assert np.allclose(again.columns[name], run.columns[name], atol=1e-9), name
     # a tick is two steps of the plant there, one here
     assert again.electrical_energy[-1] == pytest.approx(run.electrical_energy[-1], rel=0.05)
+
+
+def test_a_recording_with_other_efforts_is_refused(tmp_path):
+    """If it failed, a recording of another robot with the same joints would end in a traceback."""
+    robot = load_robot('dribbel').robot
+
+    def messages():
+        tick = names.tick_number_of(10**9)
+        for topic, message in Messages(robot).tick(
+            Measurement(robot), Command(robot), (1, 0), tick
+        ):
+            if topic == names.EFFORT_COMMANDS:
+                message.data = np.zeros(5)
+            yield topic, message
+
+    bag = SimpleNamespace(path=tmp_path / 'walk.mcap', messages=messages)
+    with pytest.raises(InvalidInput, match='recorded efforts is 5: numbers a tick; must be 1'):
+        list(read_rows(bag, robot))
 
 
 def make_odometry(types, base, row, floor):

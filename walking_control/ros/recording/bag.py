@@ -182,7 +182,7 @@ class _RowReader:
             len(told) in (0, len(self._efforts)),
             'recorded efforts',
             value=len(told),
-            limit=f'a tick; must be {len(self._efforts)}',
+            limit=f'numbers a tick; must be {len(self._efforts)}',
             remedy='the recording is of another robot',
         )
         effort[self._efforts[: len(told)]] = told

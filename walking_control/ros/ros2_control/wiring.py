@@ -30,6 +30,7 @@ class Wiring:
         robot: The `Robot`.
         motors: Joints that take efforts, in the order of `Command.effort`.
         locks: Joints with a lock, in the order of `Command.lock`.
+        passive: Joints that nobody commands.
         imus: link -> name of its IMU among the sensors of the URDF's ros2_control tags.
         forces: foot -> name of its force sensor there.
         force_sign: 1 where the sensors tell the force of the floor on the foot, -1 where they tell
@@ -43,6 +44,7 @@ class Wiring:
     robot: Robot
     motors: tuple[str, ...]
     locks: tuple[str, ...]
+    passive: tuple[str, ...]  # joints that nobody commands
     # link -> name of its IMU among the sensors of the URDF's ros2_control tags
     imus: dict[str, str]
     forces: dict[str, str]  # foot -> name of its force sensor there
@@ -91,6 +93,7 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         robot,
         tuple(robot.actuators),
         locks,
+        tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
         {link: devices[name] for link, name in _imus(robot).items()},
         {foot: devices[foot] for foot in robot.foot_sensors},
         force_sign,
