@@ -171,6 +171,17 @@ def test_a_strip_of_5_cm_is_walked_over():
     assert on_gait > 0.6
 
 
+def test_a_touchdown_is_foreseen_over_a_known_delay():
+    """The law would hear of each 10 ms late, and look for the floor until then."""
+    delay = [('sensors.command_delay', 0.01), ('natural_walking.delay', 0.01)]
+    robot_file = load_robot('walker3d', delay, controller='natural_walking', speed=0.3)
+    run = simulate(robot_file, duration=2.2)
+    told = run.telemetry
+    last = np.flatnonzero(np.diff(told['stance']) * told['on_gait'][1:] * told['on_gait'][:-1])
+    assert run.fault is None and len(last) >= 3
+    assert told['step_remaining'][last].min() > -0.002
+
+
 def test_a_tank_of_zero_is_refused():
     """A law without a tank would divide by it, or run as if it were full."""
     with pytest.raises(ParameterError, match='tank_capacity'):

@@ -102,7 +102,9 @@ class NaturalWalking(WalkingLaw):
         self._follow_height(dt, reference.stop)
         if engine.walking:
             landed = engine.has_landed(state.contact, dt)
-            if landed and (self.tracking.may_land or not self.on_gait):
+            if self.on_gait:
+                landed = self.tracking.lands(landed, state.contact, dt)
+            if landed:
                 self._change_feet()
         elif engine.must_step():
             engine.begin_walking()

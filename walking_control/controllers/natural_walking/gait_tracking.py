@@ -114,6 +114,7 @@ class GaitTracking:
         self._drop = self._squat = 0.0  # of the next foothold; a leg that is short stays so, m
         self._bend = 0.0  # of the stance knee for these, rad
         self.touching = self.struck = self._stumbled = False
+        self._awaits = False  # the floor under a foot whose touchdown was foreseen
         self.may_inject = True
         self.felt.reset()
 
@@ -223,6 +224,32 @@ class GaitTracking:
     def surprised(self) -> bool:
         """Return whether the last foot hit an edge, or came down much too early or too late."""
         return self._stumbled or self._surprises(abs(self.off))
+
+    def lands(self, felt: bool, contact: np.ndarray, dt: float) -> bool:
+        """Return whether the foot in the air stands from now on: as is felt, or foreseen.
+
+        What is planned acts later than its measurement, and a touchdown is felt later still. So on
+        an even floor a foot stands when its time has come. If the floor is felt late after all, the
+        next touchdown is not foreseen.
+
+        Args:
+            felt: Whether its touchdown is.
+            contact: What the feet's sensors say, ``(2,)``.
+            dt: Of the tick, s.
+        """
+        engine = self._engine
+        if self._awaits:
+            early = engine.ahead - engine.plan.elapsed
+            self._awaits = not contact[engine.stance]
+            self.off = min(early, 0.0) if self._awaits else early
+        if felt:
+            return self.may_land
+        due = engine.plan.step.remaining < 1.5 * dt
+        if engine.ahead == 0.0 or not due or self.felt.uneven or self.surprised:
+            return False
+        engine.foresee_impact()
+        self._awaits = True
+        return True
 
     @property
     def may_land(self) -> bool:

@@ -112,7 +112,7 @@ class WalkingEngine:
         self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
-        self.values = values
+        self.values, self._impact = values, np.zeros(self.body.nv)
         self.reset()
 
     def reset(self) -> None:
@@ -133,6 +133,11 @@ class WalkingEngine:
     def dynamics(self) -> Dynamics:
         """Return the `Dynamics` of the robot."""
         return self.body.dynamics
+
+    @property
+    def ahead(self) -> float:
+        """Return how much later than its measurement what is planned now acts, s."""
+        return self._prediction.delay
 
     @property
     def soles(self) -> bool:
@@ -223,6 +228,17 @@ class WalkingEngine:
         )
         return self.touchdown.has_come(contact, descent, self.values.step_time)
 
+    def foresee_impact(self) -> None:
+        """Take the foot in the air for landed when this plan acts, before its sensor can tell.
+
+        Velocities jump by the impact that brings it to rest while the other foot is free,
+        M (v+ - v) = J^T lambda with J v+ = 0; measured ones will, too, when this tick has acted.
+        """
+        body, jacobian = self.body, self.body.feet[1 - self.stance].jacobian
+        moved = np.linalg.solve(body.mass_matrix, jacobian.T)
+        self._impact = -moved @ np.linalg.solve(jacobian @ moved, jacobian @ body.velocity)
+        body.update(body.q, (body.velocity + self._impact)[self.dynamics.pinocchio_order])
+
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
@@ -246,7 +262,7 @@ class WalkingEngine:
         way, elapsed, foot = self.way, self.plan.elapsed, 1 - self.stance
         self.touchdown.end_step(foot)
         step = self.heading.from_floor(way[:2])
-        self.velocity.end_step(step, elapsed, self.values.speed_trim)
+        self.velocity.trim.add(step, elapsed, self.velocity.begun_for, self.values.speed_trim)
         self.plan.stride = self.plan.stride[1], elapsed
         self.floor.end_step(way, self.body.feet[foot].position, self.lowering())
         self.stance, self.steps = foot, self.steps + 1
@@ -293,7 +309,7 @@ class WalkingEngine:
     def _begin_step(self) -> None:
         self.plan.begin()
         self.touchdown.begin_step()
-        self.velocity.begin_step()
+        self.velocity.begun_for = self.velocity.value[:2].copy()
         level, foot = self.floor.level, self.body.feet[1 - self.stance]
         self.swing.start(level @ self.way, level @ foot.velocity[:3])
 
@@ -470,7 +486,8 @@ class WalkingEngine:
         for task in tasks:
             task.add_to(self.program)
         torque = self.program.solve()
-        self._prediction.remember(self.program.acceleration, dt)
+        self._prediction.remember(self.program.acceleration + self._impact / dt, dt)
+        self._impact[:] = 0.0
         body, robot = self.body, self.dynamics.robot
         command.effort[:] = torque[body.motors]
         command.acceleration[:] = self.program.acceleration[ROOT:][body.motors]

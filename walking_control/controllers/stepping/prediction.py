@@ -37,6 +37,7 @@ class Prediction:
             measured ones count.
 
     Attributes:
+        delay, lag: As given.
         measured: The last velocity before it was carried on, Pinocchio's order, ``(nv,)``.
     """
 
@@ -45,7 +46,7 @@ class Prediction:
     def __init__(
         self, dynamics: Dynamics, delay: float, lag: float = 0.0, smoothing: float = 0.0
     ) -> None:
-        self._dynamics, self._delay, self.lag = dynamics, delay, lag
+        self._dynamics, self.delay, self.lag = dynamics, delay, lag
         self._smoothing = smoothing
         self.reset()
 
@@ -64,21 +65,18 @@ class Prediction:
             acceleration: Planned, Pinocchio's order, ``(nv,)``.
             dt: Of the tick, s.
         """
-        if self.lag > 0.0:
-            share = 1.0 - math.exp(-dt / self.lag)
-            self._behind[ROOT:] += share * (self.lag * acceleration[ROOT:] - self._behind[ROOT:])
-        if self._delay <= 0.0:
-            self._expect(acceleration, dt)
-            return
         self._planned.append((acceleration.copy(), dt))
         self._span += dt
-        while self._planned and self._span - self._planned[0][1] >= self._delay - 1e-9:
+        while self._planned and self._span - self._planned[0][1] >= self.delay - 1e-9:
             acted, time = self._planned.popleft()
             self._expect(acted, time)
             self._span -= time
 
     def _expect(self, acceleration: np.ndarray, dt: float) -> None:
-        """Let the rates go on by an acceleration that acts until the next measurement."""
+        """Let rates go on, and measured ones lag, by what acts until the next measurement."""
+        if self.lag > 0.0:
+            share = 1.0 - math.exp(-dt / self.lag)
+            self._behind[ROOT:] += share * (self.lag * acceleration[ROOT:] - self._behind[ROOT:])
         self._expected += acceleration[ROOT:] * dt
         self._kept = math.exp(-dt / self._smoothing) if self._smoothing > 0.0 else 0.0
 
@@ -90,28 +88,25 @@ class Prediction:
         return rates
 
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return q and v after the delay; the arguments themselves where there is none.
+        """Return q and v after the delay; q itself where there is none.
 
         Args:
             q: Generalised coordinates, ``(nq,)``.
             v: Generalised velocities, ``(nv,)``.
         """
         dynamics = self._dynamics
-        self.measured = dynamics.to_pinocchio_velocity(v).copy()
-        if self.lag > 0.0:
-            v = v + self._behind[dynamics.pinocchio_order]
+        V = dynamics.to_pinocchio_velocity(v).copy()
+        self.measured = V.copy()
+        V += self._behind
         if self._smoothing > 0.0:
-            V = dynamics.to_pinocchio_velocity(v).copy()
             V[ROOT:] = self._smooth(V[ROOT:])
-            v = V[dynamics.pinocchio_order]
         if not self._planned:
-            return q, v
+            return q, V[dynamics.pinocchio_order]
         left = self._span  # at start less is planned than the delay
-        change, way = np.zeros(dynamics.nv), np.zeros(dynamics.nv)
+        way = V * left
         for acceleration, dt in self._planned:
             left -= dt
-            change += acceleration * dt
+            V += acceleration * dt
             way += acceleration * (dt * (left + 0.5 * dt))
-        V = dynamics.to_pinocchio_velocity(v)
-        Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(q), V * self._span + way)
-        return dynamics.from_pinocchio(Q), (V + change)[dynamics.pinocchio_order]
+        Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(q), way)
+        return dynamics.from_pinocchio(Q), V[dynamics.pinocchio_order]

@@ -17,6 +17,7 @@ class VelocityAim:
     Attributes:
         wanted: What is commanded, within the limits, ``(3,)``.
         value: What is aimed at now, ``(3,)``.
+        begun_for: What of it the step under way is for, m/s, ``(2,)``.
         crouch: By which share of its height the base is lowered.
 
     Args:
@@ -31,7 +32,7 @@ class VelocityAim:
     def reset(self) -> None:
         """Begin anew, at rest."""
         self.wanted, self.value, self._rate = np.zeros(3), np.zeros(3), 0.0
-        self._begun_for, self.crouch = np.zeros(2), 0.0
+        self.begun_for, self.crouch = np.zeros(2), 0.0
         self.trim.reset()
 
     def follow(self, reference: Reference, values: SteppingParameters, blocked: bool) -> None:
@@ -63,20 +64,6 @@ class VelocityAim:
     def planned(self) -> np.ndarray:
         """Return what steps are planned for, ``(3,)``."""
         return np.concatenate((self.value[:2] + self.trim.value, self.value[2:]))
-
-    def begin_step(self) -> None:
-        """Note what the step that begins is for."""
-        self._begun_for = self.value[:2].copy()
-
-    def end_step(self, way: np.ndarray, time: float, share: float) -> None:
-        """Learn from a step; see `SpeedTrim.add`.
-
-        Args:
-            way: From foot to foot, heading frame, m, ``(2,)``.
-            time: It took, s.
-            share: Of the error that is learned.
-        """
-        self.trim.add(way, time, self._begun_for, share)
 
 
 def velocity_limits(values: SteppingParameters) -> tuple[float, float, float]:
