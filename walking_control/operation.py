@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput, require
+from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models import CONTACT, IMU, LOCKS, Measurement, Robot, RobotFile, sensors_of
 from walking_control.safety import Fault, Latch, Steering
 from walking_control.safety.arrivals import Arrivals
@@ -339,14 +339,14 @@ class Operation:
         """
         law = self.loop.controller
         self._check_walking()
-        if law.standstill is None:
-            raise InvalidInput(
-                f'stop of controller {law.name}',
-                limit='it cannot stand',
-                remedy='emergency_stop damps the joints, deactivate sends zero',
-            )
+        standstill = given(
+            law.standstill,
+            f'stop of controller {law.name}',
+            limit='it cannot stand',
+            remedy='emergency_stop damps the joints, deactivate sends zero',
+        )
         self.steering.stop(self._steering_time(now))
-        return law.standstill
+        return standstill
 
     def start_walking(self) -> str:
         """Obey velocities again; return who decides on them.

@@ -34,6 +34,7 @@ from walking_control.models.dynamics import floor_gravity as floor_gravity
 from walking_control.models.floor import FloorProfile as FloorProfile
 from walking_control.models.floor import read_profile as read_profile
 from walking_control.models.floor import require_level as require_level
+from walking_control.models.friction import ARMATURE as ARMATURE
 from walking_control.models.friction import BACK_LOSS as BACK_LOSS
 from walking_control.models.friction import COULOMB as COULOMB
 from walking_control.models.friction import DRIVING_LOSS as DRIVING_LOSS
@@ -41,10 +42,12 @@ from walking_control.models.friction import FADE as FADE
 from walking_control.models.friction import friction_table as friction_table
 from walking_control.models.friction import friction_torque as friction_torque
 from walking_control.models.friction import friction_torques as friction_torques
+from walking_control.models.friction import gear_change as gear_change
 from walking_control.models.friction import gear_table as gear_table
 from walking_control.models.friction import loses as loses
 from walking_control.models.friction import lost_torques as lost_torques
 from walking_control.models.friction import motor_efforts as motor_efforts
+from walking_control.models.friction import passive_elements as passive_elements
 from walking_control.models.friction import passive_torques as passive_torques
 from walking_control.models.friction import spring_table as spring_table
 from walking_control.models.friction import spring_torques as spring_torques
@@ -52,8 +55,16 @@ from walking_control.models.friction import VISCOUS as VISCOUS
 from walking_control.models.own_signals import OwnSignal as OwnSignal
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
+from walking_control.models.pendulum import clearance as clearance
+from walking_control.models.pendulum import find_landing as find_landing
+from walking_control.models.pendulum import leg_angles as leg_angles
+from walking_control.models.pendulum import leg_direction as leg_direction
 from walking_control.models.pendulum import leg_rates as leg_rates
+from walking_control.models.pendulum import settle as settle
 from walking_control.models.pendulum import stand as stand
+from walking_control.models.pendulum import step_over as step_over
+from walking_control.models.pendulum import swing as swing
+from walking_control.models.pendulum import tension as tension
 from walking_control.models.pose import check_limits as check_limits
 from walking_control.models.registry import Choice as Choice
 from walking_control.models.registry import choose_or_make as choose_or_make
@@ -63,6 +74,7 @@ from walking_control.models.resources import find_meshes as find_meshes
 from walking_control.models.resources import gait_beside as gait_beside
 from walking_control.models.resources import gait_path as gait_path
 from walking_control.models.resources import missing_meshes as missing_meshes
+from walking_control.models.resources import noise_path as noise_path
 from walking_control.models.resources import place_meshes as place_meshes
 from walking_control.models.resources import policy_path as policy_path
 from walking_control.models.resources import robot_path as robot_path
@@ -80,6 +92,7 @@ from walking_control.models.robot_file import with_section as with_section
 from walking_control.models.robot_file import World as World
 from walking_control.models.robot_section import check_name as check_name
 from walking_control.models.robot_section import urdf_path as urdf_path
+from walking_control.models.scale import hip_height as hip_height
 from walking_control.models.scale import hip_joints as hip_joints
 from walking_control.models.scale import Scale as Scale
 from walking_control.models.scale import scale_of as scale_of
@@ -111,6 +124,8 @@ from walking_control.models.support.compiled import compile_law as compile_law
 from walking_control.models.support.compiled import compile_terms as compile_terms
 from walking_control.models.support.compiled import compile_where_possible as compile_where_possible
 from walking_control.models.support.compiled import make_terms as make_terms
+from walking_control.models.support.compiled import point_to as point_to
+from walking_control.models.support.compiled import point_to_terms as point_to_terms
 from walking_control.models.support.dynamics import effort_map as effort_map
 from walking_control.models.support.dynamics import foot_turn as foot_turn
 from walking_control.models.support.dynamics import Mechanics as Mechanics
@@ -127,6 +142,7 @@ from walking_control.models.templates import format_number as format_number
 from walking_control.models.thermal import Heating as Heating
 from walking_control.models.thermal import heating as heating
 from walking_control.models.thermal import HOTTEST as HOTTEST
+from walking_control.models.urdf import caught_remarks as caught_remarks
 from walking_control.models.urdf import check_urdf as check_urdf
 from walking_control.models.urdf import differences as differences
 from walking_control.models.urdf import link_names as link_names
@@ -185,6 +201,7 @@ __all__ = [
     'FloorProfile',
     'read_profile',
     'require_level',
+    'ARMATURE',
     'BACK_LOSS',
     'COULOMB',
     'DRIVING_LOSS',
@@ -192,10 +209,12 @@ __all__ = [
     'friction_table',
     'friction_torque',
     'friction_torques',
+    'gear_change',
     'gear_table',
     'loses',
     'lost_torques',
     'motor_efforts',
+    'passive_elements',
     'passive_torques',
     'spring_table',
     'spring_torques',
@@ -203,8 +222,16 @@ __all__ = [
     'OwnSignal',
     'parameter',
     'Parameters',
+    'clearance',
+    'find_landing',
+    'leg_angles',
+    'leg_direction',
     'leg_rates',
+    'settle',
     'stand',
+    'step_over',
+    'swing',
+    'tension',
     'check_limits',
     'Choice',
     'choose_or_make',
@@ -214,6 +241,7 @@ __all__ = [
     'gait_beside',
     'gait_path',
     'missing_meshes',
+    'noise_path',
     'place_meshes',
     'policy_path',
     'robot_path',
@@ -231,6 +259,7 @@ __all__ = [
     'World',
     'check_name',
     'urdf_path',
+    'hip_height',
     'hip_joints',
     'Scale',
     'scale_of',
@@ -262,6 +291,8 @@ __all__ = [
     'compile_terms',
     'compile_where_possible',
     'make_terms',
+    'point_to',
+    'point_to_terms',
     'effort_map',
     'foot_turn',
     'Mechanics',
@@ -278,6 +309,7 @@ __all__ = [
     'Heating',
     'heating',
     'HOTTEST',
+    'caught_remarks',
     'check_urdf',
     'differences',
     'link_names',

@@ -223,7 +223,7 @@ def _check_robot_keys(section: Section, path: Path) -> None:
         kind = _ROBOT_KEYS[key]
         require(
             isinstance(value, kind)
-            and (kind is not list or all(isinstance(item, str) for item in value)),
+            and (kind is not list or all(isinstance(item, str) for item in section[key])),
             f'robot.{key}',
             value=value,
             limit=f'must be {_KIND_WORDS[kind]}',

@@ -22,6 +22,7 @@ from walking_control.models.urdf_structure import check_numbers, check_structure
 
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
 _EFFORT = _LIMITS.index('effort')
+_PLACE = ('xyz', 'rpy')
 _MOTE = 1e-3  # of the robot's mass
 DEEPEST = 200  # elements within each other; a body within a body counts too in other formats
 PIECE = 1 << 13  # characters that are parsed before other threads have their turn
@@ -425,16 +426,12 @@ def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
     parts = {f'mass of link {link}': [mass] for link, mass in masses.items() if mass > least}
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING:
-            numbers = []
-            for tag, attribute, default in (
-                ('origin', 'xyz', '0 0 0'),
-                ('origin', 'rpy', '0 0 0'),
-                ('axis', 'xyz', '1 0 0'),
-            ):
-                element = joint.find(tag)
-                text = default if element is None else element.get(attribute, default)
-                numbers += [float(number) for number in text.split()]
-            parts[f'joint {joint.get("name")}'] = numbers
+            origin, axis = (joint.find(tag) for tag in ('origin', 'axis'))
+            words = [
+                *('0 0 0' if origin is None else origin.get(name, '0 0 0') for name in _PLACE),
+                '1 0 0' if axis is None else axis.get('xyz', '1 0 0'),
+            ]
+            parts[f'joint {joint.get("name")}'] = [*map(float, ' '.join(words).split())]
             limit = joint.find('limit')
             if limit is not None:
                 parts[f'limits of joint {joint.get("name")}'] = [

@@ -154,7 +154,6 @@ class _Search:
 
     def solve(self, shape: Shape, x: np.ndarray) -> Attempt:
         """Solve one program from x; return the `Attempt`."""
-        n = self.equations.n
         program = build_program(
             self.equations, shape, len(self.theta), (('max_iter', self.values.max_iterations),)
         )
@@ -162,8 +161,6 @@ class _Search:
             self.build_time += program.build_time
             program.used.append(True)
         numbers = parameters(
-            shape,
-            n,
             self.theta,
             self.adaptation,
             self.weights,

@@ -23,6 +23,7 @@ import numpy as np
 
 from walking_control.exceptions import require
 from walking_control.models import (
+    NEARLY,
     require_equal_legs,
     Robot,
     RobotFile,
@@ -31,7 +32,6 @@ from walking_control.models import (
     World,
 )
 from walking_control.models.step_equations import step_equations
-from walking_control.models.symmetry import NEARLY
 from walking_control.search.adaptation import Adaptation
 from walking_control.search.blocks import (
     Block,
@@ -74,8 +74,6 @@ class Program:
 
 
 def parameters(
-    shape: Shape,
-    n: int,
     theta: np.ndarray,
     adaptation: Adaptation,
     weights: np.ndarray,
@@ -86,7 +84,6 @@ def parameters(
     """Return the vector of the program's parameters.
 
     Args:
-        n: Number of coordinates.
         theta: Numbers of the step equations.
         weights: Cost metric Q, ``(n, n)``.
         task: Of the search.

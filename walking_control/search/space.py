@@ -25,13 +25,13 @@ from walking_control.gaits.step_judgement import COARSE, judge_step
 from walking_control.models import (
     floor_gravity,
     heating,
+    hip_height,
     Robot,
     RobotFile,
     Scale,
     step_parameters,
     World,
 )
-from walking_control.models.scale import hip_height
 from walking_control.search.adaptation import Adaptation, find_adaptation
 from walking_control.search.optimisation import Attempt, solve_program
 from walking_control.search.parameters import SearchParameters

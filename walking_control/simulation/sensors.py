@@ -19,8 +19,16 @@ import pinocchio as pin
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import ParameterError, require
-from walking_control.models import IMU, JOINTS, LOCKS, parameter, Parameters, read_yaml, sensors_of
-from walking_control.models.resources import noise_path
+from walking_control.models import (
+    IMU,
+    JOINTS,
+    LOCKS,
+    noise_path,
+    parameter,
+    Parameters,
+    read_yaml,
+    sensors_of,
+)
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics

@@ -11,6 +11,7 @@ import numpy as np
 from walking_control.exceptions import require, UrdfError
 from walking_control.models import (
     add_joint,
+    caught_remarks,
     FloorProfile,
     NO_FRICTION,
     NO_SPRING,
@@ -19,7 +20,6 @@ from walking_control.models import (
     Robot,
     support_balls,
 )
-from walking_control.models.urdf import caught_remarks
 from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by

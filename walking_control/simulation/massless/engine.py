@@ -15,15 +15,19 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, NotAchieved, require
 from walking_control.models import (
     Base,
+    clearance,
     compile_where_possible,
     Dynamics,
     floor_gravity,
+    leg_direction,
+    leg_rates,
+    passive_elements,
     Robot,
+    stand,
     Start,
+    tension,
     World,
 )
-from walking_control.models.friction import passive_elements
-from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.simulation import Feature, Forces, RigidParameters, Truth
 from walking_control.simulation.massless.model import (
     advance_point,

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models import array_function, inner
-from walking_control.models.pendulum import (
+from walking_control.models import (
+    array_function,
     find_landing,
+    inner,
     leg_angles,
     leg_direction,
     settle,

@@ -21,13 +21,15 @@ from walking_control.exceptions import MissingDependency
 from walking_control.models import (
     Base,
     compile_law,
+    compile_terms,
     Dynamics,
+    point_to,
+    point_to_terms,
     require_level,
     RobotFile,
     SupportDynamics,
     World,
 )
-from walking_control.models.support.compiled import compile_terms, point_to, point_to_terms
 from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL, Fault
 from walking_control.simulation.parameters import RigidParameters

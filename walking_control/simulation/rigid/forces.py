@@ -9,16 +9,17 @@ depends on others is skipped, which gives one of the equivalent force distributi
 import numpy as np
 
 from walking_control.models import (
+    ARMATURE,
     array_function,
     BACK_LOSS,
     COULOMB,
     DRIVING_LOSS,
     friction_torque,
+    gear_change,
     Terms,
     terms_places,
     VISCOUS,
 )
-from walking_control.models.friction import ARMATURE, gear_change
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     RigidModel,
