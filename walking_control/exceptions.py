@@ -266,12 +266,14 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
         MissingDependency: It is not installed.
     """
     package = package or module.partition('.')[0]
-    try:
+    with refusing(
+        ImportError,
+        what,
+        limit=f'needs the package {package} ({{error}})',
+        remedy=f'pip install {package}',
+        error=MissingDependency,
+    ):
         return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingDependency(
-            what, limit=f'needs the package {package} ({error})', remedy=f'pip install {package}'
-        ) from error
 
 
 @contextmanager
@@ -281,12 +283,11 @@ def writing_to(directory: Path) -> Iterator[None]:
     Raises:
         InvalidInput: It, or a file written within, cannot be written.
     """
-    try:
+    with refusing(
+        OSError,
+        f'directory {directory}',
+        limit='cannot be written: {error.strerror}',
+        remedy='name another with --out',
+    ):
         directory.mkdir(parents=True, exist_ok=True)
         yield
-    except OSError as error:
-        raise InvalidInput(
-            f'directory {directory}',
-            limit=f'cannot be written: {error.strerror}',
-            remedy='name another with --out',
-        ) from error

@@ -93,7 +93,12 @@ def plane_family(
 def _member(path: Path | str, speed: str, clearance: str) -> dict[str, Any]:
     """Return the document of a gait at a speed, blended from its neighbours in a family."""
     family = read_document(path, FAMILY, {'robot': Mapping, 'world': Mapping, 'members': list})
-    try:
+    with refusing(
+        (KeyError, TypeError, ValueError),
+        f'gait file {path}',
+        limit='has a broken member: {error!r}',
+        error=GaitFileError,
+    ):
         wanted = float(speed)
         every = [
             (float(one['found']['speed']), float(one['found']['required_clearance']), one)
@@ -119,10 +124,6 @@ def _member(path: Path | str, speed: str, clearance: str) -> dict[str, Any]:
         (low, one), (high, other) = below[-1], above[0]
         share = (wanted - low) / (high - low) if high - low > SAME else 0.0
         phases = [_blend(a, b, share) for a, b in zip(one['phases'], other['phases'], strict=True)]
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, GaitError):
-            raise
-        raise GaitFileError(f'gait file {path}', limit=f'has a broken member: {error!r}') from error
     return {**family, 'found': one['found'], 'phases': phases}
 
 

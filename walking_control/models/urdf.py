@@ -140,13 +140,16 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
     Raises:
         UrdfError: It is not XML, or nested deeper than any robot.
     """
-    try:
+    with refusing(
+        (ElementTree.ParseError, ValueError, LookupError),  # the last of an encoding
+        what,
+        limit='not well-formed XML: {error}',
+        error=UrdfError,
+    ):
         parser = ElementTree.XMLParser()
         for begin in range(0, len(text), PIECE):
             parser.feed(text[begin : begin + PIECE])
         root = parser.close()
-    except (ElementTree.ParseError, ValueError, LookupError) as error:  # of an encoding
-        raise UrdfError(what, limit=f'not well-formed XML: {error}') from error
     level = [root]
     for _ in range(DEEPEST):
         level = [child for element in level for child in element]

@@ -73,8 +73,7 @@ def make_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray | None]:
     """
     if has_compiler():
         return compile_terms(dynamics)
-    support = SupportDynamics(dynamics)
-    return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
+    return SupportDynamics(dynamics).fill, None
 
 
 def point_to_terms(terms: Terms) -> Any:

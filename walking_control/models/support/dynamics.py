@@ -99,6 +99,20 @@ class SupportDynamics:
         parts['base'][:] = full_q[:2]
         return out
 
+    def fill(
+        self, support: int, q: np.ndarray, v: np.ndarray, parameters: object, out: np.ndarray
+    ) -> None:
+        """Fill the support terms, called as generated code is, whose parameters it does not need.
+
+        Args:
+            support: Index of the stance foot.
+            q: Minimal coordinates, ``(n,)``.
+            v: Their rates; more of a state may follow.
+            parameters: Of generated code.
+            out: Filled.
+        """
+        self.terms(support, q, v[: len(q)], out)
+
 
 class TermsPlaces(NamedTuple):
     """Index at which each part of the support terms begins; see `TermsLayout`."""

@@ -76,7 +76,7 @@ class CompliantEngine(PlanarEngine):
     ) -> None:
         super().__init__(robot, world, values)
         terms, parameters = (
-            compile_terms(self._support.dynamics) if compiled else (self._plain_terms, None)
+            compile_terms(self._support.dynamics) if compiled else (self.terms, None)
         )
         model = build_rigid_model(self._support, world, values, parameters)
         state, feet = cm.make_soft_state(model)
@@ -102,11 +102,6 @@ class CompliantEngine(PlanarEngine):
 
             return SpaceEngine
         return cls
-
-    def _plain_terms(
-        self, support: int, q: np.ndarray, v: np.ndarray, _: object, out: np.ndarray
-    ) -> None:
-        self._support.terms(support, q, v[: len(q)], out)  # more of the state follows
 
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the height of the floor is given, and the height there, m."""

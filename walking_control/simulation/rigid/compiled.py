@@ -92,7 +92,7 @@ class Walker:
         chosen = make_controller(robot_file, controller)
         support = self.support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
-        self.is_compiled, parameters, self._terms = compiled, None, self._pinocchio_terms
+        self.is_compiled, parameters, self._terms = compiled, None, support.fill
         if compiled:
             terms, parameters = compile_terms(support.dynamics)
             self._terms = point_to_terms(terms)
@@ -180,18 +180,13 @@ class Walker:
     def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
         push(
-            self._pinocchio_terms,
+            self.support.fill,
             self.model,
             self.state,
             self._work,
             push_direction(self.support, self.state),
             impulse,
         )
-
-    def _pinocchio_terms(
-        self, support: int, q: np.ndarray, v: np.ndarray, _: object, out: np.ndarray
-    ) -> None:
-        self.support.terms(support, q, v, out)
 
 
 def make_walker(

@@ -164,6 +164,9 @@ class PlanarEngine(EventEngine):
 
     Raises:
         IncompatiblePlant: The robot is none.
+
+    Attributes:
+        terms: Fills the support terms by Pinocchio.
     """
 
     model: rm.RigidModel
@@ -182,6 +185,7 @@ class PlanarEngine(EventEngine):
         super().__init__(robot, world, values)
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._support = SupportDynamics(self.dynamics)
+        self.terms = self._support.fill
         self._changes: list[Change] = []
         self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
         self._q, self._v = np.zeros((2, 3 + len(robot.joints)))  # as last read
@@ -290,12 +294,6 @@ class RigidEngine(PlanarEngine):
 
             return PointEngine
         return cls
-
-    def terms(
-        self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray, out: np.ndarray
-    ) -> None:
-        """Fill the support terms by Pinocchio."""
-        self._support.terms(support, q, v, out)
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
