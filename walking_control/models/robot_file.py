@@ -63,7 +63,6 @@ class World(Parameters, section='world'):
         check_floor(self)
 
 
-DESCRIPTIONS = ('.urdf', '.xacro', '.xml', '.mjcf', '.sdf')
 GAIT = 'gait'  # parameter of controllers that names a gait file
 
 # Keys beside the sections that belong to classes of `Parameters`.
@@ -173,13 +172,6 @@ def read_robot_file(
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
-    require(
-        path.suffix not in DESCRIPTIONS,
-        f'robot file {path}',
-        limit='is a description of a robot, not a robot file',
-        remedy=f'make one of it: walking_control adopt {path}',
-        error=RobotFileError,
-    )
     tree = read_parameters(path)
     for key in ('robot', 'start', 'controller', 'plant'):
         require(key in tree, f'robot file {path}', limit=f'has no {key}', error=RobotFileError)

@@ -122,7 +122,6 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
 
 
 LEVEL = Piece((FAR, WIDTH, DEPTH), (0.0, 0.0, -DEPTH), 0.0)
-RIM = 12  # points on the rim of a cylinder
 
 
 class Floors:
