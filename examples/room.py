@@ -35,6 +35,12 @@ SPEED, TURNING = 0.5, 1.0  # m/s; rad/s per rad of error of heading
 AHEAD, ARRIVED, PERIOD = 0.8, 0.2, 0.1  # m on the path, m from the goal, s between two commands
 
 
+def refuse(words):
+    """End with a line that says what is wrong."""
+    print(f'error: {words}', file=sys.stderr)
+    sys.exit(2)
+
+
 class Room:
     """Round obstacles, and how far each cell is from the nearest of them or a wall.
 
@@ -65,10 +71,10 @@ class Room:
         """Refuse a place where the robot cannot stand."""
         cell = self.cell(place)
         if not all(0 <= i < n for i, n in zip(cell, self.distance.shape)):
-            sys.exit(f'error: {what} {place[0]:g},{place[1]:g} is outside the room')
+            refuse(f'{what} {place[0]:g},{place[1]:g} is outside the room')
         if self.distance[cell] < self.size:
-            sys.exit(
-                f'error: {what} {place[0]:g},{place[1]:g} is {self.distance[cell]:.2f} m from an '
+            refuse(
+                f'{what} {place[0]:g},{place[1]:g} is {self.distance[cell]:.2f} m from an '
                 f'obstacle or wall; the robot needs {self.size:.2f} m: choose another place'
             )
 
@@ -100,7 +106,7 @@ class Room:
                     cost[there], before[there] = total, here
                     heapq.heappush(queue, (total + math.dist(there, end), there))
         else:
-            sys.exit(f'error: no way leads to goal {goal[0]:g},{goal[1]:g}')
+            refuse(f'no way leads to goal {goal[0]:g},{goal[1]:g}')
         cells = [end]
         while before[cells[-1]] is not None:
             cells.append(before[cells[-1]])
@@ -195,7 +201,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     goal = [float(part) for part in re.findall(r'[-+]?\d+\.?\d*', options.goal)]
     if len(goal) != 2:
-        sys.exit(f'error: --goal {options.goal}: must be two finite numbers, x,y in m')
+        refuse(f'--goal {options.goal}: must be two finite numbers, x,y in m')
     room, path, places, result = walk_through(options.seed, goal)
     print(
         '{} after {way:.1f} m and {seconds:.0f} s; {clearance:.2f} m between outline and obstacles '

@@ -50,13 +50,14 @@ def test_paths_and_what_follows_them_keep_clear_of_obstacles(seed):
         ('3', 'must be two finite numbers'),
     ],
 )
-def test_a_goal_that_nobody_reaches_is_refused_in_a_line(monkeypatch, goal, words):
+def test_a_goal_that_nobody_reaches_is_refused_in_a_line(monkeypatch, capsys, goal, words):
     """Who asks for a goal in an obstacle would wait for ever, or read a traceback."""
     obstacle = room.Room(np.array([[9.0, 0.0, 0.5]]), SIZE)
     monkeypatch.setattr(room, 'walk_through', lambda seed, goal: obstacle.path((0.0, 0.0), goal))
     with pytest.raises(SystemExit) as refused:
         room.main([f'--goal={goal}'])
-    assert words in str(refused.value) and '\n' not in str(refused.value)
+    told = capsys.readouterr().err
+    assert refused.value.code == 2 and words in told and told.count('\n') == 1
 
 
 def test_a_wall_of_obstacles_leaves_no_way():

@@ -313,6 +313,23 @@ def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None
         limit=f'must be the root link of the URDF, {root}',
         error=RobotFileError,
     )
+    above = {
+        child.attrib['link']: each
+        for each in parse(urdf).findall('joint')
+        for child in each.findall('child')
+    }
+    link = imu_link
+    while link in above:
+        joint = above[link]
+        require(
+            joint.get('type') == 'fixed',
+            'robot.imu_link',
+            value=imu_link,
+            limit=f'moves against {root} by joint {joint.get("name")}, as a head on its neck',
+            remedy=f'name a link that is fixed to {root}, or make the joint fixed in the URDF',
+            error=RobotFileError,
+        )
+        link = joint.findall('parent')[0].attrib['link']
 
 
 def _check_feet(feet: list[str]) -> None:

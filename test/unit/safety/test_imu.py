@@ -177,6 +177,8 @@ def test_an_unknown_imu_frame_is_refused_by_name():
     """If it failed, an attitude would be taken in axes that are not there."""
     with pytest.raises(RobotFileError, match='did you mean imu_link'):
         load_robot('dribbel', [('robot.imu_link', 'imu_lnk')])
+    with pytest.raises(RobotFileError, match='left_shank.*moves against pelvis by joint left_knee'):
+        load_robot('walker3d', [('robot.imu_link', 'left_shank')])  # or a head
 
 
 def test_gravity_is_that_of_the_world():
