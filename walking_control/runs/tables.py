@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import csv
 import gzip
 import json
@@ -29,39 +29,45 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
         support are the estimator's. What the controller said of each tick comes last, its name in
         front.
     """
-    robot, base, columns = run.robot, run.base, dict[str, np.ndarray]()
+    robot, base = run.robot, run.base
     joints = {joint: joint_unit(robot, joint) for joint in robot.joints}
-
-    def put(values: np.ndarray, *headers: str) -> None:
-        columns.update(zip(headers, values.reshape(len(run.time), -1).T, strict=True))
-
-    put(run.time, 'time [s]')
-    put(base.position, *(f'{axis} [m]' for axis in 'xyz'))
-    put(base.orientation, *(f'quaternion_{axis} [1]' for axis in 'xyzw'))
-    put(run.q[:, 2] if robot.is_planar else np.asarray(base.pitch), 'pitch [rad]')
-    put(run.joints, *(f'{joint} [{unit}]' for joint, unit in joints.items()))
-    put(base.linear, *(f'{axis}_rate [m/s]' for axis in 'xyz'))
-    put(base.angular, *(f'angular_velocity_{axis} [rad/s]' for axis in 'xyz'))
-    put(base.angular[:, 1], 'pitch_rate [rad/s]')
-    put(run.v[:, robot.base.nv :], *(f'{name}_rate [{unit}/s]' for name, unit in joints.items()))
-    put(run.coordinates, *(f'{name} [rad]' for name in robot.coordinates))
-    put(run.rates, *(f'{name}_rate [rad/s]' for name in robot.coordinates))
-    put(run.support, 'support [index of foot]')
-    put(run.steps, 'steps [1]')
-    put(run.contact.astype(int), *(f'{foot}_contact [bool]' for foot in robot.feet))
-    put(run.foot_force, *(f'{foot}_force_{axis} [N]' for foot in robot.feet for axis in 'xyz'))
-    if 'foot_height' in run.columns:
-        put(run.foot_height, *(f'{foot}_height [m]' for foot in robot.feet))
-    put(run.locked.astype(int), *(f'{lock.joint}_locked [bool]' for lock in robot.locks))
-    put(run.effort, *effort_headers(robot))
-    put(run.work, *(f'{name}_work [J]' for name in robot.efforts))
-    for i, joint, motor in motors(robot):
-        put(motor.current(run.effort[:, i]), f'{joint}_current [A]')
-    put(run.electrical_energy, 'electrical_energy [J]')
-    for name, values in run.telemetry.items():
+    known = 'foot_height' in run.columns
+    columns: list[tuple[np.ndarray, Iterable[str]]] = [
+        (run.time, ['time [s]']),
+        (base.position, [f'{axis} [m]' for axis in 'xyz']),
+        (base.orientation, [f'quaternion_{axis} [1]' for axis in 'xyzw']),
+        (run.q[:, 2] if robot.is_planar else np.asarray(base.pitch), ['pitch [rad]']),
+        (run.joints, [f'{joint} [{unit}]' for joint, unit in joints.items()]),
+        (base.linear, [f'{axis}_rate [m/s]' for axis in 'xyz']),
+        (base.angular, [f'angular_velocity_{axis} [rad/s]' for axis in 'xyz']),
+        (base.angular[:, 1], ['pitch_rate [rad/s]']),
+        (run.v[:, robot.base.nv :], [f'{name}_rate [{unit}/s]' for name, unit in joints.items()]),
+        (run.coordinates, [f'{name} [rad]' for name in robot.coordinates]),
+        (run.rates, [f'{name}_rate [rad/s]' for name in robot.coordinates]),
+        (run.support, ['support [index of foot]']),
+        (run.steps, ['steps [1]']),
+        (run.contact.astype(int), [f'{foot}_contact [bool]' for foot in robot.feet]),
+        (run.foot_force, [f'{foot}_force_{axis} [N]' for foot in robot.feet for axis in 'xyz']),
+        *([(run.foot_height, [f'{foot}_height [m]' for foot in robot.feet])] if known else []),
+        (run.locked.astype(int), [f'{lock.joint}_locked [bool]' for lock in robot.locks]),
+        (run.effort, effort_headers(robot)),
+        (run.work, [f'{name}_work [J]' for name in robot.efforts]),
+        *(
+            (motor.current(run.effort[:, i]), [f'{joint}_current [A]'])
+            for i, joint, motor in motors(robot)
+        ),
+        (run.electrical_energy, ['electrical_energy [J]']),
         # a law may say the same word as the robot, such as the current of its motor
-        columns[f'{run.controller}_{name} [{run.units[name]}]'] = values
-    return columns
+        *(
+            (values, [f'{run.controller}_{name} [{run.units[name]}]'])
+            for name, values in run.telemetry.items()
+        ),
+    ]
+    return {
+        header: column
+        for values, headers in columns
+        for header, column in zip(headers, values.reshape(len(run.time), -1).T, strict=True)
+    }
 
 
 def write_run_table(run: Run, path: Path | str) -> None:
