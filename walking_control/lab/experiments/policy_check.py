@@ -7,7 +7,7 @@ for, the likeliest kind of mistake first; a change with which the robot does all
 description probably should say.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -127,7 +127,7 @@ def find_mistakes(
         mends it, the best first; none where nothing is wrong.
     """
     first = try_policy(robot_file, told)
-    groups: list[Callable[[RobotFile, PolicyDescription], Iterator[Change]]] = [
+    groups: list[Callable[[RobotFile, PolicyDescription], Iterable[Change]]] = [
         _orders,
         _gravity,
         _defaults,
@@ -181,31 +181,40 @@ def _gravity(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]
     )
 
 
-def _defaults(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
-    """Yield other default angles."""
+def _defaults(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
+    """Return other default angles."""
     robot = robot_file.robot
     places = [robot.joint_index(name) for name in told.joints.names]
     posture = np.array(robot_file.start.posture)[places]
-    yield 'default angles of the start posture', _with(told, default=posture)
-    yield 'default angles of zero', _with(told, default=0.0 * posture)
+    return [
+        ('default angles of the start posture', _with(told, default=posture)),
+        ('default angles of zero', _with(told, default=0.0 * posture)),
+    ]
 
 
-def _gains(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
-    """Yield other stiffness and damping."""
+def _gains(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
+    """Return other stiffness and damping."""
     stiffness, damping = told.joints.stiffness, told.joints.damping
-    for factor in (0.25, 0.5, 2.0, 4.0):
-        yield f'stiffness times {factor:g}', _with(told, stiffness=factor * stiffness)
-    for factor in (0.1, 0.25, 4.0, 10.0) if damping.any() else ():
-        yield f'damping times {factor:g}', _with(told, damping=factor * damping)
-    for time in (0.02, 0.06):  # damping over stiffness, s, of most
-        yield f'damping of {time:g} s times stiffness', _with(told, damping=time * stiffness)
+    return [
+        *(
+            (f'stiffness times {factor:g}', _with(told, stiffness=factor * stiffness))
+            for factor in (0.25, 0.5, 2.0, 4.0)
+        ),
+        *(
+            (f'damping times {factor:g}', _with(told, damping=factor * damping))
+            for factor in ((0.1, 0.25, 4.0, 10.0) if damping.any() else ())
+        ),
+        *(
+            (f'damping of {time:g} s times stiffness', _with(told, damping=time * stiffness))
+            for time in (0.02, 0.06)  # damping over stiffness, s, of most
+        ),
+    ]
 
 
-def _rates(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
-    """Yield other rates of the network."""
-    for rate in RATES:
-        if rate != told.rate:
-            yield f'a rate of {rate:g} Hz', replace(told, rate=rate)
+def _rates(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
+    """Return other rates of the network."""
+    rates = (rate for rate in RATES if rate != told.rate)
+    return [(f'a rate of {rate:g} Hz', replace(told, rate=rate)) for rate in rates]
 
 
 def _signs(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a comparison leaves behind: a page, a table, numbers, figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 import csv
 import json
 from pathlib import Path
@@ -102,36 +102,38 @@ def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path
     return files
 
 
-def _figures(walks: Sequence[Walk]) -> Iterator[tuple[str, Figure | None, str]]:
-    """Yield (name, figure or None, caption)."""
+def _figures(walks: Sequence[Walk]) -> list[tuple[str, Figure | None, str]]:
+    """Return (name, figure or None, caption) of each."""
     if 'gaits' in walks[0].measures:
-        yield (
-            'gaits',
-            plot_gaits(walks),
+        caption = (
             'Left: speed over the commanded one, and what it costs '
             'at the motors. Right, where asked for: the least first failing push from every '
-            'side, ahead at the top; hollow: survived to the last size.',
+            'side, ahead at the top; hollow: survived to the last size.'
         )
-        return
-    yield (
-        'walks',
-        plot_all_walks(walks),
-        'The steps around the disturbance, six poses each; strong: just after touchdown.',
-    )
-    yield (
-        'energies',
-        plot_all_energies(walks),
-        'Left: energies around the disturbance; potential and desired energy from the value '
-        'that potential energy has at the first touchdown shown, the tank from its own. Right: '
-        'kinetic energy across the desired direction.',
-    )
-    for i, walk in enumerate(walks):
-        if walk.run is not None:
-            yield (
+        return [('gaits', plot_gaits(walks), caption)]
+    return [
+        (
+            'walks',
+            plot_all_walks(walks),
+            'The steps around the disturbance, six poses each; strong: just after touchdown.',
+        ),
+        (
+            'energies',
+            plot_all_energies(walks),
+            'Left: energies around the disturbance; potential and desired energy from the value '
+            'that potential energy has at the first touchdown shown, the tank from its own. Right: '
+            'kinetic energy across the desired direction.',
+        ),
+        *(
+            (
                 f'effort_parts_{i + 1}',
                 plot_effort_parts(walk.run),
                 f'{walk.variant.name}: what the efforts consist of around the disturbance.',
             )
+            for i, walk in enumerate(walks)
+            if walk.run is not None
+        ),
+    ]
 
 
 def rows_of(summary: dict[str, Any]) -> list[tuple[str, str, int, list[Any]]]:
@@ -187,12 +189,14 @@ def text_of(value: Any, unit: str, digits: int) -> str:
     return value if isinstance(value, str) else format_number(value, unit, digits)
 
 
-def _csv_rows(summary: dict[str, Any]) -> Iterator[list[Any]]:
-    yield ['measure', 'unit', *(variant['name'] for variant in summary['variants'])]
-    yield ['survived', '', *(variant['survived'] for variant in summary['variants'])]
-    yield ['reason', '', *(variant['reason'] for variant in summary['variants'])]
-    for name, unit, _, values in rows_of(summary):
-        yield [name, unit, *values]
+def _csv_rows(summary: dict[str, Any]) -> list[list[Any]]:
+    variants = summary['variants']
+    return [
+        ['measure', 'unit', *(variant['name'] for variant in variants)],
+        ['survived', '', *(variant['survived'] for variant in variants)],
+        ['reason', '', *(variant['reason'] for variant in variants)],
+        *([name, unit, *values] for name, unit, _, values in rows_of(summary)),
+    ]
 
 
 def _settings(variant: dict[str, Any]) -> str:

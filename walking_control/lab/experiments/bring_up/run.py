@@ -76,9 +76,7 @@ class Journal:
 
 def key_of(step: Step, site: Site) -> str:
     """Return a hash of what a step's outcome depends on: robot file, options, steps before."""
-    text = [step.name, __version__, json.dumps(site.options(), sort_keys=True)]
     tree = read_parameters(site.current)
-    text.append(yaml.safe_dump(tree, sort_keys=True))
     files = (
         [urdf_path(tree['robot'], site.current)]
         if isinstance(tree.get('robot'), dict) and 'urdf' in tree['robot']
@@ -89,8 +87,14 @@ def key_of(step: Step, site: Site) -> str:
         for section in tree.values()
         if isinstance(section, dict) and isinstance(section.get('gait'), str)
     ]
-    text += [file.read_text(encoding='utf-8', errors='replace') for file in files if file.is_file()]
-    text += [f'{name} {site.done[name].ok}' for name in step.needs if name in site.done]
+    text = [
+        step.name,
+        __version__,
+        json.dumps(site.options(), sort_keys=True),
+        yaml.safe_dump(tree, sort_keys=True),
+        *(file.read_text(encoding='utf-8', errors='replace') for file in files if file.is_file()),
+        *(f'{name} {site.done[name].ok}' for name in step.needs if name in site.done),
+    ]
     return hashlib.sha256('\n'.join(text).encode()).hexdigest()
 
 

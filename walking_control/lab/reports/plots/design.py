@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the design tools: a limb and its gears, and the ellipsoid of transmissibility."""
 
-from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -91,7 +90,7 @@ def _conventions(limb: Limb, plane: tuple[int, int], study: dict[str, Any]) -> P
     size = max(np.ptp(points, axis=0).max(), 1e-3)
     others: dict[tuple[float, ...], list[int]] = {}
     for i, joint in enumerate(joints):
-        drawn = list(_angle(limb, joint, i, points, plane, 0.22 * size))
+        drawn = _angle(limb, joint, i, points, plane, 0.22 * size)
         marks += drawn
         if not drawn:
             others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
@@ -127,8 +126,8 @@ def _angle(
     points: np.ndarray,
     plane: tuple[int, int],
     radius: float,
-) -> Iterator[Mark]:
-    """Yield from where a joint is counted and how far it is turned, if it turns in the drawing."""
+) -> list[Mark]:
+    """Return from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
     model, data = dynamics.model, dynamics.data
     number = model.getJointId(joint)
@@ -139,7 +138,7 @@ def _angle(
     angle = mechanism.positions[mechanism.joints.index(joint)]
     place, link = points[i], points[i + 1] - points[i]
     if abs(column[across[0]]) < 0.99 or np.linalg.norm(link) < 1e-6:
-        return
+        return []
     # sense in the drawing: +y points away from who sees x to the right and z up
     turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
     now = np.arctan2(link[1], link[0])
@@ -156,10 +155,12 @@ def _angle(
     look = {'color': colour, 'fontsize': 9.5, 'xytext': (5, 0), 'va': 'center', 'zorder': 6}
     words = f'{in_words(joint)}\n{np.degrees(angle):.0f}°'
     middle = at(1.15 * radius, 0.5 * (start + now))
-    yield mark('plot', *zero.T, color=colour, linewidth=1.2, linestyle='--', zorder=3)
-    yield mark('plot', *turned.T, color=colour, linewidth=1.6, zorder=3)
-    yield style.arrow(at(radius, arc[-6]), at(radius, now), colour, _THIN, zorder=3)
-    yield mark('annotate', words, middle, textcoords='offset points', **look)
+    return [
+        mark('plot', *zero.T, color=colour, linewidth=1.2, linestyle='--', zorder=3),
+        mark('plot', *turned.T, color=colour, linewidth=1.6, zorder=3),
+        style.arrow(at(radius, arc[-6]), at(radius, now), colour, _THIN, zorder=3),
+        mark('annotate', words, middle, textcoords='offset points', **look),
+    ]
 
 
 def _seen(
@@ -198,16 +199,21 @@ def _bars(values: dict[str, Any], unit: str) -> Panel:
     """Return what has no plane as bars; what is without limit by words alone."""
     known = {name: value for name, value in values.items() if np.isfinite(value)}
     rows = {name: i for i, name in enumerate(reversed(values))}
+    texts = {
+        name: f' {values[name]:.4g} {unit}' if name in known else ' without limit' for name in rows
+    }
     marks = [
-        mark('barh', rows[name], value, color=_COLOURS[name], height=0.6)
-        for name, value in known.items()
+        *(
+            mark('barh', rows[name], value, color=_COLOURS[name], height=0.6)
+            for name, value in known.items()
+        ),
+        *(
+            mark('annotate', texts[name], (known.get(name, 0.0), row), va='center', fontsize=9.5)
+            for name, row in rows.items()
+        ),
+        mark('set_yticks', list(rows.values()), list(rows)),
+        *([] if known else [mark('set_xticks', [])]),
     ]
-    for name, row in rows.items():
-        text = f' {values[name]:.4g} {unit}' if name in known else ' without limit'
-        place = (known.get(name, 0.0), row)
-        marks.append(mark('annotate', text, place, va='center', fontsize=9.5))
-    marks.append(mark('set_yticks', list(rows.values()), list(rows)))
-    marks += [] if known else [mark('set_xticks', [])]
     wide = 1.3 * max(known.values(), default=1.0) or 1.0
     words = {'kg': 'mass of the end, base held', 'N': 'forces the end can give (F), resist (B)'}
     more = {'xlim': (0.0, wide), 'ylim': (-0.6, len(rows) - 0.4)}
@@ -310,17 +316,18 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
     soft = np.array(over['effective'])
     kept = np.isfinite(force) & (force < 12.0)
     shares, orange = np.array(over['FFC']), _COLOURS['BFC']
+    beside = {'fontsize': 9.5, 'xytext': (6, 5), 'textcoords': 'offset points'}
+    named = [int(np.argmin(np.abs(eta - wanted))) for wanted in (0.55, 0.6, 0.7, 0.8, 0.9, 1.0)]
+    dots = [(soft[i], force[i], f'{eta[i]:.2f}') for i in named if kept[i]]
     marks = [
         mark('plot', soft[kept], force[kept], color=orange, label='BFC, resisting'),
         mark('plot', soft[kept], shares[kept], color=_COLOURS['FFC'], label='FFC, lifting'),
+        *(mark('plot', x, y, 'o', color=orange, markersize=5) for x, y, _ in dots),
+        *(mark('annotate', words, (x, y), **beside) for x, y, words in dots),
+        mark('set_yscale', 'log'),
+        _name_ticks,
+        mark('margins', x=0.08),
     ]
-    beside = {'fontsize': 9.5, 'xytext': (6, 5), 'textcoords': 'offset points'}
-    for wanted in (0.55, 0.6, 0.7, 0.8, 0.9, 1.0):
-        i = int(np.argmin(np.abs(eta - wanted)))
-        if kept[i]:
-            marks.append(mark('plot', soft[i], force[i], 'o', color=orange, markersize=5))
-            marks.append(mark('annotate', f'{eta[i]:.2f}', (soft[i], force[i]), **beside))
-    marks += [mark('set_yscale', 'log'), _name_ticks, mark('margins', x=0.08)]
     panel = Panel(
         'strength against softness; dots: forward efficiency',
         'share of FC (1)',
@@ -356,19 +363,19 @@ def _ellipsoid(mechanism: Mechanism, study: dict[str, Any], view: list[int]) -> 
     lines = skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
     look = {'linewidth': 4.0, 'solid_capstyle': 'round', 'marker': 'o', 'markersize': 3.5}
-    marks = [
-        mark('plot', *line.T, color=style.NEUTRAL, alpha=0.5, **look) for line in lines[:, :, view]
-    ]
-    for name in study['contacts']:
-        place = mechanism.place_of(mechanism.frame(name))[view]
-        marks.append(mark('plot', *place, marker='s', color='black', markersize=7))
+    places = [mechanism.place_of(mechanism.frame(name))[view] for name in study['contacts']]
     scale, blue = 0.3 * size, {'color': style.FOOT_COLOURS[0]}
     center, T = np.array(study['center_of_mass'])[view], np.array(study['matrix'])
     # the outline of the shadow of {T x}: the support function of the ellipsoid, in the view
     values, vectors = np.linalg.eigh(T[view] @ T[:, view])
     shadow = vectors @ (np.sqrt(np.clip(values, 0.0, None))[:, None] * _CIRCLE)
     free, bound = (center[:, None] + scale * outline for outline in (_CIRCLE, shadow))
-    marks += [
+    marks = [
+        *(
+            mark('plot', *line.T, color=style.NEUTRAL, alpha=0.5, **look)
+            for line in lines[:, :, view]
+        ),
+        *(mark('plot', *place, marker='s', color='black', markersize=7) for place in places),
         mark('plot', *free, color=style.FAINT, linewidth=1.2, linestyle='--'),
         mark('fill', *bound, alpha=0.22, **blue),
         mark('plot', *bound, **blue),
@@ -378,8 +385,8 @@ def _ellipsoid(mechanism: Mechanism, study: dict[str, Any], view: list[int]) -> 
         tip, props = center + scale * vector[view], {'shrinkA': 0, 'shrinkB': 0, 'zorder': 6}
         if np.linalg.norm(tip - center) > 1e-3 * size:
             marks.append(style.arrow(center, tip, style.FOOT_COLOURS[colour], width, **props))
-    marks.append(mark('plot', *center, marker='X', color='black', markersize=8, zorder=7))
-    marks += [*_EQUAL, mark('margins', 0.1)]
+    middle = mark('plot', *center, marker='X', color='black', markersize=8, zorder=7)
+    marks += [middle, *_EQUAL, mark('margins', 0.1)]
     title = f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}'
     return Panel(title, f'{AXES[view[1]]} (m)', marks, f'{AXES[view[0]]} (m)')
 

@@ -258,11 +258,12 @@ def _frame(axis: style.Axes) -> None:
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
-def _over_time(run: Run, rows: slice) -> Iterator[Mark]:
-    """Yield what marks stance and disturbance over the time of rows; one row gets a width."""
-    yield from stance(run, rows)
+def _over_time(run: Run, rows: slice) -> list[Mark]:
+    """Return what marks stance and disturbance over the time of rows; one row gets a width."""
     row, (begin, end) = quantities.disturbed_row(run), run.time[rows][[0, -1]]
-    if row is not None:
-        look = {'color': style.MARK, 'linewidth': 1.2, 'linestyle': '--', 'zorder': 1.5}
-        yield mark('axvline', run.time[row], **look)
-    yield mark('set_xlim', begin, max(end, begin + 1e-3))
+    look = {'color': style.MARK, 'linewidth': 1.2, 'linestyle': '--', 'zorder': 1.5}
+    return [
+        *stance(run, rows),
+        *([] if row is None else [mark('axvline', run.time[row], **look)]),
+        mark('set_xlim', begin, max(end, begin + 1e-3)),
+    ]

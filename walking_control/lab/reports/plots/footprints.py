@@ -70,15 +70,16 @@ def plot_footprints(run: Run) -> style.Figure | None:
     room = ROUTE if run.route is not None else 0.25
     low, high = reach.min(axis=0) - room, reach.max(axis=0) + room
     wide, tall = high - low
-    marks = [mark('plot', *base.T, color=style.FAINT, linewidth=1.2)]
-    for _, foot, outline in prints:
-        colour = style.FOOT_COLOURS[foot]
-        marks.append(
-            mark('fill', *outline.T, facecolor=colour, alpha=0.75, linewidth=0)
+    marks = [
+        mark('plot', *base.T, color=style.FAINT, linewidth=1.2),
+        *(
+            mark('fill', *outline.T, facecolor=style.FOOT_COLOURS[foot], alpha=0.75, linewidth=0)
             if len(outline) > 1
-            else mark('plot', *outline.T, 'o', color=colour, markersize=4)
-        )
-    marks += _route(run)
+            else mark('plot', *outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
+            for _, foot, outline in prints
+        ),
+        *_route(run),
+    ]
     if 'wanted_aside' in run.telemetry:
         heading = run.telemetry['heading']
         off = run.telemetry['wanted_aside'] - run.telemetry['aside']

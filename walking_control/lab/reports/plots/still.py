@@ -223,13 +223,14 @@ def _torques(
 ) -> Iterable[Mark]:
     if solution.torque is None or not solution.feasible:
         words = '\n'.join(map(str, solution.shortfalls[:8]))
-        yield mark('axis', 'off')
-        yield lambda axis: axis.text(
-            0.0, 0.95, words, va='top', wrap=True, transform=axis.transAxes
-        )
-        return
+        return [
+            mark('axis', 'off'),
+            lambda axis: axis.text(0.0, 0.95, words, va='top', wrap=True, transform=axis.transAxes),
+        ]
     order = np.argsort(-abs(solution.torque))[:_BARS][::-1]
     limits, rows = distributor.effort_limits, np.arange(len(order))
     names = [f'{in_words(dynamics.joints[i])} (of {limits[i]:g})' for i in order]
-    yield mark('barh', rows, solution.torque[order], color=style.FOOT_COLOURS[0])
-    yield mark('set_yticks', rows, names, fontsize=8)
+    return [
+        mark('barh', rows, solution.torque[order], color=style.FOOT_COLOURS[0]),
+        mark('set_yticks', rows, names, fontsize=8),
+    ]
