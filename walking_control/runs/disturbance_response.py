@@ -146,6 +146,10 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
     at = len(begins) - 1 if row is None else int(np.searchsorted(begins, row)) - 1
     work = np.diff(run.work, axis=0)
     effort = run.effort[:-1] if run.broke_off else run.effort
+    undesired, away = (
+        None if energies is None else quantities.largest(energies[name])
+        for name in ('kinetic_energy_undesired', 'gait_distance')
+    )
     measures = {
         'survived': not run.broke_off,
         'reason': quantities.failure(end),
@@ -169,12 +173,9 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
         'energy_injected': np.maximum(work, 0.0).sum(),
         'energy_absorbed': np.maximum(-work, 0.0).sum(),
         'max_foot_length': _foot_length(run, whole['mass'] * whole['gravity']),
-        'max_undesired_energy': None,
-        'max_gait_distance': None,
+        'max_undesired_energy': undesired,
+        'max_gait_distance': away,
     }
-    if energies is not None:
-        measures['max_undesired_energy'] = quantities.largest(energies['kinetic_energy_undesired'])
-        measures['max_gait_distance'] = quantities.largest(energies['gait_distance'])
     return dict(plain(measures))
 
 

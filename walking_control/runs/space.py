@@ -277,18 +277,22 @@ def _walking(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
     velocity = mean_velocity(run, *window)
     error = float(heading_error(run)[window[0] : window[1]].mean())
     on_gait = run.telemetry.get('on_gait')
-    missed: list[str] = []
-    for name, unit, value, wanted, least in zip(
-        ('speed', 'sideways', 'turn'),
-        ('m/s', 'm/s', 'rad/s'),
-        velocity,
-        segment.velocity,
-        (SPEED, SPEED, TURN),
-        strict=True,
-    ):
-        allowed = max(SHARE * abs(wanted), least)
-        if not segment.push and not abs(value - wanted) <= allowed:
-            missed.append(f'{name} {value:.3f} {unit}, asked {wanted:g}, allowed +-{allowed:.3f}')
+    allowed = [
+        max(SHARE * abs(wanted), least)
+        for wanted, least in zip(segment.velocity, (SPEED, SPEED, TURN), strict=True)
+    ]
+    missed = [
+        f'{name} {value:.3f} {unit}, asked {wanted:g}, allowed +-{most:.3f}'
+        for name, unit, value, wanted, most in zip(
+            ('speed', 'sideways', 'turn'),
+            ('m/s', 'm/s', 'rad/s'),
+            velocity,
+            segment.velocity,
+            allowed,
+            strict=True,
+        )
+        if not segment.push and not abs(value - wanted) <= most
+    ]
     if not abs(error) <= HEADING:
         missed.append(
             f'heading off by {math.degrees(error):.1f} deg, allowed {math.degrees(HEADING):g}'

@@ -139,8 +139,7 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     tree = BodyTree(description)
     feet, guess = find_feet(tree, told)
     guesses = [*description.guesses, guess]
-    if tree.unread:
-        missing = sorted(set(tree.unread))
+    if missing := sorted(set(tree.unread)):
         guesses.append(
             Guess(
                 'meshes',
@@ -409,26 +408,6 @@ def _complete(
     on_points = any(sole.is_point for sole in soles)
     joints = min(len(tree.chain(sole.body)) for sole in soles)
     lays_flat = joints >= 6
-    if base == 'free' and not on_points and not lays_flat:
-        guesses.append(
-            Guess(
-                'steps',
-                'as on blades',
-                HIGH,
-                f'legs of {joints} joints cannot lay a sole flat wherever they step',
-            )
-        )
-    if len(soles) != 2:
-        guesses.append(
-            Guess(
-                'law',
-                'static_torque',
-                HIGH,
-                f'it stands on {len(soles)} feet and '
-                'shifts its weight; the laws that walk are of two feet: walking '
-                'needs a law of your own, see CONTRIBUTING.md',
-            )
-        )
     parameters = {
         'robot': robot,
         'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8},
@@ -451,15 +430,30 @@ def _complete(
             lays_flat,
         ),
     }
-    guesses.append(
+    remarks = {  # guess -> whether it is said
+        Guess(
+            'steps',
+            'as on blades',
+            HIGH,
+            f'legs of {joints} joints cannot lay a sole flat wherever they step',
+        ): base == 'free' and not on_points and not lays_flat,
+        Guess(
+            'law',
+            'static_torque',
+            HIGH,
+            f'it stands on {len(soles)} feet and '
+            'shifts its weight; the laws that walk are of two feet: walking '
+            'needs a law of your own, see CONTRIBUTING.md',
+        ): len(soles) != 2,
         Guess(
             'thresholds',
             f'contact from {parameters["estimator"]["contact_on"]:g} N',
             MEDIUM,
             f'a tenth of the weight of {9.81 * tree.mass:.4g} N',
             '',
-        )
-    )
+        ): True,
+    }
+    guesses += filter(remarks.get, remarks)
     return Adoption(
         name,
         description,

@@ -154,22 +154,18 @@ class BodyTree:
     def _read_shapes(self) -> list[Shape]:
         shapes = []
         where = {link: (body, place) for link, body, place in self.frames}
-        for link in parse(self.urdf).findall('link'):
-            name = link.get('name', '')
-            body, place = where[name]
-            for tag in ('collision', 'visual'):
-                for part in link.findall(tag):
-                    points = self._points_of(part)
-                    if points is not None:
-                        at = place * placement_of(part)
-                        shapes.append(
-                            Shape(
-                                name,
-                                body,
-                                points @ at.rotation.T + at.translation,
-                                tag == 'collision',
-                            )
-                        )
+        parts = [
+            (link.get('name', ''), tag, part)
+            for link in parse(self.urdf).findall('link')
+            for tag in ('collision', 'visual')
+            for part in link.findall(tag)
+        ]
+        for name, tag, part in parts:
+            (body, place), points = where[name], self._points_of(part)
+            if points is not None:
+                at = place * placement_of(part)
+                corners = points @ at.rotation.T + at.translation
+                shapes.append(Shape(name, body, corners, tag == 'collision'))
         return shapes
 
     def _points_of(self, part: Element) -> np.ndarray | None:

@@ -172,9 +172,13 @@ def _over_time(
 ) -> style.Figure:
     """Return panels with bands of what the robot stands on, and names of the colours."""
     standing = run.contact.sum(axis=1)
-    bands = [style.shade(run.time, standing == 0, style.FAINT, 0.35)]
-    for contact, colour in zip(run.contact.T, style.FOOT_COLOURS):
-        bands.append(style.shade(run.time, contact & (standing == 1), colour))
+    bands = [
+        style.shade(run.time, standing == 0, style.FAINT, 0.35),
+        *(
+            style.shade(run.time, contact & (standing == 1), colour)
+            for contact, colour in zip(run.contact.T, style.FOOT_COLOURS)
+        ),
+    ]
     flies = None if standing.all() else ('no foot on the floor', style.FAINT)
     words, look = '(band: stands alone)', {'width': 10.0, 'height': height}
     return over_time(run, rows, panels, bands, words, flies, **look)
