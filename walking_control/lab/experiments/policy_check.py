@@ -242,18 +242,24 @@ def _scales(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
             yield from _scaled(told, term.name, [(f'{each:g}', each) for each in factors])
 
 
-def _commands(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
-    """Yield other scales of the command."""
+def _commands(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
+    """Return other scales of the command."""
     factors: list[tuple[str, Any]] = [(f'{each:g}', each) for each in (0.5, 2.0, 0.25, 4.0, -1.0)]
     parts = [(str(each), each) for each in ([2, 2, 0.25], [0.5, 0.5, 4], [1, 1, -1])]
-    yield from _scaled(told, 'command', factors + parts)
-    for name in ('command_linear', 'command_turn'):
-        yield from _scaled(told, name, factors)
     both = {'command_linear', 'command_turn'}
-    for words, factor in factors:
-        if both <= {term.name for term in told.terms}:
-            whole = _rescaled(told, both, factor)
-            yield f'the whole command with its scale times {words}', whole
+    whole = both <= {term.name for term in told.terms}
+    return [
+        *_scaled(told, 'command', factors + parts),
+        *_scaled(told, 'command_linear', factors),
+        *_scaled(told, 'command_turn', factors),
+        *(
+            (
+                f'the whole command with its scale times {words}',
+                _rescaled(told, both, factor),
+            )
+            for words, factor in (factors if whole else ())
+        ),
+    ]
 
 
 def _scaled(
