@@ -65,7 +65,7 @@ class Supervisor:
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self.effort_limits: list[float] = robot.effort_limits.tolist()
+        self.effort_limits = robot.effort_limits
         # in space feet may stand on steps, and the estimator weighs what they say
         self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
@@ -106,7 +106,7 @@ class Supervisor:
         reaction = self._values.reaction(code, stands)
         message = '; '.join(filter(None, (message, self._lateness(NAMED))))
         if self.fault_latch.catch(code, message, stamp, reaction):
-            self._faded = list(self._last)
+            self._faded = self._last
             self._stand.forget()
 
     @property
@@ -147,8 +147,8 @@ class Supervisor:
 
     def forget(self) -> None:
         """Forget the past, not the fault."""
-        self._last = [0.0] * len(self.effort_limits)
-        self._faded = list(self._last)
+        self._last: np.ndarray = np.zeros(len(self.effort_limits))
+        self._faded = self._last
         self._stamp: float | None = None
         self._passed = self._now = self._heard = math.nan
         self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
@@ -238,7 +238,7 @@ class Supervisor:
             step = 0.0 if self.fault is None else passed
         self.fault_latch.pass_time(step)
         if not self.led and step > 0.0:
-            self.heat.watch(np.array(self._last), min(step, COOLED))
+            self.heat.watch(self._last, min(step, COOLED))
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
@@ -398,15 +398,11 @@ class Supervisor:
         if not np.isfinite(command.numbers).all():
             words = 'the controller computed a command that is not finite'
             return self.lose_law(COMMAND, words, stamp)
-        efforts = command.effort.tolist()
-        step = self._values.effort_rate_limit * dt
-        for i, effort in enumerate(efforts):
-            upper = min(self.effort_limits[i], self._last[i] + step)
-            lower = max(-self.effort_limits[i], self._last[i] - step)
-            if not lower <= effort <= upper:
-                self.clamped += 1
-                efforts[i] = max(min(effort, upper), lower)
-        command.effort[:] = self._last = efforts
+        limits, step = self.effort_limits, self._values.effort_rate_limit * dt
+        lower, upper = self._last - step, self._last + step
+        self._last = np.clip(command.effort, np.maximum(lower, -limits), np.minimum(upper, limits))
+        self.clamped += int(np.count_nonzero(self._last != command.effort))
+        command.effort[:] = self._last
         words = self.heat.watch(command.effort, dt)
         if words:
             self.latch('motor_heat', words, stamp)
@@ -436,30 +432,24 @@ class Supervisor:
         command.lock[:] = True
         if latch.state is State.DAMPING and latch.elapsed >= self._values.damping_time:
             latch.handle(Event.OVER)
-        self._last = [0.0] * len(self.effort_limits)
+        self._last = np.zeros(len(self.effort_limits))
         if latch.state is State.DAMPING and live:
             self._last = self._damping(measurement)
         elif latch.state is State.FADING:
-            self._last = self._fade(latch.elapsed * self._values.fade_rate)
-            if not any(self._last):
+            left = np.maximum(abs(self._faded) - latch.elapsed * self._values.fade_rate, 0.0)
+            self._last = np.sign(self._faded) * left
+            if not self._last.any():
                 latch.handle(Event.OVER)
         command.clear()
         command.effort[:] = self._last
 
-    def _fade(self, faded: float) -> list[float]:
-        return [
-            math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded else 0.0
-            for effort in self._faded
-        ]
-
-    def _damping(self, measurement: Measurement) -> list[float]:
-        efforts, speeds = [], self._plausibility.speeds
-        for joint, limit in zip(self._joints, self.effort_limits):
-            speed, fastest = float(measurement.velocity[joint]), float(speeds[joint])
-            # no more than a joint that can be: a sensor may lie
-            effort = -self._values.damping * max(min(speed, fastest), -fastest)
-            efforts.append(max(min(effort, limit), -limit) if math.isfinite(speed) else 0.0)
-        return efforts + [0.0] * (len(self.effort_limits) - len(efforts))  # virtual efforts rest
+    def _damping(self, measurement: Measurement) -> np.ndarray:
+        efforts = np.zeros(len(self.effort_limits))  # virtual efforts rest
+        speed, fastest = measurement.velocity[self._joints], self._plausibility.speeds[self._joints]
+        # no more than a joint that can be: a sensor may lie
+        damping = -self._values.damping * np.clip(speed, -fastest, fastest)
+        efforts[: len(speed)] = np.where(np.isfinite(speed), damping, 0.0)
+        return np.asarray(np.clip(efforts, -self.effort_limits, self.effort_limits))
 
 
 def _since(before: float, lasts: bool, stamp: float) -> float:

@@ -10,7 +10,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from walking_control.ros.nodes import seconds, topics
-from walking_control.ros.ros2_control.names import ODOM
 
 STAIRS, FOOTHOLDS = 'stairs', 'footholds'
 
@@ -66,11 +65,11 @@ class FloorTopics:
     def _problem(self, header: Any, numbers: list[float]) -> str:
         """Return in words why a message tells nothing of the floor, or nothing."""
         frame, stamp = header.frame_id, seconds(header.stamp)
-        if frame != ODOM:
-            return f'its frame is {frame!r}; must be {ODOM!r}, where the walk began'
+        if frame != topics.ODOM:
+            return f'its frame is {frame!r}; must be {topics.ODOM!r}, where the walk began'
         if stamp and not self._since <= stamp <= self._now():
             return (
-                f'its stamp, {stamp:.3f} s, is not between the beginning of {ODOM}, '
+                f'its stamp, {stamp:.3f} s, is not between the beginning of {topics.ODOM}, '
                 f'{self._since:.3f} s, and now'
             )
         return '' if all(map(math.isfinite, numbers)) else 'a place or height is not finite'

@@ -39,12 +39,14 @@ from walking_control.ros.nodes import (
 )
 from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
-from walking_control.ros.ros2_control.names import MANAGER
 
 LEAST_ROWS = 2
 DISCOVERY = 1.0  # s after which whom we do not see is not there
 # node -> parameters of it that are looked at
-ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_command_limits',)}
+ASKED = {
+    topics.CONTROLLER: ('use_sim_time', 'realtime'),
+    topics.MANAGER: ('enforce_command_limits',),
+}
 
 
 class Listener(GuardedNode):
@@ -219,7 +221,7 @@ def judge(
     elif listener.missing:
         silent = [topic for topic in listener.missing if not listener.count_publishers(topic)]
         remedy = (
-            f'is {MANAGER} up, and are its broadcasters active?'
+            f'is {topics.MANAGER} up, and are its broadcasters active?'
             if silent
             else 'somebody publishes there, and says nothing or something of another type'
         )

@@ -17,7 +17,6 @@ from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
 from walking_control.ros.nodes import topics
-from walking_control.ros.ros2_control import names
 
 MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
 HALF = 1 << 16  # process numbers are told modulo this
@@ -190,7 +189,7 @@ class Claims:
         self, node: Node, topic: str, joints: Iterable[str], on_left: Callable[[str], None]
     ) -> None:
         self._ours, self._on_left, self._active = topic.split('/')[-2], on_left, False
-        self._wanted = [f'{joint}/{names.EFFORT}' for joint in joints]
+        self._wanted = [f'{joint}/{topics.EFFORT}' for joint in joints]
         self._client: Any = None
         self._asked: Future | None = None
         self._claimed: str | None = None  # why somebody else drives the joints, in words
@@ -204,9 +203,9 @@ class Claims:
             from controller_manager_msgs.msg import ControllerManagerActivity
 
             node.create_subscription(
-                ControllerManagerActivity, names.ACTIVITY, self.on_activity, topics.LATCHED
+                ControllerManagerActivity, topics.ACTIVITY, self.on_activity, topics.LATCHED
             )
-        self._client = node.create_client(ListControllers, f'{names.MANAGER}/list_controllers')
+        self._client = node.create_client(ListControllers, f'{topics.MANAGER}/list_controllers')
 
     @property
     def conflict(self) -> str | None:
@@ -234,7 +233,7 @@ class Claims:
                 self.ask()
         elif before:
             state = states.get(self._ours, 'gone')
-            self._left = f'{self._ours} is {state}, says {names.MANAGER}: nobody hears our efforts'
+            self._left = f'{self._ours} is {state}, says {topics.MANAGER}: nobody hears our efforts'
             self._on_left(self._left)
 
     def _on_answer(self, future: Future) -> None:
@@ -254,7 +253,7 @@ class Claims:
             for controller in controllers
             if controller.name == self._ours
             for interface in controller.claimed_interfaces
-            if interface.endswith(f'/{names.EFFORT}')
+            if interface.endswith(f'/{topics.EFFORT}')
         ]
         if driven and driven != self._wanted:  # an effort would go to another joint than is meant
             told, asked = ', '.join(driven), ', '.join(self._wanted)

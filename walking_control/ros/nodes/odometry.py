@@ -17,7 +17,6 @@ from walking_control.control_loop import ControlLoop
 from walking_control.models import link_names, parameter, Parameters, Robot
 from walking_control.ros.nodes import axes_of, GuardedNode, Output, set_stamp, topics, write_axes
 from walking_control.ros.nodes.sensors import KINDS
-from walking_control.ros.ros2_control.names import SOLES
 
 TF, TF_STATIC = '/tf', '/tf_static'
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -132,10 +131,10 @@ class OdometryPublisher(Output):
             return None
         links = link_names(robot.urdf)
         self._tf = self._publisher(TFMessage, TF, 10)
-        if robot.is_free and not {*links} & {*SOLES}:
+        if robot.is_free and not {*links} & {*topics.SOLES}:
             self._soles = self._publisher(TFMessage, TF_STATIC, STATIC)
             here = pin.SE3.Identity()
-            soles = [_transform(Time(), *pair, here) for pair in zip(robot.feet, SOLES)]
+            soles = [_transform(Time(), *pair, here) for pair in zip(robot.feet, topics.SOLES)]
             self._soles.publish(TFMessage(transforms=soles))
         return Frames(node, TFMessage, '' if footprint in links else footprint, robot.base_link)
 

@@ -33,7 +33,6 @@ from walking_control.models.signals import (
 from walking_control.operation import Operation
 from walking_control.ros.nodes import GuardedNode, topics, WatchClock
 from walking_control.ros.nodes.messages import JointStateWriter, message_type, reader_of
-from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.ros.ros2_control.wiring import state_interfaces
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
@@ -343,7 +342,7 @@ class SensorSet:
         if stamp is None:
             stamp = stamp_of(raw)
         for sensor in (*self._others, JOINTS):
-            self._arrived(sensor, stamp * 1e-9, tick_number_of(stamp))
+            self._arrived(sensor, stamp * 1e-9, topics.tick_number_of(stamp))
 
     def _callback(
         self, sensor: Sensor, read: Callable[[Any], bool], layout: Layout
@@ -371,7 +370,7 @@ class SensorSet:
     def _told(self, name: str, stamp: int) -> None:
         if name == LOCKS:
             self._judge_locks()
-        self._arrived(name, stamp * 1e-9, tick_number_of(stamp))
+        self._arrived(name, stamp * 1e-9, topics.tick_number_of(stamp))
 
     def _judge_locks(self) -> None:
         for lock, told in zip(self._robot.locks, self._locks.tolist()):

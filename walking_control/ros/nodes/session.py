@@ -36,7 +36,6 @@ from walking_control.ros.nodes.tick_recorder import open_recorder
 from walking_control.ros.nodes.velocity import VelocityTopic
 from walking_control.ros.nodes.walk_markers import WalkMarkers
 from walking_control.ros.recording.recorder import Recorder
-from walking_control.ros.ros2_control.names import command_topic
 from walking_control.safety import Event, Fault, Latch, LED, State
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
@@ -119,7 +118,7 @@ class Session:
             node,
             lambda: min(
                 self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(command_topic(self._driven[-2][0])),
+                self._neighbours.receivers(topics.command_topic(self._driven[-2][0])),
             ),
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),
@@ -170,7 +169,7 @@ class Session:
                 np.array(pick, int),
                 ArrayWriter(len(pick)),
                 self._neighbours.create_publisher(
-                    Float64MultiArray, command_topic(field), topics.LATEST
+                    Float64MultiArray, topics.command_topic(field), topics.LATEST
                 ),
             )
             for field, pick in (

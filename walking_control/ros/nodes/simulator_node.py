@@ -24,7 +24,6 @@ from walking_control.ros.nodes.guard import describe, GuardedNode
 from walking_control.ros.nodes.messages import message_type, set_stamp, writer_of
 from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
 from walking_control.ros.nodes.velocity import RouteTopics
-from walking_control.ros.ros2_control import names
 from walking_control.ros.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs import read_route, Recorder, Run
 from walking_control.safety import FALL, FallDetector, Fault, read_fault, SafetyParameters
@@ -243,7 +242,7 @@ class SimulatorNode(GuardedNode):
         heard = topics.SENSOR_IN if stand_in else latest  # ros2_control asks for nothing
         locks = {'lock': [*range(len(robot.locks))]} if robot.locks else {}
         for field, pick in {**picks_of(robot), **locks}.items():
-            topic = names.command_topic(field)
+            topic = topics.command_topic(field)
             self._ticks[topic] = None
             hear = partial(self._on_command, field, pick, topic)
             self.create_subscription(Float64MultiArray, topic, hear, heard)
@@ -320,7 +319,7 @@ class SimulatorNode(GuardedNode):
 
     def _complete(self) -> None:
         """Let servos hold what they were told, once they were told anything."""
-        if self._ticks.get(names.command_topic('position')) is not None:
+        if self._ticks.get(topics.command_topic('position')) is not None:
             self.plant.drives.complete(self._command)
 
     def _on_telemetry(self, message: Float64MultiArray) -> None:

@@ -24,7 +24,6 @@ from walking_control.ros.nodes import (
     topics,
 )
 from walking_control.ros.nodes.heartbeat import FallbackSwitch, heartbeat_writer, WatchClock
-from walking_control.ros.ros2_control.names import command_topic
 
 
 class WatchdogParameters(realtime.RealTimeParameters, section='node'):
@@ -99,7 +98,7 @@ class WatchdogNode(GuardedNode):
         )
         self._gains: dict[Any, int] = {}  # publisher -> how many gains were heard last
         for field in ('stiffness', 'damping'):  # zero effort alone would leave drives stiff
-            topic = command_topic(field)
+            topic = topics.command_topic(field)
             zero = self.create_publisher(Float64MultiArray, topic, topics.LATEST)
             self.create_subscription(
                 Float64MultiArray,
