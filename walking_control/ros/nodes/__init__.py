@@ -19,6 +19,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'parameters': 'own_parameters SectionParameters',
         'runtime': 'avoid_shared_memory isolate_domain make_executor program ros spin spun '
         'StopSignal',
+        'sensors': 'JOINT_STATE sensor_topics SensorSet VALUES',
         'telemetry': 'Output',
     },
 )

@@ -30,6 +30,10 @@ from walking_control.ros.nodes.runtime import ros as ros
 from walking_control.ros.nodes.runtime import spin as spin
 from walking_control.ros.nodes.runtime import spun as spun
 from walking_control.ros.nodes.runtime import StopSignal as StopSignal
+from walking_control.ros.nodes.sensors import JOINT_STATE as JOINT_STATE
+from walking_control.ros.nodes.sensors import sensor_topics as sensor_topics
+from walking_control.ros.nodes.sensors import SensorSet as SensorSet
+from walking_control.ros.nodes.sensors import VALUES as VALUES
 from walking_control.ros.nodes.telemetry import Output as Output
 
 __all__ = [
@@ -62,5 +66,9 @@ __all__ = [
     'spin',
     'spun',
     'StopSignal',
+    'JOINT_STATE',
+    'sensor_topics',
+    'SensorSet',
+    'VALUES',
     'Output',
 ]

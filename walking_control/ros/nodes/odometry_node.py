@@ -18,11 +18,12 @@ from walking_control.ros.nodes import (
     own_parameters,
     program,
     SensingParameters,
+    sensor_topics,
+    SensorSet,
     TickTimes,
     topics,
     WatchClock,
 )
-from walking_control.ros.nodes.sensors import sensor_topics, SensorSet
 from walking_control.safety import Event, Fault, Latch, State
 from walking_control.simulation.sensors import noise_overrides
 

@@ -22,15 +22,18 @@ from walking_control.ros.nodes import (
     ArrayWriter,
     DiagnosticsPublisher,
     GuardedNode,
+    JOINT_STATE,
     OdometryPublisher,
+    sensor_topics,
+    SensorSet,
     TickTimes,
     topics,
+    VALUES,
 )
 from walking_control.ros.nodes.floor_topics import FloorTopics
 from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
 from walking_control.ros.nodes.neighbours import Claims, Neighbours
 from walking_control.ros.nodes.posture_topics import PostureTopics
-from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
 from walking_control.ros.nodes.telemetry import Output, Telemetry
 from walking_control.ros.nodes.tick_recorder import open_recorder
 from walking_control.ros.nodes.velocity import VelocityTopic
