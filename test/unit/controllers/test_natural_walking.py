@@ -24,6 +24,7 @@ from walking_control.controllers.natural_walking.reference import (
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.step_plan import Step
 from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
@@ -207,15 +208,16 @@ def test_a_sole_on_an_edge_is_no_slope():
     assert floor.slope[0] == pytest.approx(0.3, abs=1e-3)
 
 
-def test_an_impact_does_not_end_the_gait_on_a_rough_floor():
-    """One odd tick after a landing would end the gait, and squatting cost eight times as much."""
+@pytest.mark.parametrize('missing, uneven', [(0.0, False), (0.09, True), (0.07, True)])
+def test_a_rough_floor_ends_the_gait_only_where_no_foothold_helps(missing, uneven):
+    """A landing that comes early moves the fall by 10 cm; squatting costs eight times as much."""
     values = load_robot('walker3d').values(NaturalWalkingParameters)
-    switch = GaitSwitch(0.2857)
+    switch, step = GaitSwitch(0.2857), Step(np.zeros(2), 0.2, missing)
     switch.on_gait = True
     for tick in range(60):
         switch.judge(np.array([0.3, 0.0]), 0.002 * tick, True, True, 0.002)
-        switch.go_on(0.2, 0.2, values)
-        assert switch.on_gait == (0.002 * tick < 0.06)
+        switch.go_on(0.2, step, uneven, values)
+        assert switch.on_gait == (0.002 * tick < 0.06 or uneven and missing < 0.08)
 
 
 def test_the_gait_is_left_for_what_grows():
@@ -228,7 +230,7 @@ def test_the_gait_is_left_for_what_grows():
         for tick in range(40):
             deviation = begin * np.exp(growth * 0.002 * tick) * np.array([ahead, not ahead])
             switch.judge(deviation, 0.002 * tick, False, True, 0.002)
-            switch.go_on(0.3, 0.2, values)
+            switch.go_on(0.3, Step(np.zeros(2), 0.2, 0.0), False, values)
         return switch.on_gait
 
     assert on_gait_after(0.14, 0.0) and not on_gait_after(0.16, 0.0)

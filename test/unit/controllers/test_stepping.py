@@ -750,6 +750,22 @@ def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):
     assert told == [2, -1, -1, -1, 3]
 
 
+def test_a_foot_that_lands_early_lands_right():
+    """On a higher floor it would land where the fall has not come, and the next step go wide."""
+    offset, capture = np.array([0.05, 0.04]), np.array([0.02, 0.05])
+    foot, time, step = SwingFoot(), 0.0, 0.002
+    foot.start(np.array([-0.2, 0.15, 0.0]), np.zeros(3))
+    end = capture * math.exp(RATE * 0.3)
+    while time < 0.28:
+        way = SwingWay(end - offset, 0.3 - time, 0.05, drift=RATE * end, rate=RATE)
+        foot.advance(way, time, step, SHAPE)
+        time += step
+        if time > 0.23:
+            assert foot.position[:2] == pytest.approx(
+                capture * math.exp(RATE * time) - offset, abs=0.005
+            )
+
+
 def test_a_foot_meets_an_edge_only_while_the_other_one_stands():
     """Exchanged plugs would lift each foot in the air over the load of the other, until it fell."""
     still = np.zeros(3)

@@ -167,11 +167,12 @@ class NaturalWalking(WalkingLaw):
         if self.on_gait:
             tracking.measure()
             felt, elapsed = tracking.felt, engine.plan.elapsed
-            rough = felt.roughness > 0.0 or tracking.surprised
+            rough = felt.roughness > 0.0
             if not (tracking.touching or engine.touchdown.trip.lifts(elapsed)):
-                self.switch.judge(tracking.deviation, elapsed, rough, felt.settled, dt)
+                jumps = rough or tracking.surprised
+                self.switch.judge(tracking.deviation, elapsed, jumps, felt.settled, dt)
             part = min(tracking.s, elapsed / tracking.table.stride.duration)
-            self.switch.go_on(part, engine.plan.step.remaining, values)
+            self.switch.go_on(part, engine.plan.step, rough, values)
         if self.on_gait:
             tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)
@@ -179,18 +180,16 @@ class NaturalWalking(WalkingLaw):
         engine.find_fall()
         engine.plan_step(dt)
         clearance = values.tall_clearance if self.switch.tall else values.clearance
-        engine.swing_on(clearance + tracking.felt.higher, dt)
+        engine.swing_on(clearance + tracking.felt.higher, dt, tracking.felt.roughness > 0.0)
         return [*step_tasks(engine), *posture_tasks(engine, self._height)]
 
     def _limit_effort(self, effort: np.ndarray, dt: float) -> None:
         """Let efforts change slowly at an impact."""
-        plan, last = self.engine.plan, self._last_effort
-        impact = plan.elapsed < self.values.impact or plan.step.remaining < 0.0
-        impact = impact or self.tracking.touching
+        plan, last, tracking = self.engine.plan, self._last_effort, self.tracking
+        early = plan.elapsed < self.values.impact
+        impact = early or plan.step.remaining < 0.0 or tracking.touching
         if self.on_gait and impact and len(last):
-            most = self.values.effort_rate * dt
-            if self.tracking.surprised:
-                most *= HURRY
+            most = self.values.effort_rate * dt * (HURRY if tracking.surprised else 1.0)
             np.clip(effort, last - most, last + most, out=effort)
         self._last_effort = effort.copy()
 

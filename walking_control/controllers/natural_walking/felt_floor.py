@@ -29,6 +29,7 @@ EVEN, SMOOTH = 0.00625, 0.0025  # a height that is no roughness; roughness that 
 LEAN = 0.03  # rise over run: a floor that leans
 FORGET = 0.8  # part of the roughness that is left a step later
 LIFT, HIGHEST = 1.5, 0.0625  # how much higher the foot swings than the floor is rough; at most
+AT_REST = np.array([1.0, 0.0, 0.0])  # what does not fade, and its two derivatives
 UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
 
 
@@ -109,21 +110,25 @@ class FeltFloor:
             s: Part of the step that is over.
             rate: Of s, 1/s.
         """
-        falls = s > 0.5 * (UP[1] + DOWN[0])
-        begin, end = DOWN if falls else UP
-        pace = rate / (end - begin)
-        share, first, second = fading((s - begin) / (end - begin))
-        if not falls:
-            share, first, second = 1.0 - share, -first, -second
-        first, second = first * pace, second * pace**2
-        return self.higher * np.array([share, first, second])
+        if s > 0.5 * (UP[1] + DOWN[0]):
+            return np.asarray(self.higher * fading(s, *DOWN, rate))
+        return np.asarray(self.higher * (AT_REST - fading(s, *UP, rate)))
 
 
-def fading(part: float) -> tuple[float, float, float]:
-    """Return what of an error is left at a part of its time, and two derivatives in the part."""
-    u = min(max(part, 0.0), 1.0)
-    return (
-        1.0 - u**3 * (10.0 - u * (15.0 - 6.0 * u)),
-        -30.0 * u**2 * (1.0 - u) ** 2,
-        -60.0 * u * (1.0 - u) * (1.0 - 2.0 * u),
+def fading(s: float, begin: float, end: float, rate: float) -> np.ndarray:
+    """Return what of an error is left, and its two derivatives in time, ``(3,)``.
+
+    Args:
+        s: Part of the step that is over.
+        begin: Part of the step at which it begins to fade.
+        end: Part of the step at which it is gone.
+        rate: Of s, 1/s.
+    """
+    u, pace = min(max((s - begin) / (end - begin), 0.0), 1.0), rate / (end - begin)
+    return np.array(
+        [
+            1.0 - u**3 * (10.0 - u * (15.0 - 6.0 * u)),
+            -30.0 * u**2 * (1.0 - u) ** 2 * pace,
+            -60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * pace**2,
+        ]
     )

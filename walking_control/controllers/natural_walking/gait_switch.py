@@ -3,7 +3,8 @@
 
 What counts is the deviation some time ahead, delta + T delta', of a low-pass of the two: a small
 one that grows cannot be held, and a large one that the sole takes back does no harm. On a rough
-floor it jumps with every touchdown, and is judged later, more smoothly, and for itself.
+floor it jumps with every touchdown, and the next foothold takes it all: there the gait is left only
+where that foothold cannot be reached.
 """
 
 import math
@@ -11,6 +12,7 @@ import math
 import numpy as np
 
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
+from walking_control.controllers.stepping.step_plan import Step
 
 TO_RISE, TO_ENTER = 2, 4  # calm steps
 # Parts of a step between which it is left: before, its impact still moves the deviation; after,
@@ -105,19 +107,21 @@ class GaitSwitch:
         near = math.hypot(*deviation) < values.entering
         self.on_gait = bool(fits and (self.on_gait or near and self.calm >= TO_ENTER))
 
-    def go_on(self, part: float, remaining: float, values: NaturalWalkingParameters) -> None:
+    def go_on(
+        self, part: float, step: Step, uneven: bool, values: NaturalWalkingParameters
+    ) -> None:
         """Decide within a step: leave the gait where it cannot take the deviation, or go on.
 
         Args:
             part: Of the step that is over, by place or by time, what is less.
-            remaining: Time until touchdown, s.
+            step: As it is planned.
+            uneven: Whether the floor is rough.
             values: The parameters.
         """
-        ahead, limit = self.judged + values.look_ahead * self.rate, values.leaving
-        sideways = values.leaving_sideways
-        if self.rough:
-            ahead, limit = self.judged, values.leaving_rough
-            sideways = limit
-        far = math.hypot(ahead[0], ahead[1] * limit / sideways) > limit
-        if self.begun and FIRST < part < LAST and far or remaining < -LATEST * self._time:
+        time, limit = 0.0 if self.rough else values.look_ahead, values.leaving
+        ahead = self.judged + time * self.rate
+        far = math.hypot(ahead[0], ahead[1] * limit / values.leaving_sideways) > limit
+        if uneven:
+            far = step.missing > values.leaving_rough
+        if self.begun and FIRST < part < LAST and far or step.remaining < -LATEST * self._time:
             self.on_gait, self.calm = False, 0

@@ -15,7 +15,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.natural_walking.felt_floor import fading, FeltFloor
+from walking_control.controllers.natural_walking.felt_floor import AT_REST, fading, FeltFloor
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
@@ -364,34 +364,23 @@ class GaitTracking:
 
     def _knee(self, knee: np.ndarray, rate: float, values: NaturalWalkingParameters) -> JointTask:
         self._foresee_drop(knee[0])
-        left, *rates = (self._knee_error * each for each in fading(self.s / KNEE_ERROR))
-        fade = left + self._bend, *rates
-        angle, first, second = (
-            each + more / KNEE_ERROR**order for order, (each, more) in enumerate(zip(knee, fade))
-        )
+        fade = self._knee_error * fading(self.s, 0.0, KNEE_ERROR, rate) + self._bend * AT_REST
+        angle, first, second = (knee * rate ** np.arange(3.0) + fade).tolist()
         return JointTask(
             self.table.knees[self._engine.stance],
             angle,
-            first * rate,
-            second * rate**2,
+            first,
+            second,
             Gains(values.gait_knee_stiffness, values.gait_knee_damping, HEIGHT),
         )
 
     def _move_foot(self, row: np.ndarray, rate: float, dt: float) -> None:
         """Let the swing foot go where the gait has it, moved to the foothold."""
         engine, desired = self._engine, self._engine.swing
-        place, speed, acceleration = (
-            row[FOOT].reshape(3, 3) * np.array([1.0, rate, rate**2])[:, None]
-        )
-        fade = fading(self.s / FOOT_ERROR)
-        scale = rate / FOOT_ERROR
-        place = place + self._foot_error * fade[0]
-        speed = speed + self._foot_error * fade[1] * scale
-        acceleration = acceleration + self._foot_error * fade[2] * scale**2
-        down, scale = fading((self.s - FALLING) / (1.0 - FALLING)), rate / (1.0 - FALLING)
-        place[2] -= self._drop * (1.0 - down[0])
-        speed[2] += self._drop * down[1] * scale
-        acceleration[2] += self._drop * down[2] * scale**2
+        motion = row[FOOT].reshape(3, 3) * (rate ** np.arange(3.0))[:, None]
+        motion += np.outer(fading(self.s, 0.0, FOOT_ERROR, rate), self._foot_error)
+        motion[:, 2] -= self._drop * (AT_REST - fading(self.s, FALLING, 1.0, rate))
+        place, speed, acceleration = motion
         late = -engine.plan.step.remaining
         if late > 0.0:  # the floor is late: the foot goes after it, ever faster
             place[2] += speed[2] * late - 0.5 * DEEPER * self._gravity * late**2
@@ -404,19 +393,17 @@ class GaitTracking:
         if late > 0.0:  # and aside as the fall goes on: ahead the leg has no more reach
             far[1] += self.deviation[1]
         follow = FOLLOW / self._time
+        if late < 0.0 < self.felt.roughness:  # the floor may be higher: it lands right at any time
+            moves = (engine.fall.capture - self._center)[1]  # it follows 2 / follow later
+            far[1] -= moves * math.expm1(engine.fall.rate * (-late - 2.0 / follow))
         jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
         self._shift_rate += dt * jump
         self._shift += dt * self._shift_rate
-        left, first, second = (-each for each in fading(self.s))
-        share = 1.0 + left
+        share, first, second = AT_REST - fading(self.s, 0.0, 1.0, rate)
         place[:2] += share * self._shift
-        speed[:2] += first * rate * self._shift + share * self._shift_rate
-        acceleration[:2] += (
-            second * rate**2 * self._shift + 2.0 * first * rate * self._shift_rate + share * jump
-        )
-        bump = self.felt.bump(self.s, rate)
-        for part, more in zip((place, speed, acceleration), bump, strict=True):
-            part[2] += more
+        speed[:2] += first * self._shift + share * self._shift_rate
+        acceleration[:2] += second * self._shift + 2.0 * first * self._shift_rate + share * jump
+        motion[:, 2] += self.felt.bump(self.s, rate)
         heading = engine.heading
         desired.position[:] = self._within_reach(heading.to_floor(place))
         desired.velocity[:] = heading.to_floor(speed)
@@ -438,7 +425,7 @@ class GaitTracking:
     def _foot_turn(
         self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters
     ) -> FootTurnTask:
-        engine, fade, scale = self._engine, fading(self.s / FOOT_ERROR), rate / FOOT_ERROR
+        engine, fade = self._engine, fading(self.s, 0.0, FOOT_ERROR, rate)
         left = max(engine.plan.step.remaining, 0.0)
         yaw = engine.heading.angle + engine.velocity.value[2] * left
         level = pin.utils.rotate('z', yaw) @ self.felt.bank
@@ -450,8 +437,8 @@ class GaitTracking:
             1 - engine.stance,
             level @ pin.exp3(self._turn_error * fade[0]) @ pin.exp3(way),
             Gains(*gains, TILT),
-            level @ (spin * rate + self._turn_error * fade[1] * scale),
-            level @ (gain * rate**2 + self._turn_error * fade[2] * scale**2),
+            level @ (spin * rate + self._turn_error * fade[1]),
+            level @ (gain * rate**2 + self._turn_error * fade[2]),
         )
 
 

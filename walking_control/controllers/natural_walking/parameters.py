@@ -62,9 +62,9 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         scaled=True,
     )
     leaving_rough: float = parameter(
-        0.1875,
+        0.1,
         'm',
-        'The same on a rough floor, in all directions, not looked ahead.',
+        'On a rough floor instead: how far off what ends the deviation the next foothold may be.',
         0.001,
         1.0,
         live=True,

@@ -56,6 +56,8 @@ LEANING = 1.2  # the same beyond which it cannot stand any more
 FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
 SPARE = 0.2  # of what a leg gives its foot: what its task may ask for beyond what is planned
 NEAR, MOVED = 0.1, 0.03  # m: how far a foothold is wished for from the planned one, and moved
+AFTER = np.array([0.5, 1.0])  # so much of what the fall does late in a step a foot does, too,
+FASTEST = 1.0  # m/s: and no faster, where the floor may be met early
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -405,12 +407,13 @@ class WalkingEngine:
         else:
             plan.step = self.step_to(self.steady_aim(wanted), dt=dt)
 
-    def swing_on(self, clearance: float, dt: float) -> None:
+    def swing_on(self, clearance: float, dt: float, uneven: bool = False) -> None:
         """Move what the swing foot shall do on to the foothold, over edges of the floor.
 
         Args:
             clearance: Height of the foot half-way, m.
             dt: Of the tick, s.
+            uneven: Whether the floor may be met before its time.
         """
         plan, floor = self.plan, self.floor
         self._move_to_wish()
@@ -423,6 +426,11 @@ class WalkingEngine:
         trip = self.touchdown.trip
         clearance = max(clearance, trip.over) if trip.met else clearance
         way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
+        if trip.met or uneven:
+            fall = self.fall
+            growth = fall.rate * math.exp(fall.rate * max(way.remaining, 0.0))
+            drift = np.clip(growth * fall.capture * AFTER, -FASTEST, FASTEST)
+            way = way._replace(drift=self.heading.to_floor(drift), rate=fall.rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
         self.swing.advance(way, plan.elapsed, dt, self.values)

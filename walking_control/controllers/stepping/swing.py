@@ -3,8 +3,14 @@
 
 The plan starts from the foot's *desired* motion of the last tick, not from the measured one: a
 measured start would feed the noise of the sensors back as jerk.
+
+A floor that is higher than expected is met early. Then the right place to land is another one: the
+fall has not come so far, p(t) = p - d (1 - e^(-w tau)) / w, tau before its time, d = w (xi_end - c)
+the speed of the divergent component at the end of the step. So where the floor is rough the foot
+comes down along p(t), and not from where it lands.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +35,8 @@ class SwingWay(NamedTuple):
     between: float = 0.0  # of the highest floor on the way, m
     over: float = 0.0  # where it is lifted to over an edge that it met, m
     lifted: float = 0.0  # for how long still, s
+    drift: np.ndarray = np.zeros(2)  # of the place to land at, when it is time, m/s, ``(2,)``
+    rate: float = 1.0  # so much faster it gets, 1/s
 
 
 class SwingFoot:
@@ -62,15 +70,17 @@ class SwingFoot:
             dt: Of the tick, s.
             shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
         """
-        foothold, remaining, clearance, rise, between, over_edge, lifted = way
+        foothold, remaining, clearance, rise, between, over_edge, lifted, drift, rate = way
         shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)
-        if remaining > shape.early:
-            over = max(remaining - shape.early, shortest)
-            jerk[:2] = minimum_jerk(foothold - x[:2], v[:2], a[:2], over)
+        over = max(remaining - shape.early, shortest) if remaining > shape.early else 0.0
+        ends = math.exp(rate * (over - remaining)) * drift
+        early = foothold - (drift - ends) / rate  # where it had better land by then
+        if over > 0.0:
+            jerk[:2] = minimum_jerk(early - x[:2], v[:2], a[:2], over, ends)
         elif remaining > -late:
-            x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
+            x[:2], v[:2], a[:2] = early, ends, rate * ends
         else:  # the fall goes on, and the foot after it
             v[:2] = a[:2] = 0.0
             most = CHASE * self._size.speed * dt
@@ -123,7 +133,7 @@ def minimum_jerk(
     velocity: np.ndarray | float,
     acceleration: np.ndarray | float,
     duration: float,
-    final_velocity: float = 0.0,
+    final_velocity: np.ndarray | float = 0.0,
 ) -> np.ndarray | float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 

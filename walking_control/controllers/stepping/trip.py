@@ -16,7 +16,7 @@ import numpy as np
 from walking_control.controllers.stepping.size import Size, USUAL
 from walking_control.controllers.stepping.swing import SwingFoot
 
-FIRST, LATE = 0.3, 0.87  # parts of the step: before, a foot that touches has not left yet; an edge
+FIRST, LATE = 0.3, 0.8  # parts of the step: before, a foot that touches has not left yet; an edge
 # that is met until then is stepped over
 OVER, CLEAR, DOWN = 0.065, 0.08, 0.08  # m, s: so far the foot is lifted in this time, and so long
 # it needs to come down
