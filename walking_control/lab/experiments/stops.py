@@ -198,9 +198,8 @@ class _Trial:
         self._lean = robot_file.values(SafetyParameters).fall_lean
         self._steps = SETTLING
         self.time = self.way = math.inf
-        # since when the step plan says that it cannot be stopped
-        self._refused: float | None = None
         self._judged = -math.inf
+        self._refused = math.inf  # since when the step plan says that it cannot be stopped
         self._plant.reset(robot_file.start)
         self._answer()
 
@@ -275,7 +274,6 @@ class _Trial:
                 self._tick_late(LATE)
             loop.stop(cause, 'robustness --stop', self._measurement)
         why = self._watch(begun, place)
-        warned = 0.0 if self._refused is None else plant.time - self._refused
         return {
             'number': number,
             'cause': cause,
@@ -288,7 +286,7 @@ class _Trial:
             'why': why,
             'stoppable_steps': None if said is None else said.steps,
             'stoppable_margin': None if said is None else said.margin,
-            'warned': None if why is None else warned,
+            'warned': None if why is None else max(plant.time - self._refused, 0.0),
         }
 
     def _judge(self) -> None:
@@ -296,8 +294,7 @@ class _Trial:
         law, now = self._loop.law, self._plant.time
         if isinstance(law, StopJudge) and now >= self._judged + JUDGED - 1e-9:
             self._judged = now
-            no = law.stoppable().steps < 0
-            self._refused = (now if self._refused is None else self._refused) if no else None
+            self._refused = min(self._refused, now) if law.stoppable().steps < 0 else math.inf
 
     def _watch(self, begun: float, place: np.ndarray) -> str | None:
         plant, loop = self._plant, self._loop
