@@ -369,11 +369,8 @@ def _rate(code: str, limit: float, safety: Any) -> Bounds:
     return Bounds(code, code, -limit, limit, 0.5 * limit, swing * limit)
 
 
-def _within(code: str, limit: str) -> Judge:
-    def judge(robot: Robot, safety: Any, label: str) -> Bounds:
-        return Bounds(code, code, -getattr(safety, limit), getattr(safety, limit))
-
-    return judge
+def _within(code: str, most: float) -> Bounds:
+    return Bounds(code, code, -most, most)
 
 
 def _refuse(robot: Robot, safety: Any, label: str) -> Bounds:
@@ -459,7 +456,7 @@ INERTIAL = (
         'm/s^2',
         tuple('xyz'),
         'specific force',
-        judge=_within('accelerometer', 'specific_force_limit'),
+        judge=lambda robot, safety, _: _within('accelerometer', safety.specific_force_limit),
         word='acceleration',
         noise='acceleration_noise',
     ),
@@ -483,7 +480,7 @@ _FORCE = Signal(
     tuple('xyz'),
     'forces on the feet',
     'wrench.force',
-    _within('foot_force', 'foot_force_limit'),
+    lambda robot, safety, _: _within('foot_force', safety.foot_force_limit),
     'foot force',
     'force_noise',
     'z',

@@ -266,9 +266,7 @@ def _build(tree: _Tree) -> SpaceEquations:
     motion = _Motion(tree, q, v, a, still, ca.vertcat(-theta[:3], ca.SX.zeros(3)))
     effort, wrench = motion.wrenches(inertias)
     effort += stiffness * (q - rest) + damping * v
-    rubbing = smooth_friction(tree.friction, v)
-    if rubbing is not None:
-        effort += rubbing
+    effort += smooth_friction(tree.friction, v)
     effort = armature * a + _before_gears(tree.gears, effort, v)
     (body, foot), none = tree.feet[1], ca.SX.zeros(n)
     R, point = motion.place[body]

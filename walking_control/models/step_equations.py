@@ -234,10 +234,8 @@ def function(name: str, inputs: list[ca.SX], *outputs: ca.SX) -> ca.Function:
     return ca.Function(name, inputs, [ca.cse(ca.densify(output)) for output in outputs])
 
 
-def smooth_friction(table: np.ndarray, rates: ca.SX) -> ca.SX | None:
-    """Return the torque of friction on every joint, opposing, None without any."""
-    if not table.any():
-        return None
+def smooth_friction(table: np.ndarray, rates: ca.SX) -> ca.SX:
+    """Return the torque of friction on every joint, opposing."""
     return ca.DM(table[:, VISCOUS]) * rates + ca.DM(table[:, COULOMB]) * ca.tanh(rates / FADE)
 
 
@@ -263,8 +261,7 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     momenta = ca.gradient(standing, v)
     passive = rows.T @ (stiffness * (rows @ q - rest) + damping * (rows @ v))
     rubbing = smooth_friction(skeleton.friction, rows @ v)
-    if rubbing is not None:
-        passive += rows.T @ rubbing
+    passive += rows.T @ rubbing
     effort = (
         ca.jtimes(momenta, v, a)
         + ca.jtimes(momenta, q, v)
@@ -306,5 +303,5 @@ def _build(skeleton: _Skeleton) -> StepEquations:
         ),
         function('momentum', [q, v, theta], momenta),
         function('energy', [q, v, theta], standing, potential),
-        function('friction_power', [v], ca.SX(0) if rubbing is None else ca.dot(rubbing, rows @ v)),
+        function('friction_power', [v], ca.dot(rubbing, rows @ v)),
     )

@@ -100,12 +100,12 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
     place = 0 if kind == 'spring' else 1
     field, guess, most = (('stiffness', 1.0, STIFFEST), ('damping', 0.05, MOST_DAMPING))[place]
     entries: list[Entry] = []
-    seen: set[str] = set()
-    for joint in robot.springs:
-        group = sorted({joint, robot.mirror[joint][0]} & set(robot.springs))
-        if joint in seen:
-            continue
-        seen.update(group)
+    # a spring and that of the other leg are one
+    groups = dict.fromkeys(
+        tuple(sorted({joint, robot.mirror[joint][0]} & set(robot.springs)))
+        for joint in robot.springs
+    )
+    for group in groups:
         column = np.zeros(len(theta))
         places = [spring_places(robot, member)[place] for member in group]
         column[places] = 1.0

@@ -205,7 +205,8 @@ class Plant:
         for left in range(count, 0, -1):
             asked = command.effort if self.drives.are_plain else self._drive(command)
             if self._lags.any():
-                asked = self._follow(asked, h)
+                # what motors that lag make of efforts on average over the step
+                asked, self._reached = lagging(asked, self._reached, self._lags, h)
             effort = self._supply(asked, before, h) if self._is_supplied else asked
             forces = () if self._pushes.are_over else self._press(h)
             trip = engine.advance(effort, command.lock, h, forces)
@@ -234,11 +235,6 @@ class Plant:
             self._driven[due] = np.clip(torque, -limits, limits)[due]
             self._due[due] = now + self._sampling[due]
         return self._driven
-
-    def _follow(self, asked: np.ndarray, h: float) -> np.ndarray:
-        """Return what motors that lag make of efforts on average over a step h, s."""
-        mean, self._reached = lagging(asked, self._reached, self._lags, h)
-        return mean
 
     def _count_steps(self, duration: float) -> int:
         """Return how many steps of the engine a duration in s has."""

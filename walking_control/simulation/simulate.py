@@ -119,7 +119,10 @@ class Walk:
             measurement.stamp = whole_nanoseconds(measurement.stamp)
             if self._before is not None:
                 self._before(measurement.stamp)
-            self._command = _answer(loop, measurement)
+            try:
+                self._command = loop.tick(measurement)
+            except BEYOND_THE_LAW as error:  # as the node does; the record is kept
+                self._command = loop.give_up(f'{type(error).__name__}: {error}', measurement)
             if self._listen is not None:
                 self._listen(measurement, self._command, loop.reference)
         self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
@@ -154,14 +157,6 @@ def run_plant(
     walk = Walk(plant, loop, start, ticks, before, listen)
     walk.go(ticks, progress, until)
     return walk.finish()
-
-
-def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
-    """Return the command to a measurement."""
-    try:
-        return loop.tick(measurement)
-    except BEYOND_THE_LAW as error:  # as the node does; the record is kept
-        return loop.give_up(f'{type(error).__name__}: {error}', measurement)
 
 
 def simulate(

@@ -39,19 +39,16 @@ class Wires:
         }
         self._sensors = Sensors(robot, values)
         self._told, self._held = Measurement(robot), Command(robot)
-        self._forget()
+        self.reset()
 
-    def _forget(self) -> None:
+    def reset(self) -> None:
+        """Begin a run: nothing is under way."""
+        self._sensors.reset()
         self._luck = np.random.default_rng((self._values.seed, 2))
         self._under_way: list[tuple[float, np.ndarray, np.ndarray]] = []
         self._newest = -math.inf  # arrival of the newest command
         self._measured = -math.inf  # time of the newest measurement
         self._is_driven = self.lost = False
-
-    def reset(self) -> None:
-        """Begin a run: nothing is under way."""
-        self._sensors.reset()
-        self._forget()
 
     def measure(
         self, sense: Callable[[Measurement], None], time: float, measurement: Measurement
