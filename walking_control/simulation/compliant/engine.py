@@ -86,7 +86,15 @@ class CompliantEngine(PlanarEngine):
         state_record, self.state = rm.as_record(state)
         feet_record, self.feet = rm.as_record(feet)
         work_record, self._work = rm.as_record(work)
-        self._require_stable(values.timestep)
+        longest = self.longest_stable_step()
+        require(
+            values.timestep <= longest,
+            'parameter compliant.timestep',
+            value=values.timestep,
+            limit=f'too long for this floor under '
+            f'{self.robot.name}: at most {longest:.3g} s is stable',
+            remedy='shorten it, or take less stiffness or damping',
+        )
         move: Callable[..., int] = compile_law(advance) if compiled else advance
         given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self._work
         if compiled:
@@ -159,17 +167,6 @@ class CompliantEngine(PlanarEngine):
                 fastest_rate(floor.sliding_stiffness, floor.sliding_damping, lightness[0, 0]),
             ]
         return STABLE / max(rates)
-
-    def _require_stable(self, step: float) -> None:
-        longest = self.longest_stable_step()
-        require(
-            step <= longest,
-            'parameter compliant.timestep',
-            value=step,
-            limit=f'too long for this floor under '
-            f'{self.robot.name}: at most {longest:.3g} s is stable',
-            remedy='shorten it, or take less stiffness or damping',
-        )
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""

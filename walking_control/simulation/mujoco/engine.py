@@ -56,18 +56,15 @@ class MujocoEngine(SteppedEngine):
         self._unstable = [
             int(bad) for bad in (kind.mjWARN_BADQPOS, kind.mjWARN_BADQVEL, kind.mjWARN_BADQACC)
         ]
-        self.model = self._build()
-        self.data = self._mj.MjData(self.model)
-        self._index()
-
-    def _build(self) -> Any:
         with refusing(
             ValueError,
             f'URDF of {self.robot.name}',
             limit='MuJoCo refuses it: {error}',
             error=UrdfError,
         ):
-            return self.make_spec().compile()
+            self.model = self.make_spec().compile()
+        self.data = self._mj.MjData(self.model)
+        self._index()
 
     def make_spec(self) -> Any:
         """Return a new `mujoco.MjSpec` of robot and floor, to be compiled or written."""
@@ -204,7 +201,8 @@ class MujocoEngine(SteppedEngine):
             addresses[len(self._root) :] for addresses in (self._qpos, self._dof)
         )
         # joints with play, counted from the last, and where that is: what turns is their sum
-        loose = [i for i, joint in enumerate(self.robot.joints) if self._backlash(joint)]
+        played = {joint for joint, motor in self.robot.actuators.items() if motor.backlash}
+        loose = [i for i, joint in enumerate(self.robot.joints) if joint in played]
         plays = [f'{self.robot.joints[i]}_play' for i in loose]
         ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in plays]
         self._loose = np.array(loose, dtype=int) - len(self.robot.joints)
@@ -221,10 +219,6 @@ class MujocoEngine(SteppedEngine):
                 ]
             )
             self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
-
-    def _backlash(self, joint: str) -> float:
-        motor = self.robot.actuators.get(joint)
-        return motor.backlash if motor else 0.0
 
     def _index(self) -> None:
         mj, model, robot = self._mj, self.model, self.robot
