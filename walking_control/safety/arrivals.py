@@ -2,7 +2,7 @@
 """When each sensor was heard: whether a set is complete, what is missing, silent or too slow."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 import math
 
 RATE_MARGIN = 0.8  # of `state_timeout` that may lie between two messages on average
@@ -111,12 +111,10 @@ class Arrivals:
         """Return a list of (kind, time since it was heard in s), one entry per sensor."""
         return [(kind, now - self._heard[sensor]) for sensor, kind in self._kinds.items()]
 
-    def lags(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (sensor, kind, how far its stamp is behind that of the joint states in s)."""
-        stamps = self._stamps
-        reference = stamps['joint_state']
-        for sensor, kind in self._kinds.items():
-            yield sensor, kind, reference - stamps[sensor]
+    def lags(self) -> list[tuple[str, str, float]]:
+        """Return (sensor, kind, how far its stamp is behind that of the joint states in s)."""
+        now, stamps = self._stamps['joint_state'], self._stamps
+        return [(sensor, kind, now - stamps[sensor]) for sensor, kind in self._kinds.items()]
 
     def silence(self, now: float) -> float:
         """Return the time since the last complete set, s."""

@@ -33,11 +33,10 @@ def _folder() -> Path:
 def announce(place: DemoPlace) -> Iterator[None]:
     """Let others find a demo of this process while the context lasts."""
     path = _folder() / f'{os.getpid()}.json'
-    try:
+    # else the demo runs all the same; it is found by --domain and --namespace
+    with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, exist_ok=True)
         path.write_text(json.dumps(asdict(place)), encoding='utf-8')
-    except OSError:  # the demo runs all the same; it is found by --domain and --namespace
-        pass
     try:
         yield
     finally:

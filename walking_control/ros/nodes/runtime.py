@@ -2,7 +2,7 @@
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import faulthandler
 import os
 import signal
@@ -65,12 +65,10 @@ def log_arguments() -> list[str]:
     base = os.environ.get('ROS_HOME') or (os.path.isdir(home) and os.path.join(home, '.ros'))
     folder = os.environ.get('ROS_LOG_DIR') or (base and os.path.join(base, 'log')) or ''
     folder = os.path.expanduser(folder)
-    try:
+    with suppress(OSError):
         os.makedirs(folder, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return []
-    except OSError:
-        pass
     return ['--ros-args', '--disable-external-lib-logs']
 
 

@@ -248,7 +248,7 @@ class _Bag:
                 index.setdefault(channel, []).append(np.array([[time, size]], np.uint64))
                 size += len(data[-1])
             data.append(layout.encode(segment, self._channels))
-            for topic, pairs in layout.index(segment):
+            for topic, pairs in layout.index(segment).items():
                 index.setdefault(self._channels[topic], []).append(
                     pairs + np.array([0, size], np.uint64)
                 )

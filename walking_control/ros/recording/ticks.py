@@ -264,11 +264,13 @@ class TickLayout:
         )
         return blocks.tobytes()
 
-    def index(self, segment: Stretch) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield topic, and time and offset of its records in `encode`, ``(T, 2)``."""
+    def index(self, segment: Stretch) -> dict[str, np.ndarray]:
+        """Return topic -> time and offset of its records in `encode`, ``(T, 2)``."""
         blocks = np.arange(len(segment.times)) * len(self._template)
-        for topic, at in self._heads.items():
-            yield topic, np.column_stack((segment.times, blocks + at)).astype(np.uint64)
+        return {
+            topic: np.column_stack((segment.times, blocks + at)).astype(np.uint64)
+            for topic, at in self._heads.items()
+        }
 
 
 def _singles(robot: Robot, numbers: int) -> np.ndarray:

@@ -84,9 +84,11 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
     ]
     if position is not None:
         _judge_limiter(found, seen, robot_file, position)
-    for name, (level, message) in sorted(seen.statuses.items()):
-        if level:
-            found.remarks.append(f'{name} says: {message}')
+    found.remarks += [
+        f'{name} says: {message}'
+        for name, (level, message) in sorted(seen.statuses.items())
+        if level
+    ]
     found.facts['real-time priority'] = f'up to {seen.priority}' if seen.priority else 'none'
     if not seen.priority:
         found.remarks.append(

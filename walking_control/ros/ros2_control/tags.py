@@ -118,8 +118,7 @@ def with_tags(urdf: str, *elements: str) -> str:
     root = parse(urdf)
     for old in root.findall('ros2_control'):
         root.remove(old)
-    for text in elements:
-        root.append(ElementTree.fromstring(text))
+    root.extend(map(ElementTree.fromstring, elements))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding='unicode')
 
