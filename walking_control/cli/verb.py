@@ -22,7 +22,15 @@ Words = str | Callable[[], str] | None
 
 
 def demand(holds: object, words: str) -> None:
-    """Refuse a text on the command line, in these words, unless something holds."""
+    """Refuse a text on the command line.
+
+    Args:
+        holds: Is true where all is well.
+        words: Said otherwise.
+
+    Raises:
+        ArgumentTypeError: It does not hold.
+    """
     if not holds:
         raise argparse.ArgumentTypeError(words)
 
