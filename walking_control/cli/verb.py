@@ -232,9 +232,8 @@ class Options:
     @classmethod
     def add_to(cls, parser: argparse.ArgumentParser) -> None:
         """Add all fields to a parser, those of base classes first."""
-        fields: dict[str, Field] = {}
-        for base in reversed(cls.__mro__):
-            fields |= vars(base).get('_own', {})
+        owns = [vars(base).get('_own', {}) for base in reversed(cls.__mro__)]
+        fields: dict[str, Field] = {name: field for own in owns for name, field in own.items()}
         hints, places = get_type_hints(cls), dict[Any, Any]()
         for name, field in fields.items():
             where = field.apart or field.group

@@ -203,10 +203,8 @@ def _named(tree: BodyTree, child: int, free: list[int], told: Told) -> int | Non
     name = tree.joint(child)
     names = {tree.joint(other): other for other in free}
     back = {partner: joint for joint, partner in told.mirror.items()}
-    for wanted in (told.mirror.get(name), back.get(name), partner_name(name)):
-        if wanted in names:
-            return names[wanted]
-    return None
+    wanted = told.mirror.get(name), back.get(name), partner_name(name)
+    return next((names[each] for each in wanted if each in names), None)
 
 
 def _sign(tree: BodyTree, a: int, b: int, planar: bool) -> float:

@@ -215,13 +215,11 @@ class _Bench:
         cost = measures[self.cost]
         if margins.why_it_stopped(run) is not None or cost is None:
             return Trial(point, None, {}, FALLS - measures['time'] / self.task.duration)
-        shares = {}
-        for goal in self.goals:
-            shares[goal.kind] = (
-                measures['speed'] / goal.wanted
-                if goal.kind == 'speed'
-                else self._kept(robot_file, goal) / goal.wanted
-            )
+        shares = {
+            goal.kind: (measures['speed'] if goal.kind == 'speed' else self._kept(robot_file, goal))
+            / goal.wanted
+            for goal in self.goals
+        }
         lacks = sum(max(0.0, 1.0 - share) for share in shares.values())
         return Trial(point, cost, shares, 1.0 + lacks if lacks > 1e-9 else cost / (1.0 + abs(cost)))
 

@@ -159,10 +159,12 @@ def save_frames(
 
 def make_palette(image: Any) -> Any:
     """Return an image whose palette holds every colour drawn, blended with the background."""
-    colours = []
-    for name in (INK, SOFT, MARK, *FOOT_COLOURS):
-        for share in (1.0, 0.75, 0.5, 0.25):
-            colours += _blend(name, share)
+    colours = [
+        each
+        for name in (INK, SOFT, MARK, *FOOT_COLOURS)
+        for share in (1.0, 0.75, 0.5, 0.25)
+        for each in _blend(name, share)
+    ]
     palette = image.new('P', (1, 1))
     palette.putpalette(colours + [255, 255, 255])
     return palette

@@ -129,9 +129,8 @@ class Workshop:
         if _START.fullmatch(name):
             self._started(self.base, {name: 0.0})
             return None
-        leaves: set[str] = set()
-        for value in values:
-            leaves |= _changed(self.base.tree, self.load([(name, value)]).tree)
+        trees = [self.load([(name, value)]).tree for value in values]
+        leaves = {leaf for tree in trees for leaf in _changed(self.base.tree, tree)}
         section, _, leaf = leaves.pop().partition('.') if len(leaves) == 1 else ('', '', '')
         return leaf if section == self._section and leaf else None
 
