@@ -155,30 +155,25 @@ def task_inertia(limb: Limb) -> TaskInertia:
     Jacobian and a motor at each joint it is ``J^-T (M / eta_f + Ia) J^-1``; for a redundant limb,
     where no inverse of J exists, it holds as it stands.
     """
-    own = limb.own_jacobian
-    results: dict[str, np.ndarray | None] = {}
-    for mode in (LOSSLESS, FORWARD, BACKWARD):
-        shares = limb.transmission.shares(mode)
-        if not np.isfinite(shares).all():
-            results[mode] = None
-            continue
-        H = limb.inertia(shares)[limb.n_base :, limb.n_base :]
-        pass_on = np.eye(limb.m)
-        if mode == FORWARD:
-            pass_on = limb.motor_map(shares) @ limb.transmission.topology.T
-        results[mode] = np.linalg.inv(own @ np.linalg.solve(H, pass_on @ own.T))
-    lossless, forward = results[LOSSLESS], results[FORWARD]
-    assert lossless is not None and forward is not None  # their shares are finite
-    return TaskInertia(lossless, forward, results[BACKWARD], _symmetric_forward(limb))
+    own, gears = limb.own_jacobian, limb.transmission
+    forwards, backwards = gears.shares(FORWARD), gears.shares(BACKWARD)
+    passed = limb.motor_map(forwards) @ gears.topology.T
+    # with the root of E on either side of the inertia ([SR20], appendix)
+    root = own @ (limb.motor_map(np.sqrt(forwards)) @ gears.topology.T).T
+    return TaskInertia(
+        _felt(limb, gears.shares(LOSSLESS), own, own.T),
+        _felt(limb, forwards, own, passed @ own.T),
+        _felt(limb, backwards, own, own.T) if np.isfinite(backwards).all() else None,
+        _felt(limb, forwards, root, root.T, symmetric=True),
+    )
 
 
-def _symmetric_forward(limb: Limb) -> np.ndarray:
-    """Return FGIE with the root of E on either side of the inertia ([SR20], appendix)."""
-    shares = limb.transmission.efficiency
-    root = limb.motor_map(np.sqrt(shares)) @ limb.transmission.topology.T
-    reach = limb.own_jacobian @ root.T
-    H = limb.inertia(shares, symmetric=True)[limb.n_base :, limb.n_base :]
-    return np.linalg.inv(reach @ np.linalg.solve(H, reach.T))
+def _felt(
+    limb: Limb, shares: np.ndarray, reach: np.ndarray, push: np.ndarray, symmetric: bool = False
+) -> np.ndarray:
+    """Return the inverse of ``reach H^-1 push``, H being the inertia of the limb alone."""
+    H = limb.inertia(shares, symmetric)[limb.n_base :, limb.n_base :]
+    return np.linalg.inv(reach @ np.linalg.solve(H, push))
 
 
 def backward_inertia(limb: Limb, shares: np.ndarray) -> np.ndarray:
