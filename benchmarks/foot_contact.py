@@ -8,7 +8,7 @@ touchdown is one after at least 50 ms in the air; it is late or early by the tim
 of contact that the estimator tells, within 50 ms before it and until the foot leaves.
 
 Run: python benchmarks/foot_contact.py [ROBOT] [speed=0.5] [seconds=10] [seed=1] [friction=0.05]
-[mass=0.05] [forces=motors]
+[mass=0.05] [forces=motors] [law=LAW]
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ AIR, IN_TIME = 0.05, 0.008  # s
 BEGIN = 1.0  # s: until it walks
 
 
-def walk(robot, speed, seconds, seed, friction, mass, forces):
+def walk(robot, speed, seconds, seed, friction, mass, forces, law=None):
     """Return period, true and estimated contacts ``(T, n_feet)``, and the fault of a walk."""
     settings = [*noise_overrides('lab'), ('robot.foot_forces', forces), ('sensors.seed', seed)]
     known = wc.load_robot(robot, settings)
@@ -38,7 +38,7 @@ def walk(robot, speed, seconds, seed, friction, mass, forces):
         known,
         robot=replace(body, urdf=scale_masses(body.urdf, 1.0 + mass), friction=rubs),
     )
-    loop, plant, true, told = wc.ControlLoop(known), wc.make_plant(real), [], []
+    loop, plant, true, told = wc.ControlLoop(known, law), wc.make_plant(real), [], []
     loop.reference.velocity = np.array([speed, 0.0, 0.0])
     least = 0.01 * known.scale.mass * 9.81
 
@@ -72,9 +72,9 @@ def main(words):
     given = {'speed': 0.5, 'seconds': 10.0, 'seed': 1, 'friction': 0.05, 'mass': 0.05}
     told = dict(word.split('=', 1) for word in words if '=' in word)
     names = [word for word in words if '=' not in word]
-    forces = told.pop('forces', 'motors')
+    how = {'forces': told.pop('forces', 'motors'), 'law': told.pop('law', None)}
     given |= {name: type(given[name])(value) for name, value in told.items()}
-    period, true, known, fault = walk(names[0] if names else 'walker3d', forces=forces, **given)
+    period, true, known, fault = walk(names[0] if names else 'walker3d', **how, **given)
     rows = slice(round(BEGIN / period), None)
     late = np.array(sum((delays(*feet, period) for feet in zip(true.T, known.T)), []))
     print(
