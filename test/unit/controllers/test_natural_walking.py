@@ -11,7 +11,7 @@ import pytest
 from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.felt_floor import FeltFloor
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
-from walking_control.controllers.natural_walking.gait_tracking import pressure_shift
+from walking_control.controllers.natural_walking.gait_tracking import GaitTracking, pressure_shift
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
@@ -25,6 +25,7 @@ from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.step_plan import Step
+from walking_control.controllers.stepping.trip import Trip
 from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
@@ -218,6 +219,21 @@ def test_a_rough_floor_ends_the_gait_only_where_no_foothold_helps(missing, uneve
         switch.judge(np.array([0.3, 0.0]), 0.002 * tick, True, True, 0.002)
         switch.go_on(0.2, step, uneven, values)
         assert switch.on_gait == (0.002 * tick < 0.06 or uneven and missing < 0.08)
+
+
+def test_a_toe_that_scrapes_the_stair_it_leaves_does_not_land():
+    """Going down it would be stood on behind the body, which falls ahead."""
+
+    def may_land(elapsed, remaining):
+        plan = SimpleNamespace(elapsed=elapsed, step=Step(np.zeros(2), remaining, 0.0))
+        touchdown = SimpleNamespace(trip=Trip())
+        tracking = SimpleNamespace(
+            _engine=SimpleNamespace(plan=plan, touchdown=touchdown),
+            table=SimpleNamespace(stride=SimpleNamespace(duration=0.34)),
+        )
+        return GaitTracking.may_land.fget(tracking)
+
+    assert may_land(0.11, 0.2) and not may_land(0.11, 0.36)
 
 
 def test_the_gait_is_left_for_what_grows():

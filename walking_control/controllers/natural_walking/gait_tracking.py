@@ -255,7 +255,8 @@ class GaitTracking:
     def may_land(self) -> bool:
         """Return whether a foot that touches may stand: it has left, and is not being lifted."""
         elapsed, trip = self._engine.plan.elapsed, self._engine.touchdown.trip
-        return elapsed > FIRST * self.table.stride.duration and not trip.lifts(elapsed)
+        time = max(self.table.stride.duration, elapsed + self._engine.plan.step.remaining)
+        return elapsed > FIRST * time and not trip.lifts(elapsed)
 
     def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step, and go on along the gait."""
