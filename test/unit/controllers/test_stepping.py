@@ -411,6 +411,32 @@ def test_a_knee_does_not_lock_itself(robot_file):
         assert program.acceleration[6 + knee] == pytest.approx(400.0, rel=0.5)
 
 
+def test_a_knee_does_not_bend_backwards(robot_file):
+    """A pushed G1 hyperextended its knee: its foot dragged along the floor, and it fell."""
+    knees, posture = ('left_knee', 'right_knee'), robot_file.start.posture
+    root = ElementTree.fromstring(robot_file.robot.urdf)
+    for joint in root.findall('joint'):
+        if joint.get('name').endswith('ankle_pitch'):
+            joint.find('origin').set('xyz', '0.04 0 -0.4')  # no longer below the knee at zero
+    for bent in 1.0, -1.0:
+        low, high = sorted((-0.2 * bent, 2.4 * bent))
+        given = robot_file.robot
+        limits = {joint: replace(given.limits[joint], lower=low, upper=high) for joint in knees}
+        robot = replace(
+            given,
+            urdf=ElementTree.tostring(root, encoding='unicode'),
+            limits={**given.limits, **limits},
+        )
+        start = replace(robot_file.start, posture=bent * np.array(posture))
+        engine = make_controller(replace(robot_file, robot=robot, start=start), 'stepping').engine
+        straight, stops = math.atan2(0.04, 0.4), engine.program._joints
+        assert engine.body.straight == pytest.approx([straight] * 2)
+        for knee in engine.body.knees:
+            column = engine.body.joint(knee)[2] - 6
+            nearest = (stops.lower if bent > 0.0 else stops.upper)[column]
+            assert nearest == pytest.approx(straight + 0.025 * bent)
+
+
 def test_a_leg_is_asked_for_what_its_motors_give(robot_file):
     """Heavy legs on weak hips would be sent where they cannot get in time, and thrown beyond it."""
     engine = Stepping(robot_file, robot_file.values(SteppingParameters)).engine

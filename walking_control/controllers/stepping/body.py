@@ -17,6 +17,7 @@ FOOT = 6  # coordinates of a foot: what as many joints move as they like
 NEARLY = 0.01  # of the largest singular value: less is a leg that is straight
 TINY = 1e-9  # kg m: of a joint that has nothing to move
 RUBBING = 0.2  # rad/s: below, dry friction is made up for in part, for noise would shake joints
+ALIKE = 0.99  # cosine of the angle between axes that count as parallel
 BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 
 
@@ -70,6 +71,7 @@ class Body:
         dynamics: As given.
         motors: Place of each motor's joint among the joints, ``(n_motors,)``.
         quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
+        straight: Angle of each knee at which its leg is straight, rad; NaN if it never is.
     """
 
     def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
@@ -100,6 +102,9 @@ class Body:
         self._lower = np.tril_indices(self.nv, -1)
         self.feet = [Foot() for _ in self._frames]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
+        self.straight = [
+            self._find_straight(*leg) for leg in zip(self.feet, self.knees, strict=True)
+        ]
         foot = self.feet[0]
         at_zero, longest = float(foot.hip[2] - foot.position[2]), self._longest_leg()
         self.leg_length = longest if longest > BENT * at_zero else at_zero
@@ -150,6 +155,22 @@ class Body:
         ]
         middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
         return int(self.dynamics.joints.index(model.names[leg[middle]]))
+
+    def _find_straight(self, foot: Foot, knee: int) -> float:
+        """Return the angle at which hip, knee and ankle lie in a row, seen along the knee's axis.
+
+        All joints are at zero now; hip and ankle are the nearest ones that turn about such an axis.
+        """
+        column, axes = self.joint(knee)[2], foot.jacobian[3:, ROOT:]
+        axis = axes[:, column - ROOT]
+        alike = np.flatnonzero(np.abs(axis @ axes) > ALIKE).tolist()
+        if column - ROOT not in alike[1:]:  # no hip bends as the knee does
+            return math.nan
+        place = alike.index(column - ROOT)
+        joints = [self._data.oMi[joint + 2].translation for joint in alike]
+        hip, middle, end = [*joints, foot.position][place - 1 : place + 2]
+        thigh, shank = (np.cross(axis, bone) for bone in (middle - hip, end - middle))
+        return math.atan2(float(axis @ np.cross(shank, thigh)), float(shank @ thigh))
 
     def _longest_leg(self) -> float:
         """Return how high a hip gets over its flat sole, the base upright, within limits, m."""

@@ -42,7 +42,12 @@ from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
-from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
+from walking_control.controllers.stepping.whole_body import (
+    FootContact,
+    MotorLimits,
+    STOP_GAP,
+    WholeBody,
+)
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import motor_efforts
@@ -58,6 +63,7 @@ SPARE = 0.2  # of what a leg gives its foot: what its task may ask for beyond wh
 NEAR, MOVED = 0.1, 0.03  # m: how far a foothold is wished for from the planned one, and moved
 AFTER = np.array([0.5, 1.0])  # so much of what the fall does late in a step a foot does, too,
 FASTEST = 1.0  # m/s: and no faster, where the floor may be met early
+ALMOST = 0.025  # rad: so near to straight a knee may get
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -105,7 +111,7 @@ class WalkingEngine:
         self.gravity = world.gravity * math.cos(world.slope)
         self.body = Body(Dynamics(robot, world.gravity, world.slope), world.gravity)
         size = self.body.size
-        self.program = _make_program(self.body, values)
+        self.program = _make_program(self.body, values, robot_file.start.posture)
         late = values.delay + max(motor.torque_lag for motor in robot.actuators.values())
         self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
         if robot_file.start.posture is not None:
@@ -526,15 +532,24 @@ class WalkingEngine:
         )
 
 
-def _make_program(body: Body, values: SteppingParameters) -> WholeBody:
-    """Return the whole-body program of a robot, in Pinocchio's order of joints."""
+def _make_program(body: Body, values: SteppingParameters, posture: np.ndarray | None) -> WholeBody:
+    """Return the whole-body program of a robot, in Pinocchio's order of joints.
+
+    A knee bends to the side of its posture alone: beyond straight it would be stuck, for a leg gets
+    longer on the way back, and its foot would drag along the floor.
+    """
     dynamics, robot = body.dynamics, body.dynamics.robot
     by_joint = np.argsort(body.motors)  # every joint has a motor
     motors, names = list(robot.actuators.values()), list(robot.actuators)
-    stops = np.zeros((2, len(robot.joints)))
-    stops[:, dynamics.pinocchio_order[ROOT:] - ROOT] = np.array(
-        [[robot.limits[joint].lower, robot.limits[joint].upper] for joint in robot.joints]
-    ).T
+    limits = [robot.limits[names[i]] for i in by_joint]
+    stops = np.array([[limit.lower, limit.upper] for limit in limits]).T
+    for knee, straight in zip(body.knees, body.straight, strict=True):
+        column = body.joint(knee)[2] - ROOT
+        bent = 0.5 * float(stops[:, column].sum()) if posture is None else float(posture[knee])
+        side = int(bent < straight)
+        nearest = straight + (ALMOST - STOP_GAP) * (1.0 - 2.0 * side)
+        if stops[0, column] < nearest < stops[1, column]:
+            stops[side, column] = nearest
     return WholeBody(
         body,
         FootContact(
@@ -547,7 +562,7 @@ def _make_program(body: Body, values: SteppingParameters) -> WholeBody:
         MotorLimits(
             [motors[i] for i in by_joint],
             values.effort_share * robot.effort_limits[by_joint],
-            np.array([robot.limits[names[i]].velocity for i in by_joint]),
+            np.array([limit.velocity for limit in limits]),
         ),
         stops,
         values.compiled,
