@@ -120,7 +120,7 @@ class WalkingEngine:
         self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
-        self.values, self._impact = values, np.zeros(self.body.nv)
+        self.values = values
         self.reset()
 
     def reset(self) -> None:
@@ -244,8 +244,9 @@ class WalkingEngine:
         """
         body, jacobian = self.body, self.body.feet[1 - self.stance].jacobian
         moved = np.linalg.solve(body.mass_matrix, jacobian.T)
-        self._impact = -moved @ np.linalg.solve(jacobian @ moved, jacobian @ body.velocity)
-        body.update(body.q, (body.velocity + self._impact)[self.dynamics.pinocchio_order])
+        impact = -moved @ np.linalg.solve(jacobian @ moved, jacobian @ body.velocity)
+        self._prediction.impact = impact
+        body.update(body.q, (body.velocity + impact)[self.dynamics.pinocchio_order])
 
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
@@ -500,8 +501,7 @@ class WalkingEngine:
         for task in tasks:
             task.add_to(self.program)
         torque = self.program.solve()
-        self._prediction.remember(self.program.acceleration + self._impact / dt, dt)
-        self._impact[:] = 0.0
+        self._prediction.remember(self.program.acceleration, dt)
         body, robot = self.body, self.dynamics.robot
         command.effort[:] = torque[body.motors]
         command.acceleration[:] = self.program.acceleration[ROOT:][body.motors]

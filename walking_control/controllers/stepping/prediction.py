@@ -39,6 +39,7 @@ class Prediction:
     Attributes:
         delay, lag: As given.
         measured: The last velocity before it was carried on, Pinocchio's order, ``(nv,)``.
+        impact: Jump of velocities that the coming tick brings beside, likewise.
     """
 
     measured: np.ndarray
@@ -53,7 +54,7 @@ class Prediction:
     def reset(self) -> None:
         """Forget the past: nothing has been planned."""
         self._planned: deque[tuple[np.ndarray, float]] = deque()
-        self._span = 0.0
+        self._span, self.impact = 0.0, np.zeros(self._dynamics.nv)
         self._behind = np.zeros(self._dynamics.nv)  # how far velocities lag, of joints alone
         # joint rates as they go on until the next measurement, and how much of that then counts
         self._expected, self._kept = np.zeros(self._dynamics.nv - ROOT), 0.0
@@ -65,7 +66,8 @@ class Prediction:
             acceleration: Planned, Pinocchio's order, ``(nv,)``.
             dt: Of the tick, s.
         """
-        self._planned.append((acceleration.copy(), dt))
+        self._planned.append((acceleration + self.impact / dt, dt))
+        self.impact[:] = 0.0
         self._span += dt
         while self._planned and self._span - self._planned[0][1] >= self.delay - 1e-9:
             acted, time = self._planned.popleft()
