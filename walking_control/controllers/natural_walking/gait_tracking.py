@@ -62,6 +62,7 @@ BEND, SINK = 6.5, 0.35  # so much faster the stance knee bends meanwhile, for a 
 # no lower; and the hip sinks, g
 MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
 # gait, a foot may land
+STEADY = 0.04  # L: with a larger deviation, as after a push, no touchdown is foreseen
 STRAIGHT = 0.999  # share of its length that a leg may get
 
 
@@ -229,8 +230,8 @@ class GaitTracking:
         """Return whether the foot in the air stands from now on: as is felt, or foreseen.
 
         What is planned acts later than its measurement, and a touchdown is felt later still. So on
-        an even floor a foot stands when its time has come. If the floor is felt late after all, the
-        next touchdown is not foreseen.
+        an even floor, near the gait, a foot stands when its time has come. If the floor is felt
+        late after all, the next touchdown is not foreseen.
 
         Args:
             felt: Whether its touchdown is.
@@ -245,7 +246,8 @@ class GaitTracking:
         if felt:
             return self.may_land
         due = engine.plan.step.remaining < 1.5 * dt
-        if engine.ahead == 0.0 or not due or self.felt.uneven or self.surprised:
+        steady = np.hypot(*self.deviation) < STEADY * self._length
+        if engine.ahead == 0.0 or not (due and steady) or self.felt.uneven or self.surprised:
             return False
         engine.foresee_impact()
         self._awaits = True

@@ -24,11 +24,9 @@ SOON = 0.02  # s: so fast it is set down before an edge; one so near to its time
 LEAVES = 0.06  # s: before, a foot may not have left the floor yet: no edge holds it
 BEHIND, HELD = 0.024, 0.3  # m, and of its speed: a foot farther behind and slower is held,
 STILL = 0.4  # m/s: if it is slower than that, too
-STEEP, LOW = (
-    0.5,
-    0.015,
-)  # a foot that shall go down more steeply, or whose sole is nowhere higher, m,
-# and touches, finds the floor
+# a foot that shall go down more steeply, or whose sole is nowhere higher, m, and touches, finds
+# the floor
+STEEP, LOW = 0.5, 0.015
 PRESS = 15.0  # m/s^2: so hard a foot that is held pushes on
 TURN_BACK = 50.0  # 1/s: how fast a foot is turned flat that an edge has turned
 UNSEEN = 0.05  # m: an edge is thought so high where the foot came down before it
