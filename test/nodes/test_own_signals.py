@@ -155,7 +155,7 @@ def test_noise_and_delay_of_a_row(load_with):
         ({'x': {'unit': 'N', 'message': 'a/msg/B', 'field': 'c', 'of': 'imu_link'}}, 'two bounds'),
         ({'x': {'kind': 'current', 'of': 'hip'}}, 'two bounds'),
         ({'x': {'kind': 'torque', 'of': 'hip'}}, "kind is 'torque': unknown"),
-        ({'x': {'kind': 'effort', 'of': 'hip', 'unit': 'ft lbf'}}, "unit is 'ft lbf': unknown"),
+        ({'x': {'kind': 'effort', 'of': 'hip', 'unit': 'ft lbf'}}, "unit is 'ft lbf': must be N m"),
         ({'x': {'kind': 'effort', 'of': 'knee'}}, 'not a joint'),
         ({'x': {'kind': 'effort'}, 'y': {'kind': 'effort'}}, 'is there twice'),
         ({'imu': {'kind': 'current', 'of': 'hip', 'lower': -1.0, 'upper': 1.0}}, 'is there twice'),

@@ -181,7 +181,9 @@ class Estimator:
             across = math.sqrt(max(float(force @ force) - told[i] ** 2, 0.0))
             state.pulled[i] = pull.update(told[i] + across)
             loads[i] = max(loads[i], 0.0)
-            state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
+            state.contact[i] = contact.update(
+                loads[i] - self._lift(i, places) + self._rest(i, places), state.stamp
+            )
         state.flicker = max(contact.suppressed for contact in self._contacts)
         self._stance.update(state, places, loads)
         if velocities is not None and state.support != support and self._robot.coordinates:
@@ -233,17 +235,27 @@ class Estimator:
 
     def _lift(self, foot: int, places: Sequence[Sequence[float]]) -> float:
         """Return the load that a walker's swing foot's height speaks against its contact, N."""
-        support, values, worth = self.state.support, self._values, self._values.contact_on
-        loads = self._observer if self._by_motors[foot] else None
-        if foot == support or not (self._robot.coordinates or loads):
+        support, values = self.state.support, self._values
+        if foot == support or not self._robot.coordinates:
             return 0.0  # who stands on several feet may stand on steps
-        x, y, height = (there - here for there, here in zip(places[foot], places[support]))
-        if loads is not None:  # what motors feel of a foot high up is mostly its own motion
-            worth = loads.thresholds(foot)[0]
-            height -= values.contact_height + float(self.state.floor_slope @ (x, y))
+        height = places[foot][2] - places[support][2]
         rise = self._odometry.foot_rate(foot) - self._odometry.foot_rate(support)
         # what it will be when the contact may change next
-        return lift_load(height, rise, values.contact_hold, values.contact_height, worth)
+        return lift_load(
+            height, rise, values.contact_hold, values.contact_height, values.contact_on
+        )
+
+    def _rest(self, foot: int, places: Sequence[Sequence[float]]) -> float:
+        """Return the load that a foot's rest speaks for its contact where no sensor does, N."""
+        state, values, support = self.state, self._values, self.state.support
+        if self._observer is None or not self._by_motors[foot]:
+            return 0.0
+        if foot == support or state.contact[foot]:
+            return 0.0
+        motion = self._odometry.foot_motion(foot) - self._odometry.foot_motion(support)
+        x, y, height = (there - here for there, here in zip(places[foot], places[support]))
+        height -= float(state.floor_slope @ (x, y))
+        return self._observer.resting(foot, motion, height, values.contact_height)
 
 
 def _make_odometry(

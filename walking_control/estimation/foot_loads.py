@@ -26,7 +26,9 @@ steps; then efforts of joints that move are better known, and a contact is seen 
 Joints at rest hold by friction that nobody knows.
 
 What is felt of a foot in the air after that is an error that changes slowly: it is learned and
-taken away, up to one standard deviation.
+taken away, up to one standard deviation. A foot that comes to rest on the floor may press so little
+that no motor feels it; but it stops, against the stance foot, and near the height of the floor.
+That counts as a load, see `FootLoads.resting`.
 
 Where no efforts are known (`foot_forces: imu`), the six rows of the base are left: the point where
 the floor presses then says which foot does.
@@ -57,7 +59,8 @@ from walking_control.models import (
 from walking_control.models.robot import INERTIAL, MOTORS, Robot
 
 SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
-LEARNING = 0.05  # s: of the error in the air
+LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot
+SLIDES, SINKS = 0.6, 0.15  # m/s: a foot that moves so is in the air
 COM = 0.3  # of the leg: how far out masses lie that are not known
 # standard deviations of a load that is one, of one that ends, and of what changes from tick to tick
 CERTAIN, GONE, WHITE = 1.5, 0.8, 0.6
@@ -156,7 +159,8 @@ class FootLoads:
         self._doubt = self._efforts_error**2
         self.friction, self._moving = np.zeros((2, len(self._efforts_error)))
         self.forces[:] = 0.0
-        self._error = np.zeros(len(self._feet))
+        self._error, self._rest = np.zeros((2, len(self._feet)))
+        self._moves, self._share = np.zeros((len(self._feet), 3)), 1.0
         self._passed = np.zeros(len(self._dynamics.robot.joints))
         self.signs.reset()
 
@@ -188,11 +192,28 @@ class FootLoads:
                 self._residual[6:], self._known = needed[6:], True
         self._residual += (1.0 if before is None else share) * (needed - self._residual)
         self._moving += share * (np.tanh(mean[6:] / STARTING) - self._moving)
+        self._share = 1.0 - math.exp(-dt / SLOWING)
         J = self._split(contact, dt)
         if self._known and not self.signs.judged:
             efforts = np.append(np.zeros(6), self._passed)
             residual, efforts = self._weights * np.array((self._residual, efforts))
             self.signs.update(mean, residual, efforts, J, self._prior, dt)
+
+    def resting(self, foot: int, motion: np.ndarray, height: float, lifted: float) -> float:
+        """Return the load that the rest of a foot in the air speaks for its contact, N.
+
+        Args:
+            foot: Its index.
+            motion: Its velocity over the stance foot, floor axes, m/s, ``(3,)``.
+            height: Its height over the floor through the stance foot, m.
+            lifted: Height from which on a foot counts as lifted, m.
+        """
+        moves = self._moves[foot]
+        moves += self._share * (motion - moves)
+        along, down = math.hypot(moves[0], moves[1]), abs(moves[2])
+        rest = 1.0 - along / SLIDES - down / SINKS - max(height, 0.0) / lifted
+        self._rest[foot] = max(rest, 0.0)
+        return float(CERTAIN * self.sigmas[foot] * self._rest[foot])
 
     def _motion(self, measurement: Measurement) -> np.ndarray:
         """Return the velocities in axes that move along with the IMU, ``(nv,)``."""
@@ -269,7 +290,7 @@ class FootLoads:
         if self._known:
             np.sqrt(covariance.diagonal()[2::6], out=self.sigmas)
         error = self._error
-        error += min(dt / LEARNING, 1.0) * (forces[:, 2] - error)
+        error += min(dt / LEARNING, 1.0) * (1.0 - self._rest) * (forces[:, 2] - error)
         np.clip(error, -self.sigma, self.sigma, out=error)
         error[contact] = 0.0
         forces[:, 2] -= error
