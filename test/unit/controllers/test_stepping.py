@@ -597,6 +597,18 @@ def test_prediction_is_the_motion_with_planned_accelerations(robot_file):
     np.testing.assert_allclose(q, then_q, atol=2e-4)  # turning does not commute
 
 
+@pytest.mark.filterwarnings('error')
+def test_a_tick_without_time_is_no_end_of_numbers(robot_file):
+    """A stamp that comes twice would make what is foreseen no number, and the walk a fault."""
+    dynamics = Dynamics(robot_file.robot)
+    prediction, (q, v) = Prediction(dynamics, 0.01), moving(dynamics, 3)
+    prediction.impact = jump = np.ones(dynamics.nv)
+    for dt in (0.0, 0.002):  # the jump waits for a tick that lasts
+        prediction.remember(np.zeros(dynamics.nv), dt)
+    np.testing.assert_allclose(prediction.predict(q, v)[1], v + 1.0)
+    assert not jump.any()
+
+
 @pytest.mark.parametrize('late', [0, 5])
 def test_velocities_that_lag_are_caught_up_with(robot_file, late):
     """Drives that smooth their rates would have a fast foot land early and short.

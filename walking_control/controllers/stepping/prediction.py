@@ -66,8 +66,11 @@ class Prediction:
             acceleration: Planned, Pinocchio's order, ``(nv,)``.
             dt: Of the tick, s.
         """
-        self._planned.append((acceleration + self.impact / dt, dt))
-        self.impact[:] = 0.0
+        acceleration = acceleration.copy()
+        if dt > 0.0:  # a stamp that comes twice lets nothing happen
+            acceleration += self.impact / dt
+            self.impact[:] = 0.0
+        self._planned.append((acceleration, dt))
         self._span += dt
         while self._planned and self._span - self._planned[0][1] >= self.delay - 1e-9:
             acted, time = self._planned.popleft()
