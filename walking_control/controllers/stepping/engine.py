@@ -49,6 +49,7 @@ from walking_control.controllers.stepping.whole_body import (
     WholeBody,
 )
 from walking_control.models.base import ROOT
+from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import motor_efforts
 from walking_control.models.robot_file import RobotFile, World
@@ -243,10 +244,9 @@ class WalkingEngine:
         M (v+ - v) = J^T lambda with J v+ = 0; measured ones will, too, when this tick has acted.
         """
         body, jacobian = self.body, self.body.feet[1 - self.stance].jacobian
-        moved = np.linalg.solve(body.mass_matrix, jacobian.T)
-        impact = -moved @ np.linalg.solve(jacobian @ moved, jacobian @ body.velocity)
-        self._prediction.impact = impact
-        body.update(body.q, (body.velocity + impact)[self.dynamics.pinocchio_order])
+        after = project_velocity(body.mass_matrix, jacobian.T, body.velocity)
+        self._prediction.impact = after - body.velocity
+        body.update(body.q, after[self.dynamics.pinocchio_order])
 
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
