@@ -167,12 +167,11 @@ class NaturalWalking(WalkingLaw):
         if self.on_gait:
             tracking.measure()
             felt, elapsed = tracking.felt, engine.plan.elapsed
-            rough = felt.roughness > 0.0
             if not (tracking.touching or engine.touchdown.trip.lifts(elapsed)):
-                jumps = rough or tracking.surprised
+                jumps = felt.rough or tracking.surprised
                 self.switch.judge(tracking.deviation, elapsed, jumps, felt.settled, dt)
             part = min(tracking.s, elapsed / tracking.table.stride.duration)
-            self.switch.go_on(part, engine.plan.step, rough, values)
+            self.switch.go_on(part, engine.plan.step, felt.rough, values)
         if self.on_gait:
             tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)
@@ -180,7 +179,7 @@ class NaturalWalking(WalkingLaw):
         engine.find_fall()
         engine.plan_step(dt)
         clearance = values.tall_clearance if self.switch.tall else values.clearance
-        engine.swing_on(clearance + tracking.felt.higher, dt, tracking.felt.roughness > 0.0)
+        engine.swing_on(clearance + tracking.felt.higher, dt, tracking.felt.rough)
         return [*step_tasks(engine), *posture_tasks(engine, self._height)]
 
     def _limit_effort(self, effort: np.ndarray, dt: float) -> None:

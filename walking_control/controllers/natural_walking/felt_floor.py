@@ -7,7 +7,7 @@ family does not know of the floor's normal, a lean across or more than its steep
 swing sole and the trunk: with the hips parallel to the floor both legs are as long as on the gait.
 
 Heights between two footholds that the slope does not explain are roughness. It raises the swing
-foot half-way, and lets the law stay on the gait at larger deviations for some steps.
+foot half-way, and for some steps the gait is left only where the next foothold is out of reach.
 
 Lengths are in leg lengths L, times in sqrt(L / g), unless said.
 """
@@ -88,15 +88,20 @@ class FeltFloor:
 
     def touch(self, height: float) -> None:
         """Take a touchdown: the height of an edge, or over the slope from foot to foot, m."""
-        self._wary = self.roughness > 0.0
+        self._wary = self.rough
         self.roughness = max(abs(height) - EVEN * self._length, FORGET * self.roughness)
         if self.roughness < SMOOTH * self._length:
             self.roughness = 0.0
 
     @property
+    def rough(self) -> bool:
+        """Return whether footholds differ by more than the slope explains."""
+        return self.roughness > 0.0
+
+    @property
     def uneven(self) -> bool:
         """Return whether the floor is rough, or leans."""
-        return self.roughness > 0.0 or math.hypot(*self.slope) > LEAN
+        return self.rough or math.hypot(*self.slope) > LEAN
 
     @property
     def higher(self) -> float:

@@ -396,7 +396,7 @@ class GaitTracking:
         if late > 0.0:  # and aside as the fall goes on: ahead the leg has no more reach
             far[1] += self.deviation[1]
         follow = FOLLOW / self._time
-        if late < 0.0 < self.felt.roughness:  # the floor may be higher: it lands right at any time
+        if late < 0.0 and self.felt.rough:  # the floor may be higher: it lands right at any time
             moves = (engine.fall.capture - self._center)[1]  # it follows 2 / follow later
             far[1] -= moves * math.expm1(engine.fall.rate * (-late - 2.0 / follow))
         jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
