@@ -269,72 +269,66 @@ def test_feet_and_fall_are_drawn(bench):
     assert 0.1 * done < push[-1].data < 10.0 * done + 1.0
 
 
-def test_stairs_are_told_or_refused(bench):
-    """Stairs that a camera sees would not reach the law, or a broken list would replace them."""
-    pilot = Pilot(bench, controller='stepping', cmd_vel_timeout=0.0)
-    publisher = pilot.node.create_publisher(Path, 'stairs', 1)
-    law, warned = pilot.law, []
+def tell_floor(bench, topic, kind, pose_kind, axes):
+    """Return a `Pilot`, what sends places on a topic, and what checks that one is refused."""
+    pilot, warned = Pilot(bench, controller='stepping', cmd_vel_timeout=0.0), []
+    publisher = pilot.node.create_publisher(kind, topic, 1)
     pilot.controller.get_logger = lambda: SimpleNamespace(warning=warned.append)
     assert bench.spin_until(publisher.get_subscription_count, timeout=20.0)
 
-    def send(edges, frame='odom', stamp=0.0):
-        message = Path()
+    def send(places, frame='odom', stamp=0.0):
+        message = kind()
         message.header.frame_id = frame
         set_stamp(message.header.stamp, stamp)
-        for x, z in edges:
-            pose = PoseStamped()
-            pose.pose.position.x, pose.pose.position.z = x, z
+        for place in places:
+            pose = pose_kind()
+            position = getattr(pose, 'pose', pose).position
+            for axis, value in zip(axes, place, strict=True):
+                setattr(position, axis, value)
             message.poses.append(pose)
         publisher.publish(message)
 
-    good = [(2.0, 0.1), (2.3, 0.2), (3.0, 0.0)]
+    def refuses(places, frame, stamp, words):
+        send(places, frame, stamp)
+        assert bench.spin_until(lambda: warned, timeout=20.0), words
+        assert warned[0].startswith(f'{topic} refused: ') and words in warned.pop()
+
+    return pilot, warned, send, refuses
+
+
+def test_stairs_are_told_or_refused(bench):
+    """Stairs that a camera sees would not reach the law, or a broken list would replace them."""
+    pilot, warned, send, refuses = tell_floor(bench, 'stairs', Path, PoseStamped, 'xz')
+    law, good = pilot.law, [(2.0, 0.1), (2.3, 0.2), (3.0, 0.0)]
     send(good)
     assert bench.spin_until(lambda: law.values.edge_places, timeout=20.0)
     assert law.values.edge_places == (2.0, 2.3, 3.0)
     assert law.values.edge_rises == pytest.approx((0.1, 0.1, -0.2))
     assert 'rises -0.2 m' in warned.pop() and not warned  # above highest_edge, 0.15 m
-    for edges, frame, stamp, words in (
+    for bad in (
         ([], 'odom', 0.0, 'no pose'),
         (good, 'map', 0.0, "frame is 'map'"),
         (good, 'odom', 1.0, 'stamp'),
         ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
         ([(2.0, 0.1), (1.0, 0.2)], 'odom', 0.0, 'must rise'),
     ):
-        send(edges, frame, stamp)
-        assert bench.spin_until(lambda: warned, timeout=20.0), words
-        assert warned[0].startswith('stairs refused: ') and words in warned.pop()
+        refuses(*bad)
         assert law.values.edge_places == (2.0, 2.3, 3.0)
 
 
 def test_footholds_are_told_or_refused(bench):
     """Footholds that a planner finds would not reach the law, or a broken list would be a fault."""
-    pilot = Pilot(bench, controller='stepping', cmd_vel_timeout=0.0)
-    publisher = pilot.node.create_publisher(PoseArray, 'footholds', 1)
-    law, warned = pilot.law, []
-    pilot.controller.get_logger = lambda: SimpleNamespace(warning=warned.append)
-    assert bench.spin_until(publisher.get_subscription_count, timeout=20.0)
-
-    def send(places, frame='odom', stamp=0.0):
-        message = PoseArray()
-        message.header.frame_id = frame
-        set_stamp(message.header.stamp, stamp)
-        for x, y in places:
-            pose = Pose()
-            pose.position.x, pose.position.y = x, y
-            message.poses.append(pose)
-        publisher.publish(message)
-
+    pilot, _, send, refuses = tell_floor(bench, 'footholds', PoseArray, Pose, 'xy')
+    law = pilot.law
     send([(0.2, 0.1), (0.4, -0.1)])
     assert bench.spin_until(lambda: law.values.footholds, timeout=20.0)
-    for places, frame, stamp, words in (
+    for bad in (
         ([(0.2, 0.1)], 'map', 0.0, "frame is 'map'"),
         ([(0.2, 0.1)], 'odom', 1.0, 'stamp'),
         ([(math.nan, 0.1)], 'odom', 0.0, 'finite'),
         ([(1e5, 0.1)], 'odom', 0.0, 'footholds'),
     ):
-        send(places, frame, stamp)
-        assert bench.spin_until(lambda: warned, timeout=20.0), words
-        assert warned[0].startswith('footholds refused: ') and words in warned.pop()
+        refuses(*bad)
         assert law.values.footholds == (0.2, 0.1, 0.4, -0.1)
     assert pilot.controller.fault is None
     send([])
