@@ -52,6 +52,17 @@ def test_a_robot_without_motors_is_refused(bench, tmp_path, capfd):
     assert 'has no effort that a controller could command' in capfd.readouterr().err
 
 
+@pytest.mark.parametrize('asked', [0, 1, 2])
+def test_autostart_bears_who_was_faster(bench, capfd, asked):
+    """A launch file that configures a node that starts by itself would make it end in a fault."""
+    node = bench.controller(activate=False, autostart=True)
+    for transition in (node.trigger_configure, node.trigger_activate)[:asked]:
+        transition()
+    assert bench.spin_until(lambda: node._state_machine.current_state[1] == 'active', 5.0)
+    bench.spin_until(lambda: False, 0.1)
+    assert not node.finished and 'not registered' not in capfd.readouterr().err
+
+
 def test_everything_through_services(bench, robot):
     """ros2 lifecycle, rqt and launch files reach the node by its services alone."""
     bench.controller(activate=False)

@@ -225,8 +225,12 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def _on_autostart(self) -> None:
         self.destroy_timer(self._autostart)
-        for transition in (self.trigger_configure, self.trigger_activate):
-            if transition() != TransitionCallbackReturn.SUCCESS:
+        for state, transition in (
+            ('unconfigured', self.trigger_configure),
+            ('inactive', self.trigger_activate),
+        ):  # somebody may have asked for one of them already
+            now = self._state_machine.current_state[1]
+            if now == state and transition() != TransitionCallbackReturn.SUCCESS:
                 self.finished, self.exit_status = True, 2
                 return
 
