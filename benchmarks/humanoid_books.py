@@ -172,6 +172,19 @@ def table(head, rows):
     return '\n'.join([lines[0], '|' + '---|' * len(head), *lines[1:]])
 
 
+def keep(out, name, rows):
+    """Write a table whose first row is its head into the folder of data."""
+    place = out / 'data' / f'humanoid_{name}.csv'
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open('w', newline='', encoding='utf-8') as file:
+        csv.writer(file, lineterminator='\n').writerows(rows)
+
+
+def span(values, digits):
+    """Return the least and the largest of some numbers."""
+    return f'{min(values):.{digits}f} to {max(values):.{digits}f}'
+
+
 def log_section(books):
     """Return what a log says against itself."""
     rows = []
@@ -208,26 +221,26 @@ def log_section(books):
     return table(head, rows)
 
 
-def torque_section(books, names):
-    """Return the residuals of the leg joints, a row each, and those by the log's own rates."""
+def torque_section(books, names, out):
+    """Return the residuals of the leg joints over all walks, and those by the log's own rates."""
     rows, found = [], []
     for book in books:
         told = book.walk.efforts[book.inner]
         short = [book.short(motion)[book.inner] for motion in (book.logged, book.motion)]
         found.append((book.name, rms(told), rms(short[0]), rms(short[1])))
     legs = sum(books[0].legs, [])
-    for joint in legs:
-        cells = (
-            f'{told[joint]:.1f} / {own[joint]:.2f} / {ours[joint]:.2f}'
-            for _, told, own, ours in found
-        )
-        rows.append((f'`{names[joint]}`', *cells))
     rest = [j for j in range(6, len(names)) if j not in legs]
-    cells = (
-        f'{t[rest].max():.1f} / {o[rest].max():.2f} / {u[rest].max():.2f}' for _, t, o, u in found
-    )
-    rows.append(('largest of all others', *cells))
-    return table(('joint', *(book.name for book in books)), rows), found
+    kept = [('walk', 'joint', 'log, N m', 'residual, rates of the log', 'residual, rates of pos')]
+    for name, *sizes in found:
+        kept += [(name, names[j], *(f'{size[j]:.2f}' for size in sizes)) for j in (*legs, *rest)]
+    keep(out, 'torques', kept)
+    for left, right in zip(*books[0].legs, strict=True):
+        pair = [[each[k][j] for each in found for j in (left, right)] for k in (1, 2, 3)]
+        rows.append((f'`{names[left]}`, right', span(pair[0], 1), *(span(x, 2) for x in pair[1:])))
+    others = [[each[k][rest].max() for each in found] for k in (1, 2, 3)]
+    rows.append(('largest of all others', span(others[0], 1), *(span(x, 2) for x in others[1:])))
+    head = ('joint, left and right', 'log', 'less, rates of the log', 'less, rates of pos')
+    return table(head, rows), found
 
 
 def load_section(books):
@@ -246,26 +259,30 @@ def load_section(books):
     )
 
 
-def cause_section(books):
+def cause_section(books, out):
     """Return what is left of the balance after each cause, fitted to the other walks."""
     parts = [book.balance() for book in books]
-    rows = []
+    kept = [('walk', 'explained by', *FORCES, 'fitted')]
+    left = {cause: [] for cause in CAUSES}
     for i, book in enumerate(books):
         others = [part for j, part in enumerate(parts) if j != i]
-        left = np.concatenate([short.ravel() for short, _ in others])
+        short = np.concatenate([short.ravel() for short, _ in others])
         columns = np.concatenate([causes.reshape(-1, 15) for _, causes in others])
         for cause, unknowns in CAUSES.items():
             found = np.zeros(15)
             if unknowns:
-                found[unknowns] = np.linalg.lstsq(columns[:, unknowns], left, rcond=1e-8)[0]
+                found[unknowns] = np.linalg.lstsq(columns[:, unknowns], short, rcond=1e-8)[0]
             size = rms(parts[i][0] - parts[i][1] @ found)
             told = {
                 'mass': f'{found[0]:+.2f} kg',
                 'first moment': f'{found[1]:+.2f}, {found[2]:+.2f} kg m',
                 'foot sensors': ', '.join(f'{x:+.0f}' for x in (*found[3:6], *found[9:12])) + ' N',
             }
-            rows.append((book.name, cause, *(f'{x:.1f}' for x in size), told.get(cause, '')))
-    return table(('walk', 'explained by', *FORCES, 'fitted'), rows)
+            left[cause].append(size)
+            kept.append((book.name, cause, *(f'{x:.1f}' for x in size), told.get(cause, '')))
+    keep(out, 'balance', kept)
+    rows = ((cause, *(span(x, 1) for x in zip(*sizes))) for cause, sizes in left.items())
+    return table(('explained by', *FORCES), rows)
 
 
 def fall_section(books):
@@ -354,12 +371,8 @@ def indicator_section(folder, out):
             )
         )
     legend = '\n'.join(f'- {letter} {words}' for words, letter in letters.items())
-    place = out / 'data' / 'humanoid_indicators.csv'
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.open('w', newline='', encoding='utf-8') as file:
-        writer = csv.writer(file, lineterminator='\n')
-        writer.writerow(('indicator', 'unit', 'published', 'ours', 'off, %', 'slips', 'by name'))
-        writer.writerows(cells)
+    head = ('indicator', 'unit', 'published', 'ours', 'off, %', 'slips', 'by name')
+    keep(out, 'indicators', (head, *cells))
     return counts, legend
 
 
@@ -417,7 +430,7 @@ def main():
     walked = [book for book in loaded if book.inner and book.has_torques]
     if not walked:
         parser.error(f'no walk in {given.folder} tells torques, loads and a whole step')
-    torques, residuals = torque_section(walked, names)
+    torques, residuals = torque_section(walked, names, given.out)
     falls, past = fall_section(books)
     counts, slips = indicator_section(given.folder, given.out)
     draw(residuals, past, names, sum(walked[0].legs, []), given.out)
@@ -427,7 +440,7 @@ def main():
         'log': log_section(walked),
         'torques': torques,
         'loads': load_section(walked),
-        'causes': cause_section(walked),
+        'causes': cause_section(walked, given.out),
         'falls': falls,
         'price': price_section(walked),
         'counts': counts,
