@@ -34,6 +34,7 @@ from walking_control.controllers.stepping.step_plan import (
     StepPlan,
     SwingLeg,
 )
+from walking_control.controllers.stepping.stoppable import judge_stop
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
@@ -786,6 +787,23 @@ def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):
         said[engine.floor.stamp] = Stoppable(steps, 0.01)
         told.append(controller.stoppable().steps)
     assert told == [2, -1, -1, -1, 3]
+
+
+def test_a_compiled_law_judges_a_stop_by_its_compiled_plan():
+    """It judged by the plain one: 7 % of a tick, and a third of one while the robot falls."""
+    engine = make_controller(load_robot('walker3d'), 'stepping').engine
+    engine.reset()
+    engine.fall = Fall(np.zeros(2), np.array([2.0, 0.0]), RATE)
+    engine.walking, engine.plan.elapsed, asked = True, 0.1, []
+
+    def search(fall, leg, aim, elapsed, limits, last):
+        asked.append((leg.side, elapsed))
+        return Step(np.array([0.3, 0.1 * leg.side]), 0.3, 0.5 / len(asked) ** 3)
+
+    engine.plan.search = search
+    steps = judge_stop(engine).steps
+    assert steps == len(asked) > 1 and [elapsed for _, elapsed in asked[:2]] == [0.1, 0.0]
+    assert asked[0][0] == -asked[1][0]
 
 
 def test_a_foot_that_lands_early_lands_right():

@@ -283,6 +283,7 @@ class StepPlan:
         compiled: Whether the arithmetic is compiled.
 
     Attributes:
+        search: `plan_step`, compiled where that is asked for.
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
         stride: How long the last two steps took, s.
@@ -291,7 +292,7 @@ class StepPlan:
     stride: tuple[float, float]
 
     def __init__(self, compiled: bool) -> None:
-        self._find = compile_law(plan_step) if compiled else plan_step
+        self.search = compile_law(plan_step) if compiled else plan_step
         self._press = compile_law(pressure_place) if compiled else pressure_place
         self.reset(math.inf)
 
@@ -320,7 +321,7 @@ class StepPlan:
         last, foot = self.step.remaining - dt, leg.foot.copy()
         foot[:2] -= center
         out = leg.side * float(center[1])
-        step: Step = self._find(
+        step: Step = self.search(
             fall._replace(com=fall.com - center),
             leg._replace(foot=foot),
             aim,

@@ -17,7 +17,7 @@ import numpy as np
 
 from walking_control.controllers.controller import Stoppable
 from walking_control.controllers.stepping.engine import ANKLE, WalkingEngine
-from walking_control.controllers.stepping.step_plan import Fall, plan_step, steady_aim, SwingLeg
+from walking_control.controllers.stepping.step_plan import Fall, steady_aim, SwingLeg
 
 STEPS = 5  # looked ahead
 
@@ -31,7 +31,7 @@ def judge_stop(engine: WalkingEngine) -> Stoppable:
     fall, leg, elapsed = engine.fall, engine.leg, engine.plan.elapsed
     last = engine.plan.step.remaining
     for number in range(1, STEPS + 1):
-        step = plan_step(
+        step = engine.plan.search(
             fall, leg, steady_aim(np.zeros(3), leg.side, limits), elapsed, limits, last
         )
         growth = math.exp(fall.rate * max(step.remaining, 0.0))
