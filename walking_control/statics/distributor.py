@@ -13,7 +13,6 @@ least contact force, subject to the base equations, every limit of the contacts 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-import math
 import time
 from typing import Any
 
@@ -313,11 +312,6 @@ class StaticTorque:
             name,
             0.0,
         )
-
-    def solve_problem(self, problem: solvers.Problem) -> np.ndarray | None:
-        """Return the solver's finite point of another `Problem`, ``(n,)``; None without one."""
-        x = self._solve(problem).x
-        return x if x is not None and math.isfinite(x.sum()) else None
 
     def prepare(self) -> None:
         """Compile and allocate what the first solutions would have to: call before time counts."""

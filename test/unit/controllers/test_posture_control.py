@@ -99,7 +99,7 @@ def test_feedforward_is_the_static_torque():
 
 def test_impedance_pulls_back():
     """A joint off its posture or in motion would not be pulled back."""
-    control, state, command = make(delay=0.0, balance_margin=0.0)
+    control, state, command = make(delay=0.0)
     ticks(control, state, command, count=100)
     knee = humanoid_file().robot.joints.index('left_knee')
     state.position[knee] += 0.01
@@ -113,7 +113,7 @@ def test_impedance_pulls_back():
 
 def test_effort_stays_within_the_motors():
     """A large error would command more than a motor's limit."""
-    control, state, command = make(stiffness=100.0, delay=0.0, balance_margin=0.0)
+    control, state, command = make(stiffness=100.0, delay=0.0)
     ticks(control, state, command)
     state.position += 0.5
     ticks(control, state, command)

@@ -31,8 +31,6 @@ from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
-_RETURN = 1.0  # 1/s: how fast the impedance of the legs comes back
-_CALM = 0.1  # of the damping is left to legs that balance
 START_REACH = 0.01  # rad from the start's posture within which its routine serves
 
 
@@ -77,7 +75,7 @@ class PostureControl(Controller):
             None if values.solver == 'auto' else values.solver,
         )
         self.distributor.prepare()
-        self.balance = Balance(self.distributor, self.contacts)
+        self.balance = Balance(self.dynamics, self.contacts)
         self._bounds = self._bound(_rest_posture(robot_file))
         self._soles = FlatSoles(
             self.dynamics,
@@ -105,7 +103,6 @@ class PostureControl(Controller):
         self._fade = 1.0
         self._impossible_time = 0.0
         self.balance.reset()
-        self.balance_share = 0.0
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: the next tick holds its posture on the feet that touch the floor."""
@@ -134,8 +131,6 @@ class PostureControl(Controller):
         self.balance.observe(self._q, velocity, state.base, self._held, self.support.support, dt)
         self._judge(self._static_torque(wanted, dt), dt)
         effort = self._impedance(position, velocity)
-        if self.status != REACTING:
-            self._keep_balance(state, dt, effort)
         np.clip(effort, -self._limits, self._limits, out=effort)
         command.effort[:] = effort[self._to_command]
 
@@ -269,41 +264,13 @@ class PostureControl(Controller):
         self._soles.limit(self._q, effort, firmness)
         return effort
 
-    def _keep_balance(self, state: WalkerState, dt: float, effort: np.ndarray) -> None:
-        """Blend the legs' torques into those of the balance as the capture point nears an edge."""
-        values, support = self.values, self.support.support
-        if not support:
-            self.balance_share = 0.0
-            return
-        near = values.balance_margin * self.balance.rest_margin
-        wanted = min(1.0, max(0.0, 2.0 - 2.0 * self.balance.margin / near)) if near > 0.0 else 0.0
-        self.balance_share = max(wanted, self.balance_share - _RETURN * dt)
-        if self.balance_share <= 0.0:
-            return
-        torque = self.balance.torque(
-            self._q,
-            state.base,
-            self.distributor.program(support),
-            self.support.caps(self.dynamics.weight),
-            values.momentum_weight,
-            values.base_stiffness,
-            values.base_damping,
-        )
-        if torque is None:
-            return
-        for leg, share in zip(self._bounds.legs, self.support.share):
-            if share > 0.0:
-                part = self.balance_share * share
-                calm = _CALM * values.damping * self._limits[leg] * state.velocity[leg]
-                effort[leg] += part * (torque[leg] - calm - effort[leg])
-
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say whether static torques hold, what is left of them, their norm, the solver's time."""
         solution = self.solution
         out[0], out[1] = self.feasible, self._fade
         out[2] = np.linalg.norm(self.feedforward)
         out[3] = 0.0 if solution is None else solution.solve_time
-        out[4], out[5] = self.balance.margin, self.balance_share
+        out[4] = self.balance.margin
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
@@ -314,7 +281,6 @@ class PostureControl(Controller):
             ('static_torque_norm', 'N m'),
             ('solve_time', 's'),
             ('capture_margin', 'm'),
-            ('balance_share', '1'),
         )
 
     @property

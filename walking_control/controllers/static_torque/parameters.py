@@ -63,30 +63,6 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
         5.0,
         live=True,
     )
-    balance_margin: float = parameter(
-        0.0,
-        '1',
-        'Distance of the capture point to the edge of the soles, of that at rest, below '
-        'which the balance takes over from the impedance of the legs; 0: never.',
-        0.0,
-        1.0,
-        live=True,
-    )
-    momentum_weight: float = parameter(
-        0.01,
-        '1',
-        'What a moment about the centre of mass counts, at a lever of 1 m, against a '
-        'force on it, in balance.',
-        1e-6,
-        100.0,
-        live=True,
-    )
-    base_stiffness: float = parameter(
-        100.0, 'N m/rad', 'Moment that turns a tilted base back, in balance.', 0.0, 1e5, live=True
-    )
-    base_damping: float = parameter(
-        25.0, 'N m s/rad', 'Moment against a turning base, in balance.', 0.0, 1e4, live=True
-    )
     posture_rate: float = parameter(
         0.2,
         'rad/s',
