@@ -62,7 +62,7 @@ class WalkingControlError(Exception):
 
 
 class InvalidInput(WalkingControlError):
-    """The caller gave something unusable."""
+    """The caller gave something unusable: what, which value, which limit, and the remedy."""
 
 
 class Findings:

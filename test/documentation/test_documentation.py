@@ -2,6 +2,7 @@
 """The pages say what the code does."""
 
 import importlib.util
+import inspect
 from pathlib import Path
 import re
 
@@ -46,6 +47,26 @@ def test_the_library_is_documented():
     page = (ROOT / 'doc' / 'library.rst').read_text(encoding='utf-8')
     listed = re.findall(r'^\.\. auto(?:class|function):: (\w+)$', page, re.M)
     assert sorted(listed) == sorted(set(walking_control.__all__) - {'__version__'})
+
+
+def test_help_names_every_argument():
+    """`help()` of a public name would leave what it takes to guessing."""
+    for name in set(walking_control.__all__) - {'__version__'}:
+        thing = getattr(walking_control, name)
+        text = inspect.getdoc(thing) or ''
+        assert len(text.split()) > 7, name
+        if name == 'Summary':  # made by `summarize`, whose text says each field
+            continue
+        for argument, kind in inspect.signature(thing).parameters.items():
+            if kind.kind is not kind.VAR_POSITIONAL and not is_error(thing):
+                assert re.search(rf'(^ *\**|`|, ){argument}(, \w+)*[`:]', text, re.M), (
+                    f'help(walking_control.{name}) does not say what {argument} is'
+                )
+
+
+def is_error(thing):
+    """Return whether it is an error of this package, whose arguments the base class tells."""
+    return inspect.isclass(thing) and issubclass(thing, walking_control.WalkingControlError)
 
 
 def test_citations_are_resolved():

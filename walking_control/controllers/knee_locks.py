@@ -55,6 +55,7 @@ class KneeLocks:
     """The phases of all knee locks of a robot, for any control law.
 
     Args:
+        robot: The `Robot`.
         flexed: Flexion that counts as flexed, rad.
 
     Attributes:

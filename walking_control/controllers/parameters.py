@@ -11,7 +11,11 @@ LIMITING = ('off', 'scale', 'project')
 
 
 class LawParameters(Parameters):
-    """Of every law."""
+    """The parameters of a law: subclass it, one `parameter` a line.
+
+    Args:
+        rate: Of the control law, Hz, which every law has.
+    """
 
     rate: float = parameter(100.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
 

@@ -57,7 +57,11 @@ def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
 
 
 def fitting_controllers(robot_file: RobotFile) -> list[str]:
-    """Return the names of the controllers that fit a robot, with the parameters of its file."""
+    """Return the names of the controllers that fit a robot, with the parameters of its file.
+
+    Args:
+        robot_file: The `RobotFile`.
+    """
     return [name for name, error in judge_controllers(robot_file).items() if error is None]
 
 

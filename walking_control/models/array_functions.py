@@ -19,7 +19,11 @@ _PARTS: list[Any] = []  # numba does not keep them alive
 
 
 def array_function(function: Function) -> Function:
-    """Mark a function for both ways; it stays the plain function it is."""
+    """Mark a function that runs plain and, within compiled walks, compiled; return it unchanged.
+
+    Args:
+        function: Of arrays and numbers, without objects, that fills arrays it is given.
+    """
     SHARED.append(function)
     return function
 

@@ -45,7 +45,19 @@ def parameter(
     live: bool = False,
     scaled: bool = False,
 ) -> Value:
-    """Declare a parameter in the body of a class of `Parameters`; arguments as `Parameter`."""
+    """Declare a parameter in the body of a class of `Parameters`.
+
+    Args:
+        default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
+            parameter's type.
+        unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
+        description: One sentence.
+        minimum: Smallest allowed value (for arrays: of each element).
+        maximum: Largest allowed value.
+        choices: Allowed values, for texts.
+        live: Whether it may change while the robot walks.
+        scaled: Whether the default is that of a robot of 10 kg and 1 m and grows with the robot.
+    """
     row = {
         'unit': unit,
         'description': description,

@@ -290,12 +290,16 @@ class Command:
 class Reference:
     """What the user wants of the walker.
 
-    `speed`: forward speed in m/s; None leaves it to the controller's parameters. `velocity`: speed
-    ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s), ``(3,)``; None leaves it
-    to ``speed``. `posture`: joint positions to hold, ``(n_joints,)``; None leaves them to the
-    controller. `support`: feet that shall carry the robot; None takes all that touch the floor.
-    `stop`: whether it shall stand as soon as it can. `lower`: by which share of its height a robot
-    that stands shall be lowered. `pace`: share of the velocity that motors bear which are warm.
+    Args:
+        speed: Forward, m/s; None leaves it to the controller's parameters.
+        velocity: Speed ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s),
+            ``(3,)``; None leaves it to ``speed``.
+        posture: Joint positions to hold, rad or m, ``(n_joints,)``; None leaves them to the
+            controller.
+        support: Feet that shall carry the robot; None takes all that touch the floor.
+        stop: Whether it shall stand as soon as it can.
+        lower: By which share of its height a robot that stands shall be lowered.
+        pace: Share of the velocity that warm motors bear.
     """
 
     speed: float | None = None

@@ -46,7 +46,12 @@ class SteadyState(Steady):
 
 @dataclass(eq=False)
 class Summary(Result):
-    """What a run was worth, in SI units; None is unknown."""
+    """What a run was worth, in SI units, as fields and as a dictionary; None is unknown.
+
+    `summarize` says what each field is. Often wanted: ``fell``, ``steps``, ``distance`` (m),
+    ``speed`` (m/s), ``cost_of_transport``, ``cost_of_transport_electrical``, ``peak_effort`` (N m
+    or N), ``peak_current`` (A), ``steady`` (the same measures once the walk has settled).
+    """
 
     robot: str
     controller: str

@@ -104,6 +104,9 @@ class Route(NamedTuple):
 def read_route(name_or_path: str | Path) -> Route:
     """Return the route of a file, or the shipped one of this name.
 
+    Args:
+        name_or_path: Name of a shipped route or path of a YAML file.
+
     Raises:
         InvalidInput: There is none, it cannot be read, or it holds what no segment has.
     """

@@ -128,6 +128,10 @@ class Adoption:
 def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     """Return the `Adoption` of a URDF, xacro, MJCF or SDF, as far as told, else guessed.
 
+    Args:
+        path: Of the description.
+        told: What shall not be guessed; None: everything is guessed.
+
     Raises:
         InvalidInput: It cannot be read, or what was told does not fit it.
     """

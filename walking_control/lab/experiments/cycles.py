@@ -270,9 +270,12 @@ def find_robot_cycles(
     starts: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RobotCycles:
-    """Return the `RobotCycles` of a robot on its slope.
+    """Return the periodic walks of a planar robot on its slope, stable or not: `RobotCycles`.
 
     Args:
+        robot_file: The `RobotFile`.
+        controller: Name, ``module:Class`` or class; None takes the robot file's default.
+        seed: Of the random states that the search starts from.
         starts: How many; None takes many where strides are compiled and few where not.
         progress: Called with the share done now and then, from 0 to 1.
 

@@ -69,11 +69,13 @@ def find_gait(
     progress: Callable[[str], None] | None = None,
     alone: bool = False,
 ) -> GaitSearch:
-    """Search a gait and re-simulate it.
+    """Search the cheapest gait of a robot and re-simulate it.
 
     Args:
+        robot_file: The `RobotFile`.
         task: Values of `SearchParameters` that differ from the robot file's, name -> value.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
+        seed: Of the random first guesses.
         start: `Gait` to start from beside the guesses; `alone`: instead of them.
         progress: Called with a line of text now and then.
 

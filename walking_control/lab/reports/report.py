@@ -19,7 +19,9 @@ def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> li
     """Write all files of a run into a directory, which is made if need be.
 
     Args:
+        run: The `Run`.
         summary: What `summarize` (or a verb that adds to it) says of the run, JSON-ready.
+        directory: Where they are written.
 
     Returns:
         Paths of the files, as texts: report.html, summary.json, run.csv, animation.gif and a PNG
@@ -40,6 +42,7 @@ def plot_run(run: Run, name: str | None = None) -> Any:
     """Return a figure of the report.
 
     Args:
+        run: The `Run`.
         name: Of the figure, as its file in a report is called; None takes the first.
 
     Returns:

@@ -99,7 +99,10 @@ def key_of(step: Step, site: Site) -> str:
 
 
 def bring_up(site: Site) -> list[StepResult]:
-    """Return the `StepResult` of every step of a `Site` whose folder exists.
+    """Do every step from a robot file to a walk; return their `StepResult`.
+
+    Args:
+        site: The `Site`; its folder exists.
 
     Raises:
         InvalidInput: The robot file cannot be loaded, or the journal of the folder is none.
