@@ -13,7 +13,6 @@ from walking_control.loading import load_robot, SECTIONS
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring, MotorThermal
 from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
-from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import World
 from walking_control.models.robot_section import PushOffLimit, ServoParameters
 from walking_control.models.scale import RULES, Scale
@@ -52,7 +51,7 @@ its foot at zero angles (of the longer leg), g gravity and T = (L/g)^0.5. So dyn
 defaults ([how much](#defaults-that-grow)). A number in the robot file counts as it is.
 """
 
-SIZES = ((0.5, 0.2), (10.0, 1.0), (50.0, 1.0))  # kg, m
+SIZES = ((0.5, 0.2), (10.0, 0.8), (32.0, 0.6), (90.0, 1.0))  # kg, m
 SHARED = {
     'natural_walking': 'stepping',
     'push_off': 'foot_placement',
@@ -138,9 +137,7 @@ def _kinds():
 
 def _growing():
     """Return the lines on defaults that grow with the robot."""
-    robots = {name: load_robot(name).scale for name in robot_names()}
     scales = {f'{mass:g} kg, {length:g} m': Scale(mass, length, 9.81) for mass, length in SIZES}
-    scales |= robots
     rules = {}
     for kind in SECTIONS.values():
         for parameter in kind.rows.values():
@@ -149,7 +146,7 @@ def _growing():
     lines = [
         '## Defaults that grow',
         '',
-        'What a default above is multiplied by, for robots of some sizes and for the shipped ones:',
+        'What a default above is multiplied by, for robots of some sizes:',
         '',
         f'| ~ | {" | ".join(scales)} |',
         '|---' * (1 + len(scales)) + '|',

@@ -92,9 +92,8 @@ class HipSwitchingParameters(KneeParameters, section='hip_switching'):
     switching: str = parameter(
         'stance',
         '',
-        'When the set point changes sign: stance, as the swing foot lands; printed, '
-        'as in [DS09] 5.3.1: one sign while the first foot alone is on the floor, the other at '
-        'all other times.',
+        'When the set point changes sign: stance, as the swing foot lands; printed, as in'
+        ' [DS09] 5.3.1, one sign while the first foot stands alone, else the other.',
         choices=('stance', 'printed'),
     )
 

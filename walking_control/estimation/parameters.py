@@ -17,8 +17,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     contact_noise: float = parameter(
         10.0,
         'N',
-        'Standard deviation of measured loads: the more, the longer a faint change '
-        'must last to be believed.',
+        'Standard deviation of measured loads; noisier ones must last longer to be believed.',
         0.0,
         1e4,
         scaled=True,
@@ -26,8 +25,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     force_time: float = parameter(
         0.0,
         's',
-        'Forces on the feet are averaged over this, against single samples that a '
-        'simulator or sensor loses.',
+        'Forces on the feet are averaged over this, against lost samples.',
         0.0,
         1.0,
     )
@@ -65,8 +63,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     load_error: float = parameter(
         0.4,
         '1',
-        'Share of the weight by which the loads of all feet may be off what the IMU '
-        'weighs before the sensor of one is not believed, of robots in space; 0: never.',
+        'In space: by what share of the weight the loads of all feet may differ from the '
+        "IMU's before one sensor is mistrusted; 0: never.",
         0.0,
         1.0,
     )
@@ -90,16 +88,14 @@ class EstimatorParameters(Parameters, section='estimator'):
     velocity: str = parameter(
         'measured',
         '',
-        'Joint velocities: as measured, from positions by a filter, or by a '
-        'filter that knows how a walker on one foot moves; auto: by the latter where measured ones '
-        'lag (velocity_lag).',
+        'Joint velocities: measured, filtered from positions, or by a model of a planar '
+        'walker; auto: the model where measured ones lag (velocity_lag).',
         choices=('measured', 'filtered', 'model', 'auto'),
     )
     velocity_memory: float = parameter(
         0.03,
         's',
-        'Memory of the velocity filter: the longer, the less noise and the more of '
-        'what its model does not know.',
+        'Memory of the velocity filter: a longer one passes less noise and lags more.',
         1e-4,
         1.0,
     )
@@ -109,9 +105,9 @@ class EstimatorParameters(Parameters, section='estimator'):
     kind: str = parameter(
         'auto',
         '',
-        'What says where the base is: kinematic, the orientation the IMU reports and '
-        'the stance leg, taken for exact; filter, a Kalman filter of gyroscope, accelerometer and '
-        'legs; auto, the filter where errors of these are declared (not all zero).',
+        "What tells the base: kinematic, the IMU's orientation and the stance leg, taken "
+        'for exact; filter, a Kalman filter of IMU and legs; auto, the filter where their'
+        ' errors are declared.',
         choices=('auto', 'kinematic', 'filter'),
     )
     gyro_sigma: float = parameter(
@@ -133,8 +129,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     orientation_sigma: float = parameter(
         0.0,
         'rad',
-        'Standard deviation of the orientation that the IMU reports when it begins; '
-        'later the filter goes without.',
+        "Standard deviation of the IMU's own orientation at the start; later the filter "
+        'goes without.',
         0.0,
         1.0,
     )
@@ -147,14 +143,13 @@ class EstimatorParameters(Parameters, section='estimator'):
     tachometers: bool = parameter(
         True,
         '',
-        'Whether joint velocities are measured apart from positions; differentiated '
-        'ones tell the filter nothing new.',
+        'Whether joint velocities are measured apart from positions.',
     )
     velocity_lag: float = parameter(
         0.0,
         's',
-        'Time constant of the low-pass that joint velocities have gone through; '
-        'natural_walking makes up for it by the accelerations it plans, velocity: auto by a model.',
+        'Time constant of the low-pass of joint velocities; natural_walking and velocity:'
+        ' auto make up for it.',
         0.0,
         0.1,
     )
@@ -178,8 +173,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     firm_load: float = parameter(
         0.3,
         '1',
-        'Share of the weight that a foot must carry to count as resting: one that hardly '
-        'presses rolls over its edge.',
+        'Share of the weight that a foot must carry to count as resting.',
         0.0,
         0.5,
     )
@@ -187,8 +181,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     sole_spin: float = parameter(
         0.0,
         'rad/s',
-        "Standard deviation of the turning about the floor's normal of a sole that "
-        'lies flat and rests, as persistent as foot_motion; 0: points, which turn.',
+        "How fast a flat sole at rest turns about the floor's normal, standard deviation;"
+        ' 0: points, which turn.',
         0.0,
         10.0,
     )
@@ -205,8 +199,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     floor_variation: float = parameter(
         0.0,
         '1',
-        'By how much the slope of the floor may change from one foothold to the next; '
-        '0: it is as the robot file says, of robots in space.',
+        'In space: by how much the slope may change from foothold to foothold; 0: it is '
+        'as the robot file says.',
         0.0,
         1.0,
     )

@@ -48,8 +48,7 @@ class GearedMotor(Parameters, section='actuators'):
     supply_voltage: float = parameter(
         0.0,
         'V',
-        'What the amplifier can put on the motor: limits its torque by its speed; 0: as '
-        'much as it takes.',
+        "Of the amplifier: limits the motor's torque by its speed; 0: as much as it takes.",
         0.0,
         1e4,
     )
@@ -60,8 +59,7 @@ class GearedMotor(Parameters, section='actuators'):
     backlash: float = parameter(
         0.0,
         'rad',
-        'How far the joint turns freely between the flanks of its gear; its encoder tells the '
-        'joint, not the motor.',
+        'How far the joint turns freely in its gear; the encoder is on the joint.',
         0.0,
         0.2,
     )
@@ -77,7 +75,7 @@ class GearedMotor(Parameters, section='actuators'):
     stiffness: float = parameter(
         0.0,
         'N m/rad',
-        'Of a position drive, its own; of an impedance drive, where a law says none (0: from '
+        'Of a position drive; of an impedance drive where a law says none (0: from '
         'inertia and period).',
         0.0,
         1e6,

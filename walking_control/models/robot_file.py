@@ -50,7 +50,7 @@ class World(Parameters, section='world'):
         (),
         'm',
         'Places ahead of the start where the height of the floor is given, straight in '
-        'between and beyond; none: level.',
+        'between; none: level.',
         -1e4,
         1e4,
     )

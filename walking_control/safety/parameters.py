@@ -54,8 +54,8 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     jump_margin: float = parameter(
         0.1,
         'rad',
-        'How much farther than its velocity limit allows a joint or the base may move '
-        'from one measurement to the next.',
+        'How much farther than its fastest speed allows a joint or the base may move '
+        'between two measurements.',
         0.0,
         10.0,
     )
@@ -133,8 +133,9 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     emergency_stop_category: int = parameter(
         -1,
         '1',
-        'Category of the emergency stop (IEC 60204-1): 0 as `on_emergency_stop` says, 1 to a '
-        'stand, lowered, then without power, 2 to a stand; -1: 1 where the law can stand, else 0.',
+        'Category of the emergency stop (IEC 60204-1): 0 as `on_emergency_stop` says, 1 '
+        'to a stand, then without power, 2 to a stand; -1: 1 where the law can stand, '
+        'else 0.',
         -1,
         2,
     )

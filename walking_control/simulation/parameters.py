@@ -19,8 +19,8 @@ class EventParameters(Parameters):
     scuff_depth: float = parameter(
         0.001,
         'm',
-        'A foot deeper than this under the floor and further ahead of the stance foot '
-        'than scuff_length, or than 0 where no scuff is forgiven, has tripped.',
+        'A foot this deep under the floor, and further ahead of the stance foot than '
+        'scuff_length, has tripped.',
         1e-6,
         10.0,
     )
@@ -89,8 +89,8 @@ class CompliantParameters(EventParameters, section='compliant'):
     timestep: float = parameter(
         0.004,
         's',
-        'Longest integration step; the error makes it shorter, but for free bases, '
-        'which do well with 0.001.',
+        'Longest integration step; the error makes it shorter, except for free bases '
+        '(0.001 does well).',
         1e-6,
         0.1,
     )
@@ -135,8 +135,7 @@ class DartParameters(EngineParameters, section='dart'):
     force_time: float = parameter(
         0.002,
         's',
-        'Foot forces are averaged over this, at most since the last measurement: an '
-        'impact takes no time.',
+        'Foot forces are averaged over this, at most since the last measurement.',
         0.0,
         0.1,
     )

@@ -59,8 +59,7 @@ class SensorParameters(Parameters, section='sensors'):
     velocity_cutoff: float = parameter(
         0.0,
         'Hz',
-        'Corner of the first-order low-pass through which the differentiated encoder '
-        'gives the joint velocity; 0: a true tachometer.',
+        'Corner of the low-pass of differentiated encoders; 0: a true tachometer.',
         0.0,
         1e4,
     )

@@ -44,8 +44,8 @@ class CurveTrackingParameters(
     continuation: str = parameter(
         'free',
         '',
-        'Where the path of field closest goes past a touchdown that is late: on by '
-        'free motion, or reaching for a lower floor.',
+        'Where the path goes past a late touchdown: on by free motion, or reaching for a '
+        'lower floor.',
         choices=('free', 'reach'),
     )
     reach: float = parameter(
@@ -61,8 +61,7 @@ class CurveTrackingParameters(
     lead_lacking: float = parameter(
         0.0,
         's/J',
-        'How far the swing leg runs ahead along the gait per energy that the walker '
-        'lacks, with field closest.',
+        'How far the swing leg runs ahead along the gait per energy that the walker lacks.',
         0.0,
         100.0,
     )
@@ -121,8 +120,8 @@ class CurveTrackingParameters(
     along: float = parameter(
         0.01,
         '1',
-        'How much errors of the acceleration along the gait count beside those across '
-        'it, where motors are fewer than coordinates.',
+        'With fewer motors than coordinates: weight of errors along the gait beside those'
+        ' across it.',
         1e-6,
         1.0,
     )
@@ -142,8 +141,8 @@ class CurveTrackingParameters(
     tank_supply: float = parameter(
         -1.0,
         'W',
-        'Power that flows into the tank, for gaits that need work, as on level floor; '
-        'below 0 twice what the gait takes.',
+        'Power that flows into the tank, for gaits that need work; below 0 twice what the'
+        ' gait takes.',
         -1.0,
         1e5,
     )

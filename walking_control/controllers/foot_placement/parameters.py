@@ -25,8 +25,8 @@ class WalkParameters(LawParameters):
     longest_step: float = parameter(
         0.4,
         's',
-        'Slower walks take shorter steps rather than steps that last longer; goes with '
-        'the root of the leg length.',
+        'Longest time of a step: slower walks take shorter steps; goes with the root of '
+        'the leg length.',
         0.1,
         2.0,
     )
@@ -55,16 +55,15 @@ class WalkParameters(LawParameters):
     push_feedback: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0),
         '1',
-        'Push-off (m/s) per distance beside the foot (m), speed (m/s) and '
-        'roll rate (rad/s) that differ at mid-step.',
+        'Push-off (m/s) per deviation at mid-step of the place beside the foot (m), speed'
+        ' (m/s) and roll rate (rad/s).',
         -100.0,
         100.0,
     )
     schedule: tuple[float, ...] = parameter(
         (0.0,),
         's',
-        'Times since the start at which the schedules below have their entries; '
-        'between them they are linear.',
+        'Times since the start of the entries of the schedules below; linear in between.',
         0.0,
         1e6,
     )
@@ -109,8 +108,8 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
     leave_out_sway: bool = parameter(
         True,
         '',
-        'Whether (5.41) counts the lateral speed beyond that of the nominal step; as '
-        'printed it counts all of it, which widens the steps.',
+        'Whether (5.41) leaves out the lateral speed of the nominal step; as printed it '
+        'counts it, which widens steps.',
     )
     lateral: float = parameter(
         0.0,
@@ -136,8 +135,8 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
     pitch_feedback: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0),
         '1',
-        'Pitch (rad) of the swing leg per distance beside the foot (m), '
-        'speed (m/s) and roll rate (rad/s) that differ at mid-step.',
+        'Pitch (rad) of the swing leg per deviation at mid-step of the place beside the '
+        'foot (m), speed (m/s) and roll rate (rad/s).',
         -100.0,
         100.0,
     )

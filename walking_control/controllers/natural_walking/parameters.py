@@ -17,8 +17,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     speed_rate: float = parameter(
         0.25,
         'm/s^2',
-        'How fast the speed aimed at follows the command; of turning in rad/s^2; '
-        'off the gait three times as fast when slowing down.',
+        'How fast the speed follows the command (turning in rad/s^2); off the gait it '
+        'slows down three times as fast.',
         0.01,
         10.0,
         live=True,
@@ -26,8 +26,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     tall: float = parameter(
         0.97,
         'm',
-        'Height of the base with which it stands, starts and comes back to the gait; '
-        'height is the one it sinks to when pushed off it.',
+        'Height of the base at a stand, at the start and to enter the gait; off the gait '
+        'it sinks to height.',
         0.05,
         3.0,
         scaled=True,
@@ -38,8 +38,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     swing_acceleration: float = parameter(
         80.0,
         'm/s^2',
-        'Acceleration counted on to move the swing foot; a base that stands high is '
-        'thrown up by more.',
+        'Acceleration that the plan counts on for the swing foot; more throws a high base up.',
         1.0,
         1e4,
     )
@@ -64,7 +63,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving_rough: float = parameter(
         0.1,
         'm',
-        'On a rough floor instead: how far off what ends the deviation the next foothold may be.',
+        'The same on a rough floor: how far the next foothold may miss the one that ends '
+        'the deviation.',
         0.001,
         1.0,
         live=True,
@@ -85,8 +85,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     calm: float = parameter(
         0.075,
         'm',
-        'Deviation at a touchdown off the gait within which a step was calm; after two such steps '
-        'the base rises, after four the gait may be entered.',
+        'Deviation at a touchdown below which a step is calm; two such steps let the base'
+        ' rise, four let the gait be entered.',
         0.0,
         1.0,
         live=True,
@@ -104,7 +104,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     frozen: float = parameter(
         0.0671,
         's',
-        'How long before the end of a step its mean pressure is kept: no pressure moves much then.',
+        'How long before the end of a step its mean pressure is kept.',
         0.01,
         0.5,
         live=True,
@@ -113,8 +113,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     place_rate: float = parameter(
         13.4,
         '1/s',
-        "How fast the part of the step follows the centre of mass's place on the gait's curve; "
-        '0 leaves it to the clock.',
+        'How fast the part of the step follows the place of the centre of mass on the '
+        'gait; 0: the clock.',
         0.0,
         200.0,
         live=True,
@@ -162,7 +162,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     tank_capacity: float = parameter(
         20.0,
         'J',
-        'Of the tank in the telemetry: what motors put in beyond what each step refills drains it.',
+        'Of the tank: what motors put in beyond what each step refills drains it.',
         0.01,
         1e5,
         scaled=True,
@@ -181,7 +181,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     impact: float = parameter(
         0.0334,
         's',
-        'How long after a touchdown efforts change no faster; and while the floor is late.',
+        'How long after a touchdown, and while the floor is late, effort_rate holds.',
         0.0,
         0.5,
         live=True,

@@ -13,8 +13,8 @@ class PolicyParameters(LawParameters, section='policy'):
     config: str = parameter(
         '',
         '',
-        'YAML that says its observation, rate, joints and gains, or name of a shipped one; empty '
-        "takes the file of the network's name beside it, else what the network's metadata says.",
+        'YAML of its observation, rate, joints and gains, or name of a shipped one; '
+        'empty: the file beside the network, else its metadata.',
     )
     speed: float = parameter(0.5, 'm/s', 'Speed ahead, unless commanded.', -5.0, 5.0, live=True)
     sideways: float = parameter(0.0, 'm/s', 'Speed to the left.', -5.0, 5.0, live=True)

@@ -47,8 +47,8 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     delay: float = parameter(
         0.012,
         's',
-        'Delay from joints to torques, filters included, that the impedance stands '
-        'without swinging: bounds stiffness and damping.',
+        'Delay from joints to torques, filters included, that the impedance bears: it '
+        'bounds stiffness and damping.',
         0.0,
         1.0,
         live=True,
@@ -56,9 +56,8 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     sway_damping: float = parameter(
         1.0,
         '1',
-        'How far the centre of pressure runs ahead of a swaying centre of mass, in '
-        'velocities over sqrt(g / height): 1 puts it under the capture point; 0: nothing brakes '
-        'but the joints.',
+        'How far the pressure runs ahead of a swaying centre of mass: 1 puts it under the'
+        ' capture point, 0 leaves braking to the joints.',
         0.0,
         5.0,
         live=True,
@@ -66,8 +65,7 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     posture_rate: float = parameter(
         0.2,
         'rad/s',
-        'Fastest joint on the straight way to a commanded posture; the robot must '
-        'stay in balance at rest all along.',
+        'Fastest joint on the straight way to a commanded posture.',
         0.001,
         10.0,
         live=True,

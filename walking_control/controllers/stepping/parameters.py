@@ -25,8 +25,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     speed_rate: float = parameter(
         0.5,
         'm/s^2',
-        'How fast the speed aimed at follows the command; of turning in rad/s^2; '
-        'three times as fast when slowing down.',
+        'How fast the speed follows the command (turning in rad/s^2); it slows down three'
+        ' times as fast.',
         0.01,
         10.0,
         live=True,
@@ -51,8 +51,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     placement: str = parameter(
         'divergent',
         '',
-        'What places the foot: the divergent component by the angular momentum, '
-        'or, as a rival, the velocity of the centre of mass.',
+        'What places the foot: the divergent component, or, as a rival, the velocity of '
+        'the centre of mass.',
         choices=('divergent', 'velocity'),
     )
     velocity_gain: float = parameter(
@@ -79,8 +79,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     hip_reach: float = parameter(
         0.275,
         'm',
-        'Farthest foothold from below the hip: reaching too far is worse than an '
-        'incomplete capture.',
+        'Farthest foothold from below the hip.',
         0.0,
         2.0,
         scaled=True,
@@ -123,7 +122,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     edge_places: tuple[float, ...] = parameter(
         (),
         'm',
-        'Where the floor steps up or down, ahead of the start, if that is known.',
+        'Known edges of the floor, ahead of the start.',
         0.0,
         1e4,
         live=True,
@@ -139,7 +138,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     footholds: tuple[float, ...] = parameter(
         (),
         'm',
-        'Where feet would better land, x and y of each in odom; a step near one is moved there.',
+        'Where feet would better land, x and y in odom; a step near one is moved there.',
         -1e4,
         1e4,
         live=True,
@@ -147,7 +146,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     highest_edge: float = parameter(
         0.15,
         'm',
-        'Largest of them that is stepped over; before a larger one it stands.',
+        'Largest edge that is stepped over; before a larger one the robot stands.',
         0.0,
         1.0,
         live=True,
@@ -203,8 +202,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     sole_width: float = parameter(
         0.0,
         'm',
-        'Width of the sole that may be relied on; 0 for points, and for blades: soles '
-        'that the leg cannot roll.',
+        'Width of the sole that may be relied on; 0 for points and for soles that the leg'
+        ' cannot roll.',
         0.0,
         1.0,
     )
@@ -219,8 +218,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     rate_smoothing: float = parameter(
         0.0,
         's',
-        'How long joint rates that go on as planned take to come to what is measured; 0: the '
-        'measured ones count.',
+        'Joint rates go on as planned and return to measured ones over this; 0: measured '
+        'ones count.',
         0.0,
         0.1,
     )
