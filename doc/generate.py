@@ -56,6 +56,10 @@ SHARED = {
     'natural_walking': 'stepping',
     'push_off': 'foot_placement',
     'time_pd': 'curve_tracking',
+    'hip_pd': 'curve_tracking',
+    'hip_stop': 'hip_pd',
+    'compliant': 'rigid',
+    'mujoco': 'dart',
 }
 ON_CODE = (
     '| `on_<code>` | by the code | Reaction to each fault; defaults and choices: '

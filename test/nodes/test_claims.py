@@ -113,8 +113,7 @@ def test_joints_that_may_be_claimed(manager, controllers):
 @fault(
     'Our command controller of ros2_control drives other joints, or ours in another order',
     code='second_publisher',
-    detected='as it becomes active, where the controller manager tells its activity (from '
-    'ros2_control 4.24 on), or within a second',
+    detected='as it becomes active (from ros2_control 4.24 on), or within a second',
     reaction='damping, then zero',
     last='zero after damping_time',
     clears='~/clear_fault, once it drives ours',
@@ -148,7 +147,7 @@ def told(**states):
 @fault(
     'Our command controller of ros2_control is deactivated, or the controller manager started anew',
     code='second_publisher',
-    detected='at once, where the controller manager tells its activity (from ros2_control 4.24 on)',
+    detected='at once (from ros2_control 4.24 on)',
     reaction='damping, then zero',
     last='zero after damping_time',
     clears='~/clear_fault, once it is active',

@@ -102,9 +102,11 @@ class Pilot:
 @fault(
     'Sensor of a foot that is dead or stuck, of robots in space',
     code=None,
-    detected='once weight and legs have contradicted it for 0.2 s (load_error), a second of '
-    'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
-    reaction='motors, encoders and IMU tell the load of its foot from then on; the robot walks on',
+    detected=(
+        'once weight and legs have contradicted it for 0.2 s (load_error); named in '
+        '/diagnostics (WARN)'
+    ),
+    reaction='motors, encoders and IMU tell the load of its foot; the robot walks on',
     ends='as the law wants',
     last='what the law says',
     clears='~/clear_fault: the sensor is trusted again',
@@ -152,7 +154,7 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     'Commanded velocity beyond the limits of the law',
     code=None,
     detected='when it arrives',
-    reaction='clipped to the limits; a warning once a second, counted on /diagnostics',
+    reaction='clipped; a warning, counted on /diagnostics',
     last='as the law says',
     clears='a velocity within the limits',
 )
@@ -160,8 +162,9 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     'Commanded velocity not finite',
     code=None,
     detected='when it arrives',
-    reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
-    'second, counted on /diagnostics',
+    reaction=(
+        'refused; the one before holds for its cmd_vel_timeout; a warning, counted on /diagnostics'
+    ),
     last='as the law says',
     clears='a finite velocity',
 )
@@ -194,8 +197,9 @@ def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
     'Commanded velocity of another time',
     code=None,
     detected='TwistStamped: the stamp is older than cmd_vel_timeout, or as far ahead',
-    reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
-    'second, counted on /diagnostics',
+    reaction=(
+        'refused; the one before holds for its cmd_vel_timeout; a warning, counted on /diagnostics'
+    ),
     last='as the law says',
     clears='a velocity stamped now, or with no stamp',
 )

@@ -69,7 +69,7 @@ def stopped(request, bench, robot):
     'Sensors freeze, run back, jump, fall silent or say NaN after a stop',
     code=None,
     detected='as each of them',
-    reaction='as long as it would have lasted, on the steady clock, or shorter',
+    reaction='within the time it would have taken',
     last='zero, within its time',
     clears='~/clear_fault',
 )
@@ -112,7 +112,7 @@ def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot, step):
 @fault(
     'IMU stamp older than the joint states',
     code='stale_imu',
-    detected='at the tick, in real time, beyond state_timeout; a foot likewise',
+    detected='in real time, beyond state_timeout; a foot likewise',
     reaction='damping, then zero',
     last='zero after damping_time',
     clears='~/clear_fault',
@@ -129,8 +129,9 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
 @fault(
     'Sensors too rare for state_timeout',
     code='sensor_missing',
-    detected='before the first command, in real time; shown as waiting with their rate; a fault '
-    'after waiting_timeout',
+    detected=(
+        'before the first command, in real time; waiting, then a fault after waiting_timeout'
+    ),
     state='waiting',
     reaction='zero',
     last='zero',
