@@ -5,8 +5,8 @@
 
 G1.yaml is what `adopt` makes of g1_29dof_rev_1_0.urdf. Whatever holds a posture, gains or a law,
 the joints bear the static torques of it. So three postures are compared: that of unitree_rl_gym's
-deployment, the adopted one, and one that was searched for the least warming of the warmest motor
-with the mass not more than 25 mm behind the middle of the soles. Windings and cooling are guessed.
+deployment, the adopted one, and the one of `endurance --posture coolest`. Windings and cooling are
+guessed.
 Then the heat of all motors is made larger by one factor, so that the deployed posture reaches the
 limit after --minutes, as users report of their ankles.
 """
@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import brentq
 
-from walking_control.lab.experiments.endurance import endure
+from walking_control.lab.experiments.endurance import endure, stand_coolest
 from walking_control.lab.experiments.statics import Posture
 from walking_control.loading import load_robot
 from walking_control.models import heating
@@ -27,19 +27,14 @@ SOLE = (0.17, 0.06)  # m
 LEGS = ('hip_pitch', 'knee', 'ankle_pitch')
 # the file deploy/deploy_mujoco/configs/g1.yaml of unitree_rl_gym
 DEPLOYED = dict(zip(LEGS, (-0.1, 0.3, -0.2)))
-COOL = {**dict(zip(LEGS, (-0.13, 0.25, -0.12))), 'elbow': 1.36, 'shoulder_roll': 0.07}
 AIR = 25.0  # C
 HOUR = 3600.0  # s
 
 
 def both(angles: dict[str, float]) -> dict[str, float]:
     """Return joint -> angle of both sides."""
-    sides = {'left': 1.0, 'right': -1.0}
-    return {
-        f'{side}_{name}_joint': angle * (mirror if 'roll' in name else 1.0)
-        for name, angle in angles.items()
-        for side, mirror in sides.items()
-    }
+    sides = ('left', 'right')
+    return {f'{side}_{name}_joint': angle for name, angle in angles.items() for side in sides}
 
 
 def main() -> None:
@@ -49,7 +44,8 @@ def main() -> None:
     parser.add_argument('--minutes', type=float, default=7.5)
     options = parser.parse_args()
     posture = Posture(options.robot, foot_size=SOLE)
-    model = heating(load_robot(options.robot).robot)
+    robot_file = load_robot(options.robot)
+    model = heating(robot_file.robot)
     dynamics = posture.dynamics
     solver = StaticTorque(dynamics, posture.contacts, 'heat')
     joints = list(dynamics.joints)
@@ -60,7 +56,7 @@ def main() -> None:
     for name, told in (
         ('deployed', both(DEPLOYED)),
         ('adopted', adopted),
-        ('cool', {**both(COOL), 'waist_pitch_joint': -0.02}),
+        ('cool', stand_coolest(robot_file, AIR)),
     ):
         q = posture.q.copy()
         q[dynamics.base.nq :] = [told.get(joint, 0.0) for joint in joints]

@@ -251,7 +251,7 @@ class ControlLoop:
             plain = GYROSCOPE in supervisor.lost and supervisor.standby
             if plain or not supervisor.stands:
                 self._hand_over(state)
-        reference.pace = supervisor.heat.pace
+        reference.pace, reference.room = supervisor.heat.pace, supervisor.heat.room
         # unless the law says otherwise
         command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0
         try:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+import yaml
+
 from walking_control.cli.common import (
     Common,
     Following,
@@ -93,6 +95,11 @@ class _Endurance(Sensed, Following):
     ambient: float = option('of the air, C (default: 25)', 'T', default=25.0)
     begin: float | None = option('of all motors at the start, C (default: that of the air)', 'T')
     speed: float | None = option("of robots in space, m/s (default: the robot file's)", 'V')
+    posture: str | None = option(
+        'stand in it, of a YAML file as for statics --q; or in the one that keeps the warmest '
+        'motor coolest, which --out writes as such a file',
+        'FILE|coolest',
+    )
     recording: Path | None = option(
         'take the efforts of this run, a folder of simulate --out or its run.csv, '
         'instead of simulating 12 s',
@@ -103,9 +110,11 @@ class _Endurance(Sensed, Following):
 @verb(
     'walking_control endurance humanoid --duration 3600 --ambient 30',
     'walking_control endurance walker3d --controller natural_walking --speed 0.8',
+    'walking_control endurance humanoid --posture coolest --out out/coolest',
 )
 def endurance(options: _Endurance) -> Answer:
     """Say how warm the motors get, and when the first is at its limit."""
+    posture = None if options.posture is None else _posture_to_hold(options, options.posture)
     robot_file = (
         requested_robot(options) if options.speed is None else walking_robot(options, options.speed)
     )
@@ -124,13 +133,33 @@ def endurance(options: _Endurance) -> Answer:
         model, squared, friction, options.duration, options.ambient, begin
     )
     curves, law = found.pop('curves'), options.controller or robot_file.controller
-    result = {'robot': robot.name, 'controller': law, **found}
-    return Answer(
-        result,
-        text('endurance.txt'),
-        write=save_figures(lambda: {'endurance': plots.walk.plot_temperatures(curves, result)}),
-        document='endurance.json',
+    result = {'robot': robot.name, 'controller': law, 'posture': posture, **found}
+    draw = save_figures(
+        lambda: {'endurance': plots.walk.plot_temperatures(curves, result, robot_file)}
     )
+
+    def write(folder: Path) -> list[str]:
+        files = draw(folder)
+        if posture is not None:
+            files.append(str(folder / 'posture.yaml'))
+            with writing_to(folder):
+                Path(files[-1]).write_text(yaml.safe_dump({'joints': posture}, sort_keys=False))
+        return files
+
+    return Answer(result, text('endurance.txt'), write=write, document='endurance.json')
+
+
+def _posture_to_hold(options: _Endurance, told: str) -> dict[str, float]:
+    """Return joint -> rad of a posture, and let the robot start in it and hold it."""
+    options.controller = options.controller or 'static_torque'
+    if told == 'coolest':
+        joints = experiments.endurance.stand_coolest(requested_robot(options), options.ambient)
+    else:
+        joints = experiments.statics.read_configuration(told)[0]
+    options.set += [(f'start.posture.{joint}', angle) for joint, angle in joints.items()]
+    if options.controller == 'static_torque':
+        options.set.append(('static_torque.routine', 'hold'))
+    return joints
 
 
 class _Check(Common, Learned):

@@ -135,8 +135,9 @@ def urdf_path(section: Section, path: Path) -> Path:
 
 
 def optional_names(section: Section) -> list[str]:
-    """Return the dotted names of what ``robot`` may say of motors, springs, friction, IMUs."""
+    """Return the dotted names of what may be said of IMUs, motors, springs, friction, posture."""
     names = ['robot.more_imus', 'robot.effort_share', 'robot.foot_forces']
+    names += [f'start.posture.{joint}' for joint in section.get('actuators') or ()]
     for key, joints, kind in (
         ('actuators', section.get('actuators'), GearedMotor),
         ('springs', section.get('joints'), JointSpring),

@@ -300,6 +300,8 @@ class Reference:
         stop: Whether it shall stand as soon as it can.
         lower: By which share of its height a robot that stands shall be lowered.
         pace: Share of the velocity that warm motors bear.
+        room: Part of the way to its limit of temperature that is left to each motor, 0 to 1,
+            ``(n_motors,)``; None: nobody knows.
     """
 
     speed: float | None = None
@@ -309,6 +311,7 @@ class Reference:
     stop: bool = False
     lower: float = 0.0
     pace: float = 1.0
+    room: np.ndarray | None = None
 
     def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""

@@ -11,6 +11,7 @@ LOOK = 0.1  # s between two looks at the temperatures: windings take seconds to 
 COOLED = 1.0  # s between two samples that count at most as cooling
 EASED = 0.75  # part of that way from which on the robot walks slower
 RESTED = 0.95  # part of that way from which on it stands, until it is below `EASED`
+SCARCE = 0.02  # part of that way that counts as left to a motor at its limit
 CORRECTED = 5.0  # s in which an estimate goes to what a drive measures
 ALIVE = 1.0  # K by which a measured temperature has changed whose sensor is not stuck
 
@@ -31,6 +32,8 @@ class HeatWatch:
         temperature: Of windings and housings, C, ``(n_motors, 2)``.
         warning: Which motors are warm, in words; or empty.
         pace: Share of the wanted velocity at which the motors get no hotter, 0 to 1.
+        room: Part of the way from the air to its limit that each motor has left, `SCARCE` to 1,
+            ``(n_motors,)``; 1 where nobody told a limit.
     """
 
     def __init__(self, robot: Robot, air: float, start: float) -> None:
@@ -41,7 +44,7 @@ class HeatWatch:
         self._limits = np.where(told, self._model.limit, np.inf)
         check_air(air, start, self._limits)
         self.temperature = np.full((len(told), 2), start)
-        self.warning, self.pace = '', 1.0
+        self.warning, self.pace, self.room = '', 1.0, np.ones(len(told))
         self._heat, self._span = np.zeros(len(told)), 0.0  # (N m)^2 s, s since the last look
         efforts, currents, self._degrees = (
             motor_places(robot, kind) for kind in ('effort', 'current', 'temperature')
@@ -89,6 +92,7 @@ class HeatWatch:
             self._correct(values[self._degrees], self._span)
         self._heat, self._span = np.zeros(len(borne)), 0.0
         share = (self.temperature[:, 0] - self._air) / (self._limits - self._air)
+        self.room = np.clip(1.0 - share, SCARCE, 1.0)
         hottest = int(share.argmax())
         rests = share[hottest] >= (RESTED if self.pace > 0.0 else EASED)
         self.pace = 0.0 if rests else min((1.0 - float(share[hottest])) / (1.0 - EASED), 1.0)

@@ -226,6 +226,16 @@ class StaticTorque:
             )
         return program
 
+    def share_heat(self, room: np.ndarray) -> None:
+        """Weigh the torques by what each motor can still take: less of those that are warm.
+
+        Args:
+            room: Part of the way to its limit of temperature that is left to the motor of each
+                joint, above 0, ``(n_joints,)``.
+        """
+        for program in self._programs.values():
+            program.weigh(self.joint_weights / room)
+
     def _single(
         self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None
     ) -> StaticSolution:

@@ -117,7 +117,7 @@ class StaticProgram:
         self.problem.rows[ROOT : self._caps.stop] = fixed
         self.problem.bound[ROOT : self._caps.start] = bound
         self._jacobian = np.zeros((n, self.dynamics.model.nv))
-        self._torque_weights = objective.torque * joint_weights[self._loaded]
+        self.weigh(joint_weights)
         norm = [1.0, 1.0, 1.0, *[objective.moment_length**-2] * 3]
         scale = np.concatenate([norm[:size] for size in self._sizes])
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
@@ -130,6 +130,10 @@ class StaticProgram:
         }
         self._capped = True
         self.fill_caps(None)
+
+    def weigh(self, joint_weights: np.ndarray) -> None:
+        """Set the factors on squared torques, ``(n_joints,)``."""
+        self._torque_weights = self._objective.torque * joint_weights[self._loaded]
 
     def jacobian(self, q: np.ndarray, index: int) -> np.ndarray:
         """Return the Jacobian of a contact in its axes, ``(size, nv)``.

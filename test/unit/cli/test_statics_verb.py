@@ -259,3 +259,35 @@ def test_endurance_refuses_kelvin(capsys):
     """A temperature in kelvin would be taken for one in degrees Celsius."""
     assert main(['endurance', 'dribbel', '--ambient', '298']) == 2
     assert 'Celsius' in capsys.readouterr().err
+
+
+def test_endurance_finds_the_coolest_posture(capsys, tmp_path):
+    """A robot would be said to stand for minutes that can stand for good with straighter knees."""
+    bent = tmp_path / 'bent.yaml'
+    legs = {'hip_pitch': -0.4, 'knee': 0.8, 'ankle_pitch': -0.4}
+    joints = {f'{side}_{name}': q for side in ('left', 'right') for name, q in legs.items()}
+    bent.write_text(yaml.safe_dump({'joints': joints}))
+    asked = ['endurance', 'humanoid', '--json', '--posture']
+    found = {}
+    for name, more in {
+        'bent': [str(bent)],
+        'cool': ['coolest', '--out', str(tmp_path / 'out')],
+    }.items():
+        assert main([*asked, *more]) == 0
+        found[name] = json.loads(capsys.readouterr().out)
+    rise = {name: result['hottest']['temperature'] - 25.0 for name, result in found.items()}
+    assert rise['cool'] < 0.2 * rise['bent']
+    written = yaml.safe_load((tmp_path / 'out' / 'posture.yaml').read_text())
+    assert written['joints'] == found['cool']['posture']
+    knees = [written['joints'][f'{side}_knee'] for side in ('left', 'right')]
+    assert knees[0] == pytest.approx(knees[1], abs=1e-3) and knees[0] >= 0.1 - 1e-6
+
+
+@pytest.mark.parametrize(
+    'robot, posture, words',
+    [('compass', 'coolest', 'needs a robot in space'), ('humanoid', 'cool', 'cannot be read')],
+)
+def test_endurance_refuses_a_posture(capsys, robot, posture, words):
+    """A posture that a robot cannot have would end in a traceback."""
+    assert main(['endurance', robot, '--posture', posture]) == 2
+    assert words in capsys.readouterr().err

@@ -353,3 +353,36 @@ def test_posture_out_of_reach():
             {FEET[0]: 1.0, FEET[1]: 0.0},
             {FEET[1]: 0.9},
         )
+
+
+def test_a_warm_leg_gives_its_load_to_the_other():
+    """A motor near its limit of temperature would bear as much as one that is cold."""
+    loads = {}
+    for name, left in (('cold', 1.0), ('warm', 0.1)):
+        control, state, command = make(objective='heat')
+        reference = Reference(room=np.ones(len(command.effort)))
+        reference.room[list(control.dynamics.joints).index('left_knee')] = left
+        ticks(control, state, command, reference, 5)
+        loads[name] = control.solution.wrenches[FEET[0]][2] / control.dynamics.weight
+    assert loads['cold'] == pytest.approx(0.5, abs=0.01)
+    assert loads['warm'] < 0.45
+
+
+def test_weight_that_goes_from_foot_to_foot_cools_no_motor():
+    """Shifting weight in time would be worth building: torques would not be affine in the load."""
+    control, state, command = make(objective='heat')
+    ticks(control, state, command)
+    q, distributor = control._q, control.distributor
+    weight = control.dynamics.weight
+    even, *uneven = (
+        distributor.solve(q, FEET, {FEET[0]: share * weight, FEET[1]: (1.0 - share) * weight})
+        for share in (0.5, 0.3, 0.7)
+    )
+    sides = {
+        side: [j.startswith(side) for j in control.dynamics.joints] for side in ('left', 'right')
+    }
+    for legs in sides.values():
+        mean = np.mean([solution.torque[legs] ** 2 for solution in uneven], axis=0)
+        assert (mean >= even.torque[legs] ** 2 - 1e-6).all() and mean.sum() > (
+            even.torque[legs] ** 2
+        ).sum()

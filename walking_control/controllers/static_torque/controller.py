@@ -85,6 +85,7 @@ class PostureControl(Controller):
         )
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
+        self._room = np.ones(len(self.dynamics.joints))
         # planned before time counts for the posture the robot is meant to start from
         self._start = _rest_posture(robot_file)
         self._planned = self._plan(self._start) if values.routine == 'shift' else None
@@ -114,7 +115,7 @@ class PostureControl(Controller):
 
         Args:
             state: The `WalkerState`: positions, velocities, contacts, orientation.
-            reference: The `Reference`: posture and support.
+            reference: The `Reference`: posture, support and how warm the motors are.
             dt: Control period, s.
             command: The `Command` to fill.
         """
@@ -128,6 +129,9 @@ class PostureControl(Controller):
         self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
+        if self.values.objective == 'heat' and reference.room is not None:
+            self._room[self._to_command] = reference.room
+            self.distributor.share_heat(self._room)
         self.balance.observe(self._q, velocity, state.base, self._held, self.support.support, dt)
         self._judge(self._static_torque(wanted, dt), dt)
         effort = self._impedance(position, velocity)

@@ -9,9 +9,23 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, least_squares
 
-from walking_control.exceptions import require
-from walking_control.models import friction_table, Heating, HOTTEST, MotorThermal, Robot
+from walking_control.controllers import StaticTorqueParameters
+from walking_control.exceptions import given, require
+from walking_control.models import (
+    Dynamics,
+    friction_table,
+    Heating,
+    heating,
+    HOTTEST,
+    MotorThermal,
+    Robot,
+    RobotFile,
+    World,
+)
 from walking_control.runs import effort_headers, joint_unit, read_table, Run, steady_rows
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticTorque
+from walking_control.statics.posture_search import coolest_posture
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more
 _POINTS = 200  # of a curve
@@ -50,6 +64,31 @@ def _means(robot: Robot, efforts: np.ndarray, rates: np.ndarray) -> tuple[np.nda
     shares = [1.0 - motor.efficiency for motor in robot.actuators.values()]
     lost += np.array(shares) * np.abs(efforts * rates)
     return np.mean(efforts**2, axis=0), np.mean(lost, axis=0)
+
+
+def stand_coolest(robot_file: RobotFile, air: float) -> dict[str, float]:
+    """Return joint -> position, rad, of the posture that keeps the warmest motor coolest.
+
+    Args:
+        robot_file: The `RobotFile`, of a robot in space that starts from a posture; its soles are
+            those of the parameters of `static_torque`.
+        air: Its temperature, C.
+
+    Raises:
+        InvalidInput: It starts from no posture.
+        NotAchieved: It cannot stand where it starts, or no cooler posture was found nearby.
+    """
+    robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
+    start = given(
+        robot_file.start.posture,
+        f'coolest posture of {robot.name}',
+        limit='needs a robot in space that starts at rest, from a posture',
+    )
+    sole = values.sole_length, values.sole_width, values.friction
+    contacts = {foot: Contact(foot, *sole) for foot in robot.feet}
+    dynamics = Dynamics(robot, robot_file.values(World).gravity)
+    posture = coolest_posture(StaticTorque(dynamics, contacts), heating(robot), start, air)
+    return dict(zip(robot.joints, posture.tolist()))
 
 
 def endure(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot at rest from front and side: adopted, with its frames, or held, with its forces."""
+"""A robot at rest from front and side: adopted, with its frames; held, with its forces; warm."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +158,34 @@ def draw_statics(
     )
     style.save(figure, path)
     return path
+
+
+def warm_views(dynamics: Dynamics, q: np.ndarray, warmth: Mapping[str, float]) -> list[Panel]:
+    """Return a robot from front and side, each motor in the colour of how warm it is.
+
+    Args:
+        dynamics: The `Dynamics`.
+        q: Configuration, ``(nq,)``.
+        warmth: Joint -> part of the way from the air to the limit of its winding.
+    """
+    model, data = dynamics.model, dynamics.model.createData()
+    pin.forwardKinematics(model, data, dynamics.to_pinocchio(q))
+    places = np.array([place.translation for place in data.oMi])
+    at = places[[model.getJointId(joint) for joint in warmth]]
+    order = np.argsort([*warmth.values()])  # the warmest above the others
+    shares = np.array([*warmth.values()])[order]
+    views = []
+    for across, title in _VIEWS.items():
+        view = [across, 2]
+        marks = [
+            mark('plot', *places[[model.parents[i], i]][:, view].T, color=style.FAINT, lw=2.5)
+            for i in range(2, model.njoints)
+        ]
+        discs = {'s': 70, 'cmap': 'turbo', 'vmin': 0.0, 'vmax': 1.0, 'edgecolors': style.NEUTRAL}
+        marks.append(mark('scatter', *at[order][:, view].T, c=shares, zorder=3, **discs))
+        marks += [mark('invert_xaxis')] * across  # seen from the front left is to the right
+        views.append(Panel(title, '', marks, more=_EQUAL))
+    return views
 
 
 class _Scene:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.still import warm_views
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.models import Dynamics, in_words, Robot
+from walking_control.models import Dynamics, in_words, Robot, RobotFile
 from walking_control.runs import floor_tilt, kinematics, motors, Run, step_table, touchdowns
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
@@ -336,12 +337,15 @@ def plot_columns(columns: Any) -> style.Figure:
     )
 
 
-def plot_temperatures(curves: Mapping[str, np.ndarray], result: Mapping[str, Any]) -> style.Figure:
-    """Return how warm the windings get over time, the warmest named.
+def plot_temperatures(
+    curves: Mapping[str, np.ndarray], result: Mapping[str, Any], robot_file: RobotFile
+) -> style.Figure:
+    """Return how warm the windings get over time, the warmest named, and where they are.
 
     Args:
         curves: Of `lab.experiments.endurance.endure`.
         result: The rest of it, with the names of ``robot`` and ``controller``.
+        robot_file: The `RobotFile`, drawn as it starts.
     """
     rows, minutes = list(result['temperatures'].items()), curves['time'] / 60.0
     warmest = np.argsort([row['winding'] for _, row in rows])[::-1]
@@ -358,5 +362,12 @@ def plot_temperatures(curves: Mapping[str, np.ndarray], result: Mapping[str, Any
     limits = {row['limit'] for _, row in rows}
     marks += [mark('axhline', limit, color=style.MARK, ls='--', lw=1) for limit in limits]
     words = f'{in_words(result["robot"])}, {result["controller"]}: air at {result["ambient"]:g} C'
+    words += f', motors after {minutes[-1]:g} min: blue as the air, red at their limit'
+    dynamics, air = Dynamics(robot_file.robot), result['ambient']
+    views = warm_views(
+        dynamics,
+        dynamics.start_state(robot_file.start)[0],
+        {joint: (row['winding'] - air) / (row['limit'] - air) for joint, row in rows},
+    )
     panel = Panel('', 'winding (C)', marks, 'time (min)', {'fontsize': 8})
-    return style.draw_panels([panel], title=words, size=12, height=4.2)
+    return style.draw_panels([panel, *views], title=words, columns=3, size=12, height=4.2)
