@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -324,6 +325,31 @@ def test_books_say_what_the_joints_did():
 def table():
     """Return the table of the shipped gaits."""
     return make_controller(load_robot('walker3d', controller='natural_walking')).tracking.table
+
+
+def test_a_knee_bends_by_as_much_as_the_next_foothold_is_lower(table, monkeypatch):
+    """Knees that are straight at another angle than zero would bend too far, or too little."""
+    robot_file = load_robot('walker3d', controller='stepping')
+    root = ElementTree.fromstring(robot_file.robot.urdf)
+    for joint in root.findall('joint'):
+        if joint.get('name').endswith('ankle_pitch'):
+            joint.find('origin').set('xyz', '0.1 0 -0.4')  # straight at 0.24 rad
+    robot = replace(robot_file.robot, urdf=ElementTree.tostring(root, encoding='unicode'))
+    engine = make_controller(replace(robot_file, robot=robot)).engine
+    tracking, angle, lengths = GaitTracking(engine, table, robot_file.scale), 0.6, []
+    monkeypatch.setattr(type(engine.floor), 'next_drop', 0.03)
+    tracking._foresee_drop(angle)
+    model, data = engine.dynamics.model, engine.dynamics.data
+    for bend in 0.0, tracking._bend:
+        posture = np.zeros(len(robot.joints))
+        posture[table.knees[0]] = angle + bend
+        engine.body.update(engine.dynamics.configuration(posture), np.zeros(engine.dynamics.nv))
+        hip, ankle = (
+            data.oMi[model.getJointId(f'left_{name}_pitch')].translation
+            for name in ('hip', 'ankle')
+        )
+        lengths.append(np.linalg.norm(hip - ankle))
+    assert lengths[0] - lengths[1] == pytest.approx(0.03, abs=1e-6)
 
 
 def test_a_step_of_the_table_ends_where_the_next_begins(table):

@@ -432,6 +432,8 @@ def test_a_knee_does_not_bend_backwards(robot_file):
         engine = make_controller(replace(robot_file, robot=robot, start=start), 'stepping').engine
         straight, stops = math.atan2(0.04, 0.4), engine.program._joints
         assert engine.body.straight == pytest.approx([straight] * 2)
+        for bones in engine.body.bones:
+            assert bones == pytest.approx((0.4, math.hypot(0.04, 0.4)))
         for knee in engine.body.knees:
             column = engine.body.joint(knee)[2] - 6
             nearest = (stops.lower if bent > 0.0 else stops.upper)[column]

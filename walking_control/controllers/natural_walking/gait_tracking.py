@@ -100,8 +100,8 @@ class GaitTracking:
             for joint in model.supports[foot.parentJoint]
             if joint >= knees[LEFT]
         ]
-        self._thigh, *rest = (float(np.linalg.norm(bone)) for bone in bones)
-        self._leg = self._thigh + sum(rest)
+        self._leg = sum(float(np.linalg.norm(bone)) for bone in bones)
+        self._straight = np.nan_to_num(engine.body.straight[LEFT])
         self.reset()
 
     def reset(self) -> None:
@@ -160,8 +160,8 @@ class GaitTracking:
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
         self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
         knee = engine.body.joint(self.table.knees[engine.stance])[0]
-        long = self._bones(row[KNEE][0])[1]
-        self._squat = max(long - self._bones(knee)[1] - RISE * self._length, 0.0)
+        long = self._bones(row[KNEE][0])[2]
+        self._squat = max(long - self._bones(knee)[2] - RISE * self._length, 0.0)
         self._foresee_drop(row[KNEE][0])
         self._knee_error = knee - row[KNEE][0] - self._bend
 
@@ -176,25 +176,25 @@ class GaitTracking:
         self._drop, self._bend = self._engine.floor.next_drop, 0.0
         shorter = max(self._drop, self._squat)
         if shorter > 0.0:
-            both, length = self._bones(angle)
-            less = math.cos(angle) - shorter * (2.0 * length - shorter) / both
-            self._bend = math.copysign(math.acos(max(less, 0.0)), angle) - angle
+            both, bent, length = self._bones(angle)
+            less = math.cos(bent) - shorter * (2.0 * length - shorter) / both
+            self._bend = math.copysign(math.acos(max(less, 0.0)), bent) - bent
 
-    def _bones(self, angle: float) -> tuple[float, float]:
-        """Return twice the product of thigh and shank, m^2, and how long a leg is, m."""
-        thigh, shank = self._thigh, self._leg - self._thigh
-        both = 2.0 * thigh * shank
-        return both, math.sqrt(thigh**2 + shank**2 + both * math.cos(angle))
+    def _bones(self, angle: float) -> tuple[float, float, float]:
+        """Return twice thigh times shank, m^2, how bent the leg is, rad, and how long, m."""
+        thigh, shank = self._engine.body.bones[LEFT]
+        both, bent = 2.0 * thigh * shank, angle - self._straight
+        return both, bent, math.sqrt(thigh**2 + shank**2 + both * math.cos(bent))
 
     def _bending(self, angle: float) -> float:
         """Return how fast a stance knee bends more after a late floor, rad/s^2.
 
         So that the leg gets shorter by a part of g: more would be a free fall.
         """
-        both, length = self._bones(angle)
-        lever = 0.5 * both * abs(math.sin(angle)) / length  # of the length, m/rad
+        both, bent, length = self._bones(angle)
+        lever = 0.5 * both * abs(math.sin(bent)) / length  # of the length, m/rad
         most = BEND / self._time**2
-        return math.copysign(min(most, SINK * self._gravity / max(lever, 1e-9)), angle)
+        return math.copysign(min(most, SINK * self._gravity / max(lever, 1e-9)), bent)
 
     def measure(self) -> None:
         """Find the deviation from the gait; not while an impact of the swing foot makes it.

@@ -72,6 +72,7 @@ class Body:
         motors: Place of each motor's joint among the joints, ``(n_motors,)``.
         quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
         straight: Angle of each knee at which its leg is straight, rad; NaN if it never is.
+        bones: Thigh and shank of each leg, seen along its knee's axis, m, ``(2, 2)``.
     """
 
     def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
@@ -102,9 +103,7 @@ class Body:
         self._lower = np.tril_indices(self.nv, -1)
         self.feet = [Foot() for _ in self._frames]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
-        self.straight = [
-            self._find_straight(*leg) for leg in zip(self.feet, self.knees, strict=True)
-        ]
+        self.straight, self.bones = zip(*map(self._find_bones, self.feet, self.knees))
         foot = self.feet[0]
         at_zero, longest = float(foot.hip[2] - foot.position[2]), self._longest_leg()
         self.leg_length = longest if longest > BENT * at_zero else at_zero
@@ -156,21 +155,24 @@ class Body:
         middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
         return int(self.dynamics.joints.index(model.names[leg[middle]]))
 
-    def _find_straight(self, foot: Foot, knee: int) -> float:
-        """Return the angle at which hip, knee and ankle lie in a row, seen along the knee's axis.
+    def _find_bones(self, foot: Foot, knee: int) -> tuple[float, tuple[float, float]]:
+        """Return where thigh and shank lie in a row, seen along the knee's axis, and how long.
 
         All joints are at zero now; hip and ankle are the nearest ones that turn about such an axis.
+        Without such a hip no angle of the knee makes its leg straight, and the joint before it
+        begins the thigh.
         """
-        column, axes = self.joint(knee)[2], foot.jacobian[3:, ROOT:]
-        axis = axes[:, column - ROOT]
-        alike = np.flatnonzero(np.abs(axis @ axes) > ALIKE).tolist()
-        if column - ROOT not in alike[1:]:  # no hip bends as the knee does
-            return math.nan
-        place = alike.index(column - ROOT)
-        joints = [self._data.oMi[joint + 2].translation for joint in alike]
-        hip, middle, end = [*joints, foot.position][place - 1 : place + 2]
+        axes, here = foot.jacobian[3:, ROOT:], self.joint(knee)[2] - ROOT
+        alike = np.flatnonzero(np.abs(axes[:, here] @ axes) > ALIKE).tolist()
+        place = alike.index(here)
+        chain = [*(alike[:place] or [here - 1]), *alike[place:]]
+        joints = [self._data.oMi[joint + 2].translation for joint in chain]
+        hip, middle, end = [*joints, foot.position][max(place - 1, 0) :][:3]
+        axis = axes[:, here]
         thigh, shank = (np.cross(axis, bone) for bone in (middle - hip, end - middle))
-        return math.atan2(float(axis @ np.cross(shank, thigh)), float(shank @ thigh))
+        angle = math.atan2(float(axis @ np.cross(shank, thigh)), float(shank @ thigh))
+        lengths = float(np.linalg.norm(thigh)), float(np.linalg.norm(shank))
+        return angle if place else math.nan, lengths
 
     def _longest_leg(self) -> float:
         """Return how high a hip gets over its flat sole, the base upright, within limits, m."""
