@@ -101,7 +101,6 @@ class GaitTracking:
             if joint >= knees[LEFT]
         ]
         self._leg = sum(float(np.linalg.norm(bone)) for bone in bones)
-        self._straight = np.nan_to_num(engine.body.straight[LEFT])
         self.reset()
 
     def reset(self) -> None:
@@ -182,8 +181,9 @@ class GaitTracking:
 
     def _bones(self, angle: float) -> tuple[float, float, float]:
         """Return twice thigh times shank, m^2, how bent the leg is, rad, and how long, m."""
-        thigh, shank = self._engine.body.bones[LEFT]
-        both, bent = 2.0 * thigh * shank, angle - self._straight
+        body = self._engine.body
+        thigh, shank = body.bones[LEFT]
+        both, bent = 2.0 * thigh * shank, angle - body.straight[LEFT]
         return both, bent, math.sqrt(thigh**2 + shank**2 + both * math.cos(bent))
 
     def _bending(self, angle: float) -> float:

@@ -71,7 +71,7 @@ class Body:
         dynamics: As given.
         motors: Place of each motor's joint among the joints, ``(n_motors,)``.
         quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
-        straight: Angle of each knee at which its leg is straight, rad; NaN if it never is.
+        straight: Angle of each knee at which its leg is straight, rad.
         bones: Thigh and shank of each leg, seen along its knee's axis, m, ``(2, 2)``.
     """
 
@@ -159,20 +159,18 @@ class Body:
         """Return where thigh and shank lie in a row, seen along the knee's axis, and how long.
 
         All joints are at zero now; hip and ankle are the nearest ones that turn about such an axis.
-        Without such a hip no angle of the knee makes its leg straight, and the joint before it
-        begins the thigh.
+        Without such a hip the joint before the knee begins the thigh.
         """
         axes, here = foot.jacobian[3:, ROOT:], self.joint(knee)[2] - ROOT
-        alike = np.flatnonzero(np.abs(axes[:, here] @ axes) > ALIKE).tolist()
-        place = alike.index(here)
-        chain = [*(alike[:place] or [here - 1]), *alike[place:]]
-        joints = [self._data.oMi[joint + 2].translation for joint in chain]
-        hip, middle, end = [*joints, foot.position][max(place - 1, 0) :][:3]
         axis = axes[:, here]
+        alike = np.flatnonzero(np.abs(axis @ axes) > ALIKE).tolist()
+        before = [joint for joint in alike if joint < here] or [here - 1]
+        chain = [before[-1], here, *(joint for joint in alike if joint > here)]
+        joints = [self._data.oMi[joint + 2].translation for joint in chain]
+        hip, middle, end = [*joints, foot.position][:3]
         thigh, shank = (np.cross(axis, bone) for bone in (middle - hip, end - middle))
         angle = math.atan2(float(axis @ np.cross(shank, thigh)), float(shank @ thigh))
-        lengths = float(np.linalg.norm(thigh)), float(np.linalg.norm(shank))
-        return angle if place else math.nan, lengths
+        return angle, (float(np.linalg.norm(thigh)), float(np.linalg.norm(shank)))
 
     def _longest_leg(self) -> float:
         """Return how high a hip gets over its flat sole, the base upright, within limits, m."""
