@@ -60,7 +60,7 @@ def test_a_torque_sensor_and_a_range_go_from_plant_to_plot(tmp_path, robot_file)
     motor = robot.actuators['hip']
     assert np.ptp(torque) > 1.0 and np.array_equal(torque, effort)
     assert np.allclose(current * motor.torque_per_ampere, torque)
-    assert replay(bag, recorded_robot(bag))['identical']
+    assert replay(bag, recorded_robot(bag))[0]['identical']
     groups = read_columns(path).groups
     assert groups['hip torque'][:2] == ('N m', ('hip',))
     assert groups['ground'][:2] == ('m', ('ground',))

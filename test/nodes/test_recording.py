@@ -22,7 +22,7 @@ def test_a_demo_is_recorded_and_replayed(tmp_path):
     path = tmp_path / 'demo.mcap'
     run = run_demo(load_robot('dribbel'), None, None, 2.0, settings=(('record', str(path)),)).run
     bag = open_bag(path)
-    result = replay(bag, recorded_robot(bag))
+    result, _ = replay(bag, recorded_robot(bag))
     assert result['identical'] and result['compared'] == len(run.time)
     efforts = [row.command[0][0] for row in read_rows(bag, recorded_robot(bag).robot)]
     assert np.array_equal(efforts, run.columns['effort'][:, 0])

@@ -31,7 +31,7 @@ def test_another_imu_goes_from_plant_to_plot(tmp_path):
     )
     assert np.abs(np.linalg.norm(felt[:, :4], axis=1) - 1.0).max() < 1e-9
     assert felt[:, 5].std() > 0.1, 'a shank swings'
-    assert replay(bag, recorded_robot(bag))['identical']
+    assert replay(bag, recorded_robot(bag))[0]['identical']
     unit, labels, values = read_columns(path).groups['angular velocity']
     assert unit == 'rad/s' and labels == tuple(
         f'{link} {axis}' for link in (robot.imu_link, SHANK) for axis in 'xyz'

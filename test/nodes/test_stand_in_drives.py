@@ -56,7 +56,7 @@ def test_dribbel_walks_over_the_topics_of_its_drives(tmp_path, edited_robot_file
     assert run.fault is None and run.steps[-1] == alone.steps[-1]
     assert abs(run.q[-1, 0] - alone.q[-1, 0]) < 1e-6
     bag = open_bag(record)
-    assert replay(bag, recorded_robot(bag))['identical']
+    assert replay(bag, recorded_robot(bag))[0]['identical']
 
 
 @pytest.mark.long

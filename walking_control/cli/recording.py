@@ -104,16 +104,11 @@ class _Replay(OfBag):
 def replay(options: _Replay) -> Answer:
     """Give a controller what another heard, and compare what they answer."""
     bag = recording.bag.open_bag(options.recording)
-    given, files = (bag, _robot(options, bag), options.controller), []
-    if options.out is None:
-        result = recording.replay.replay(*given)
-    else:
-        result, run = recording.replay.retell(*given)
-        files = run.report(options.out)
+    result, run = recording.replay.replay(bag, _robot(options, bag), options.controller)
     say_remark(bag.remark)
     told = {'recording': str(options.recording)} if options.json else {}
     differs = result['compared'] and not result['identical']
-    return Answer({**result, **told}, status=int(differs), files=files)
+    return Answer({**result, **told}, status=int(differs), write=run.report)
 
 
 class _Plot(OfBag):

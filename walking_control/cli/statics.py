@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -26,8 +27,7 @@ from walking_control.controllers import Policy
 from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
-from walking_control.loading import load_robot
-from walking_control.models import heating
+from walking_control.models import heating, RobotFile
 from walking_control.models.thermal import check_air
 from walking_control.ros.ros2_control.check import check_ros2_control
 from walking_control.runs import ending, failure
@@ -178,29 +178,35 @@ def check(options: _Check) -> Answer:
     """Say whether a robot can be used, and a policy on it."""
     options.set += [('controller', options.controller)] if options.controller else []
     options.set += policy_settings(options)
-    result = experiments.check.check_robot(options.robot, options.set)
-    if options.bringup is not None or options.live:
-        _check_ros2_control(options, result)
-    write = _check_policy(options, result) if options.policy is not None else None
+    files: list[str] = []
+    looks = {
+        'bring-up': partial(_check_ros2_control, options),
+        'policy': partial(_check_policy, options, files),
+    }
+    asked = {'bring-up': options.bringup is not None or options.live, 'policy': options.policy}
+    result = experiments.check.check_robot(
+        options.robot, options.set, {name: look for name, look in looks.items() if asked[name]}
+    )
     return Answer(
         result,
         text('check.txt'),
         status=0 if result['ok'] else 2,
-        write=write,
+        files=files,
         document='check.json',
     )
 
 
 def _check_policy(
-    options: _Check, result: dict[str, Any]
-) -> Callable[[Path], Sequence[str]] | None:
-    """Add how a policy fares to the result of a check; return what writes its description."""
-    if not result['ok']:
-        return None
-    robot_file = load_robot(options.robot, options.set)
+    options: _Check, files: list[str], robot_file: RobotFile, found: experiments.check.Found
+) -> None:
+    """Add how a policy fares to what a check has found; write its description."""
     told = Policy(robot_file, robot_file.values(Policy.parameters)).description
+    if options.out is not None:
+        files.append(str(options.out / 'policy.yaml'))
+        with writing_to(options.out):
+            told.write(Path(files[-1]))
     first, mended = experiments.policy_check.find_mistakes(robot_file, told, say)
-    result['facts']['policy'] = str(first)
+    found.facts['policy'] = str(first)
     if first.wrong:
         remedy = '; or '.join(words for words, _ in mended[:3])
         error = InvalidInput(
@@ -211,39 +217,25 @@ def _check_policy(
             else "compare with the policy's own deployment: no change of one term that was tried "
             'makes the robot stand, walk and turn',
         )
-        result['problems'].append(error.as_dict())
-        result['ok'] = False
-
-    def write(folder: Path) -> list[str]:
-        path = folder / 'policy.yaml'
-        with writing_to(folder):
-            told.write(path)
-        return [str(path)]
-
-    return write
+        found.errors.append(error)
 
 
-def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
-    """Add what is wrong with the bring-up, on file and live, to the result of a check."""
-    if not result['ok']:
-        result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
-        return
-    robot_file = load_robot(options.robot, options.set)
-    problems = []
+def _check_ros2_control(
+    options: _Check, robot_file: RobotFile, found: experiments.check.Found
+) -> None:
+    """Add what is wrong with the bring-up, on file and live, to what a check has found."""
     if options.bringup is not None:
-        problems += check_ros2_control(robot_file, options.bringup)
+        found.errors += check_ros2_control(robot_file, options.bringup)
     if options.live:
         with needing_ros('check --live'):
             from walking_control.ros.nodes.live_check import check_live
-        found, left_out, system = check_live(
+        problems, left_out, system = check_live(
             robot_file, options.namespace, options.wait, options.seconds
         )
-        problems += [*found, *system.problems]
-        result['assumptions'] += left_out
-        result['facts'].update(system.facts)
-        result['remarks'] = system.remarks
-    result['problems'] += [problem.as_dict() for problem in problems]
-    result['ok'] = not result['problems']
+        found.errors += [*problems, *system.problems]
+        found.assumptions += left_out
+        found.facts.update(system.facts)
+        found.remarks = system.remarks
 
 
 def _contacts(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:

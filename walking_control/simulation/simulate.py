@@ -33,6 +33,7 @@ from walking_control.simulation import (
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
 Listener = Callable[[Measurement, Command, Reference], None]
+Teller = Callable[[Measurement], Measurement | None]
 
 
 class Walk:
@@ -43,11 +44,13 @@ class Walk:
         loop: A `ControlLoop` for the same robot.
         start: The `Start`; plant and loop begin anew.
         ticks: Expected number of ticks.
-        before: Called before every tick with its stamp, or None.
+        before: Called before every tick with what was measured, or None; what it returns is told
+            to the loop instead.
         listen: Called after every tick with measurement, command and reference, or None.
 
     Attributes:
         plant, loop: As given.
+        measurement: What was measured last.
     """
 
     def __init__(
@@ -56,13 +59,13 @@ class Walk:
         loop: ControlLoop,
         start: Start,
         ticks: int,
-        before: Callable[[float], None] | None = None,
+        before: Teller | None = None,
         listen: Listener | None = None,
     ) -> None:
         self.plant, self.loop, self._before, self._listen = plant, loop, before, listen
         plant.reset(start)
         loop.reset()
-        self._measurement = Measurement(plant.robot)
+        self.measurement = Measurement(plant.robot)
         law = loop.controller
         self._recorder = Recorder(
             plant.robot,
@@ -102,10 +105,18 @@ class Walk:
                 or self.plant.truth.trip is not None
             ):
                 return
-            self.plant.step(self._command, self.loop.period)
+            self.tick()
             if progress is not None and tick % 100 == 0:
                 progress(self.plant.time)
-            self._observe()
+
+    def tick(self, command: Command | None = None) -> None:
+        """Walk on for one tick, whatever has happened before.
+
+        Args:
+            command: What reaches the robot; None takes the last answer.
+        """
+        self.plant.step(self.loop.command if command is None else command, self.loop.period)
+        self._observe()
 
     def finish(self) -> Run:
         """Return the `Run` so far."""
@@ -113,19 +124,18 @@ class Walk:
 
     def _observe(self) -> None:
         """Measure, answer and record."""
-        plant, loop, measurement = self.plant, self.loop, self._measurement
+        plant, loop, measurement = self.plant, self.loop, self.measurement
         plant.measure(measurement)
         if not plant.lost:
             measurement.stamp = whole_nanoseconds(measurement.stamp)
-            if self._before is not None:
-                self._before(measurement.stamp)
+            told = self._before and self._before(measurement) or measurement
             try:
-                self._command = loop.tick(measurement)
+                loop.tick(told)
             except BEYOND_THE_LAW as error:  # as the node does; the record is kept
-                self._command = loop.give_up(f'{type(error).__name__}: {error}', measurement)
+                loop.give_up(f'{type(error).__name__}: {error}', told)
             if self._listen is not None:
-                self._listen(measurement, self._command, loop.reference)
-        self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
+                self._listen(told, loop.command, loop.reference)
+        self._recorder.record(plant, loop.state, loop.command, loop.controller.write_telemetry)
 
 
 def run_plant(
@@ -135,7 +145,7 @@ def run_plant(
     duration: float,
     progress: Callable[[float], None] | None = None,
     until: Callable[[], bool] | None = None,
-    before: Callable[[float], None] | None = None,
+    before: Teller | None = None,
     listen: Listener | None = None,
 ) -> Run:
     """Run a control loop on a plant and return the record.
@@ -147,7 +157,7 @@ def run_plant(
         duration: Simulated time, s.
         progress: Called with the simulated time now and then, e.g. to print it.
         until: Called after every tick; the run ends when it returns True.
-        before: Called before every tick with the simulated time.
+        before: Called before every tick with what was measured, see `Walk`.
         listen: Called after every tick with measurement, command and reference.
 
     Returns:
@@ -201,7 +211,7 @@ def simulate(
     return run
 
 
-def _lead(route: Route, loop: ControlLoop) -> Callable[[float], None]:
+def _lead(route: Route, loop: ControlLoop) -> Teller:
     """Return what leads a walk along a route, tick by tick, as nodes do with their defaults."""
     patience = Patience()
     steering = Steering(
@@ -209,8 +219,8 @@ def _lead(route: Route, loop: ControlLoop) -> Callable[[float], None]:
     )
     guide = Guide(route, steering)
 
-    def before(time: float) -> None:
-        guide.advance(time)
-        steering.steer(time)
+    def before(measurement: Measurement) -> None:
+        guide.advance(measurement.stamp)
+        steering.steer(measurement.stamp)
 
     return before

@@ -18,7 +18,7 @@ from walking_control.loading import load_robot
 from walking_control.models import Command, Measurement
 from walking_control.ros.recording.bag import open_bag, read_rows
 from walking_control.ros.recording.recorder import Recorder
-from walking_control.ros.recording.replay import recorded_robot, replay, retell
+from walking_control.ros.recording.replay import recorded_robot, replay
 from walking_control.ros.recording.ticks import Messages
 from walking_control.ros.ros2_control import names
 from walking_control.simulation.registry import make_plant
@@ -74,9 +74,9 @@ def test_others_read_it(walk):
 def test_replay_answers_the_same_to_the_bit(walk):
     """If it failed, a walk of yesterday could not be looked into today."""
     bag = open_bag(walk[0])
-    result = replay(bag, recorded_robot(bag))
+    result, _ = replay(bag, recorded_robot(bag))
     assert result['identical'] and result['compared'] == result['ticks'] == len(walk[1].time)
-    other = replay(bag, recorded_robot(bag, [('set_point', 0.2)]))
+    other, _ = replay(bag, recorded_robot(bag, [('set_point', 0.2)]))
     assert not other['identical'] and other['first_difference'] is not None
     assert other['largest_difference']['hip'] > 0.1
 
@@ -97,7 +97,7 @@ def test_what_was_wanted_is_replayed(tmp_path):
     bag = open_bag(writer.close())
     speeds = [row.reference.speed for row in read_rows(bag, robot_file.robot)]
     assert set(speeds) == {None, 0.33} and speeds[0] is None
-    assert replay(bag, recorded_robot(bag))['identical']
+    assert replay(bag, recorded_robot(bag))[0]['identical']
 
 
 def test_verbs_record_replay_and_plot(tmp_path, capsys):
@@ -181,7 +181,7 @@ def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp
         file.endswith('report.html') for file in json.loads(capsys.readouterr().out)['files']
     )
     bag = open_bag(told)
-    result, again = retell(bag, recorded_robot(bag))
+    result, again = replay(bag, recorded_robot(bag))
     assert result['identical'] and again.plant == 'recording'
     for name in ('q', 'v', 'time', 'effort', 'estimate'):
         assert np.allclose(again.columns[name], run.columns[name], atol=1e-9), name

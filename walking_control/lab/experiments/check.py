@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Can this robot be used? Everything that stands in the way, and what is assumed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -57,42 +57,56 @@ class Check(Result):
         problems: What, value, limit and remedy of each.
         assumptions: Sentences.
         facts: name -> value.
+        remarks: Sentences on a running robot.
     """
 
     ok: bool
     problems: list[dict[str, Any]]
     assumptions: list[str]
     facts: dict[str, Any]
+    remarks: Sequence[str]
 
 
-class _Found(Findings):
-    """What a check has found so far: errors, assumptions and facts, as in `Check`."""
+class Found(Findings):
+    """What a check has found so far: errors, assumptions, facts and remarks, as in `Check`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.assumptions, self.facts = list[str](), dict[str, Any]()
+        self.remarks: Sequence[str] = ()
 
 
-def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
+def check_robot(
+    name_or_path: str | Path,
+    overrides: Iterable[tuple[str, Any]] = (),
+    more: Mapping[str, Callable[[RobotFile, Found], None]] | None = None,
+) -> Check:
     """Check a robot file or a plain URDF.
 
     Args:
         name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
         overrides: Pairs (name, value) as for `load_robot`.
+        more: Name of what else is looked at, once nothing stands in the way -> adds to what was
+            found.
     """
-    found = _Found()
+    found, robot_file = Found(), None
     if str(name_or_path).endswith(('.urdf', '.xacro')):
         found.attempt(_check_bare_urdf, Path(name_or_path), found)
     elif (robot_file := found.attempt(load_robot, name_or_path, overrides)) is not None:
         found.errors += obstacles.find_obstacles(robot_file)
         found.attempt(_check_robot_file, robot_file, found)
+    for name, look in (more or {}).items():
+        if robot_file is None or found.errors:
+            found.assumptions.append(f'not looked at, for the robot file comes first: {name}')
+        else:
+            look(robot_file, found)
     problems: list[dict[str, Any]] = []
     for problem in (error.as_dict() for error in found.errors):
         problems += [problem] if problem not in problems else []
-    return Check(not problems, problems, found.assumptions, found.facts)
+    return Check(not problems, problems, found.assumptions, found.facts, found.remarks)
 
 
-def _check_posture(robot_file: RobotFile, found: _Found) -> None:
+def _check_posture(robot_file: RobotFile, found: Found) -> None:
     """Add what is known of a robot that begins in a posture."""
     robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
@@ -159,7 +173,7 @@ def _check_statics(
     dynamics: Dynamics,
     q: np.ndarray,
     standing: Sequence[str],
-    found: _Found,
+    found: Found,
 ) -> None:
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
     robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
@@ -210,7 +224,7 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
     return f'{used:.0f} % of the limit of {in_words(largest["joint"])} at most'
 
 
-def _check_bare_urdf(path: Path, found: _Found) -> None:
+def _check_bare_urdf(path: Path, found: Found) -> None:
     urdf = load_urdf(path)
     found.facts['links'] = len(link_names(urdf))
     found.errors.append(
@@ -224,7 +238,7 @@ def _check_bare_urdf(path: Path, found: _Found) -> None:
     found.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
 
 
-def _check_robot_file(robot_file: RobotFile, found: _Found) -> None:
+def _check_robot_file(robot_file: RobotFile, found: Found) -> None:
     robot, assumptions = robot_file.robot, found.assumptions
     found.facts.update(
         name=robot.name,
@@ -268,7 +282,7 @@ def _effort_sentences(robot: Robot) -> list[str]:
     return [smaller, *sentences] if robot.actuators else []
 
 
-def _check_controllers(robot_file: RobotFile, found: _Found) -> None:
+def _check_controllers(robot_file: RobotFile, found: Found) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
     verdicts, chosen = judge_controllers(robot_file), robot_file.controller
     found.facts['controllers'] = [name for name, error in verdicts.items() if error is None]
@@ -280,7 +294,7 @@ def _check_controllers(robot_file: RobotFile, found: _Found) -> None:
             found.facts[f'not {name}'] = str(error)
 
 
-def _check_plants(robot_file: RobotFile, found: _Found) -> None:
+def _check_plants(robot_file: RobotFile, found: Found) -> None:
     found.facts['plants'] = []
     found.attempt(PLANTS.find, robot_file.plant)
     for name in PLANTS:

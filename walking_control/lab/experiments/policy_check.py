@@ -17,7 +17,7 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers import Policy, PolicyDescription
-from walking_control.models import Dynamics, RobotFile, with_section
+from walking_control.models import Dynamics, Measurement, RobotFile, with_section
 from walking_control.runs import ending, leg_of_each_joint, mean_velocity
 from walking_control.simulation import make_plant, run_plant
 
@@ -81,9 +81,9 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
         loop, plant = ControlLoop(robot_file, Policy.name), make_plant(robot_file)
     speed, rate = min(SPEED, told.limits[0]), min(RATE, told.limits[2])
 
-    def lead(time: float) -> None:
-        wanted = (speed, 0.0, 0.0) if time < AHEAD else (0.0, 0.0, rate)
-        loop.reference.velocity = np.array(wanted if time >= STAND else (0.0, 0.0, 0.0))
+    def lead(told: Measurement) -> None:
+        wanted = (speed, 0.0, 0.0) if told.stamp < AHEAD else (0.0, 0.0, rate)
+        loop.reference.velocity = np.array(wanted if told.stamp >= STAND else (0.0, 0.0, 0.0))
 
     run = run_plant(plant, loop, robot_file.start, TURN, before=lead)
     lasted = float(run.time[-1])

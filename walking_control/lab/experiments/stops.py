@@ -7,6 +7,7 @@ it fell is judged by the plant's own state.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from functools import partial
 import math
 from typing import Any
@@ -17,18 +18,11 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers import StopJudge
 from walking_control.exceptions import NotAchieved, require, require_known
 from walking_control.lab.experiments import branches, margins
-from walking_control.models import (
-    Choice,
-    Command,
-    Measurement,
-    RobotFile,
-    whole_nanoseconds,
-    with_section,
-)
+from walking_control.models import Choice, Command, Measurement, RobotFile, with_section
 from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
 from walking_control.simulation import choose_parts, How, Injection, make_plant, SENSOR_FAULTS
-from walking_control.simulation.simulate import BEYOND_THE_LAW
+from walking_control.simulation.simulate import Walk
 
 SPEEDS = 5  # shares of the largest one, one after another
 SETTLING = 10  # steps
@@ -192,7 +186,6 @@ class _Trial:
 
     def __init__(self, robot_file: RobotFile, controller: str | None, plant: str | None) -> None:
         self._plant, self._loop = make_plant(robot_file, plant), ControlLoop(robot_file, controller)
-        self._measurement = Measurement(robot_file.robot)
         self._injection = Injection(robot_file.robot)
         self._stand_time = robot_file.values(SafetyParameters).stand_time
         self._lean = robot_file.values(SafetyParameters).fall_lean
@@ -200,56 +193,47 @@ class _Trial:
         self.time = self.way = math.inf
         self._judged = -math.inf
         self._refused = math.inf  # since when the step plan says that it cannot be stopped
-        self._plant.reset(robot_file.start)
-        self._answer()
+        ticks = round(LONGEST / self._loop.period)
+        self._walk = Walk(self._plant, self._loop, robot_file.start, ticks, self._tell)
 
-    def _answer(self) -> None:
-        plant, loop, measurement = self._plant, self._loop, self._measurement
-        plant.measure(measurement)
-        if plant.lost:
-            return
-        measurement.stamp = whole_nanoseconds(measurement.stamp)
-        told = self._injection.spoil(measurement)
-        if self._injection.kind in SILENT:
-            age = plant.time - self._stopped
-            loop.supervisor.check_age(SILENT[self._injection.kind], age, measurement.stamp)
-        try:
-            loop.tick(told)
-        except BEYOND_THE_LAW as error:
-            loop.give_up(f'{type(error).__name__}: {error}', told)
-
-    def _tick(self) -> None:
-        self._plant.step(self._loop.command, self._loop.period)
-        self._answer()
+    def _tell(self, measurement: Measurement) -> Measurement:
+        """Return what the sensors tell, once one of them fails."""
+        kind = self._injection.kind
+        if kind in SILENT:
+            age = self._plant.time - self._stopped
+            self._loop.supervisor.check_age(SILENT[kind], age, measurement.stamp)
+        return self._injection.spoil(measurement)
 
     def _tick_late(self, ticks: int) -> None:
         """Let answers reach the robot a tick late."""
-        loop, late = self._loop, Command(self._plant.robot)
-        late.numbers[:], late.lock[:] = loop.command.numbers, loop.command.lock
+        late = deepcopy(self._loop.command)
         for _ in range(ticks):
-            self._plant.step(late, loop.period)
-            late.numbers[:], late.lock[:] = loop.command.numbers, loop.command.lock
-            self._answer()
+            now = deepcopy(self._loop.command)
+            self._walk.tick(late)
+            late = now
 
     def walk_to(self, phase: float, speed: float) -> None:
         """Walk to a part of a step, once settled: of a later step than the last one."""
-        loop, until = self._loop, self._plant.time + LONGEST
+        loop = self._loop
         loop.reference.velocity = np.array([speed, 0.0, 0.0])
         loop.reference.speed = None if self._plant.robot.is_free else speed
         self._phase, self._speed = phase, speed
-        while loop.fault is None and self._plant.time < until:
+
+        def arrived() -> bool:
             state = loop.state
             gone = state.stamp - state.touchdown
-            if state.steps >= self._steps and phase * state.step_time <= gone:
-                self._steps = state.steps + 1
-                return
-            self._tick()
-        raise NotAchieved(
+            return state.steps >= self._steps and phase * state.step_time <= gone
+
+        self._walk.go(round(LONGEST / loop.period), until=arrived)
+        require(
+            loop.fault is None and arrived(),
             f'{self._plant.robot.name} at {speed:g} m/s',
             value=loop.state.steps,
             limit=str(loop.fault or f'steps within {LONGEST:g} s'),
             remedy='give another --speed, or a robot that walks',
+            error=NotAchieved,
         )
+        self._steps = loop.state.steps + 1
 
     def stop(self, cause: str, number: int, push: float, direction: float) -> dict[str, Any]:
         """Push it, if it shall be pushed, and stop it by a cause; return what became of it."""
@@ -259,7 +243,7 @@ class _Trial:
             plant.disturb('push', push, 0, how)
             until = plant.time + PUSHED - 1e-9
             while loop.fault is None and plant.time < until:
-                self._tick()
+                self._walk.tick()
                 self._judge()
         law, begun = loop.controller, plant.time
         self._stopped = begun
@@ -272,7 +256,7 @@ class _Trial:
         else:
             if cause == OVERRUN:
                 self._tick_late(LATE)
-            loop.stop(cause, 'robustness --stop', self._measurement)
+            loop.stop(cause, 'robustness --stop', self._walk.measurement)
         why = self._watch(begun, place)
         return {
             'number': number,
@@ -300,7 +284,7 @@ class _Trial:
         plant, loop = self._plant, self._loop
         latch, lowered = loop.supervisor.fault_latch, False
         while plant.time < begun + LONGEST:
-            self._tick()
+            self._walk.tick()
             x, y = plant.truth.base.orientation[:2].tolist()
             if math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y))) > self._lean:
                 return f'fell {plant.time - begun:.2f} s after {loop.fault}'

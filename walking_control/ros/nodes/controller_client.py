@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller node's services and parameters, asked from threads that nobody spins."""
+"""Services and parameters of another node, the controller's as a rule, asked by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import threading
 from typing import Any
 
@@ -18,20 +18,35 @@ PATIENCE = 5.0  # s of wall time for an answer
 
 
 class ControllerClient:
-    """Asks the controller; another thread spins the node.
+    """Asks the controller, or another node.
 
     Args:
-        node: The rclpy node.
+        node: The rclpy node that asks.
+        asked: Name of the node that is asked.
+        wait: Waits until a condition holds, at most so long (s), and returns whether it does; None
+            where another thread spins the node.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(
+        self,
+        node: Node,
+        asked: str = topics.CONTROLLER,
+        wait: Callable[[Callable[[], bool], float], bool] | None = None,
+    ) -> None:
+        self._wait = wait
+
         def client(kind: Any, name: str) -> Any:
-            return node.create_client(kind, f'{topics.CONTROLLER}/{name}')
+            return node.create_client(kind, f'{asked}/{name}')
 
         self._buttons = {name: client(Trigger, name) for name in topics.BUTTONS}
         self._list = client(ListParameters, 'list_parameters')
         self._get = client(GetParameters, 'get_parameters')
         self._set = client(SetParameters, 'set_parameters')
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the parameters can be asked for and set."""
+        return bool(self._get.service_is_ready() and self._set.service_is_ready())
 
     def press(self, name: str) -> tuple[bool, str]:
         """Call one of `topics.BUTTONS`; return whether it was done, and what the controller said.
@@ -83,8 +98,7 @@ class ControllerClient:
         # an unknown name empties the answer
         return dict(zip(names, values)) if len(values) == len(names) else {}
 
-    @staticmethod
-    def _ask(client: Any, request: Any) -> Any:
+    def _ask(self, client: Any, request: Any) -> Any:
         require(
             client.service_is_ready(),
             client.srv_name,
@@ -94,7 +108,7 @@ class ControllerClient:
         )
         done, future = threading.Event(), client.call_async(request)
         future.add_done_callback(lambda _: done.set())
-        if not done.wait(PATIENCE):
+        if not (self._wait(future.done, PATIENCE) if self._wait else done.wait(PATIENCE)):
             client.remove_pending_request(future)
             raise NotAchieved(client.srv_name, limit=f'no answer for {PATIENCE:g} s')
         return future.result()

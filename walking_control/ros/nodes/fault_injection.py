@@ -7,19 +7,23 @@ import os
 import time
 from typing import Any
 
-from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.exceptions import NotAchieved, require
 from walking_control.models.signals import Command, Reference
-from walking_control.ros.nodes import DemoPlace, isolate_domain, make_executor, ros, topics
+from walking_control.ros.nodes import (
+    ControllerClient,
+    DemoPlace,
+    isolate_domain,
+    make_executor,
+    ros,
+    topics,
+)
 from walking_control.safety.faults import KINDS, LOWERED, read_fault
 
 DISCOVERY = 15.0  # s
-ANSWER = 5.0  # s for a service
 REACTION = 8.0  # s for a fault to be noticed, and for the effort to end
 
 
@@ -72,9 +76,10 @@ class FaultWatch:
         listen = self.node.create_subscription
         listen(String, topics.FAULT, self._on_fault, topics.LATCHED)
         listen(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.LATEST)
-        client = self.node.create_client
-        self._set = client(SetParameters, 'simulator/set_parameters')
-        self._get = client(GetParameters, 'walking_controller/get_parameters')
+        self._controller, self._simulator = (
+            ControllerClient(self.node, name, self._spin_until)
+            for name in (topics.CONTROLLER, 'simulator')
+        )
 
     def _on_fault(self, message: String) -> None:
         self._fault = time.monotonic(), message.data
@@ -88,20 +93,10 @@ class FaultWatch:
             self._executor.spin_once(timeout_sec=0.02)
         return bool(condition())
 
-    def _call(self, client: Any, request: Any) -> Any:
-        future = client.call_async(request)
-        require(
-            self._spin_until(future.done, ANSWER),
-            client.srv_name,
-            limit='does not answer; the demo may have ended',
-            error=NotAchieved,
-        )
-        return future.result()
-
     def _walks(self) -> bool:
         return (
-            self._set.service_is_ready()
-            and self._get.service_is_ready()
+            self._controller.is_ready
+            and self._simulator.is_ready
             and self._fault[0] > -math.inf
             and self._effort[0] > -math.inf
         )
@@ -135,11 +130,8 @@ class FaultWatch:
         )
         reaction = self._reaction(kind)
         begin = time.monotonic()
-        (answer,) = self._call(
-            self._set,
-            SetParameters.Request(parameters=[Parameter('fault', value=kind).to_parameter_msg()]),
-        ).results
-        require(answer.successful, f'fault {kind}', limit=f'refused by the demo: {answer.reason}')
+        refusal = self._simulator.change('fault', kind)
+        require(not refusal, f'fault {kind}', limit=f'refused by the demo: {refusal}')
         require(
             self._spin_until(lambda: self._fault[1], REACTION),
             f'fault {kind}',
@@ -167,9 +159,9 @@ class FaultWatch:
     def _reaction(self, code: str) -> str:
         """Return what the controller is told to do about a fault."""
         names = [f'safety.on_{code}', 'safety.lower_time', 'safety.damping_time']
-        reaction, *lasting = self._call(self._get, GetParameters.Request(names=names)).values
-        self._lasting = [value.double_value for value in lasting]
-        return reaction.string_value or KINDS[code].reaction
+        told = self._controller.values(names)
+        self._lasting = [told.get(name, 0.0) for name in names[1:]]
+        return told.get(names[0]) or KINDS[code].reaction
 
 
 def provoke_fault(kind: Any, place: DemoPlace) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
-from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_check_compatible, QoSCompatibility
 from rosgraph_msgs.msg import Clock
@@ -28,6 +27,7 @@ from walking_control.models import (
 )
 from walking_control.ros.nodes import (
     avoid_shared_memory,
+    ControllerClient,
     endpoint_name,
     GuardedNode,
     message_type,
@@ -96,10 +96,8 @@ class Listener(GuardedNode):
             lambda told: setattr(self, 'description', told.data),
             topics.LATCHED,
         )
-        self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
-            node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
-            for node in ASKED
-        }
+        self._asked: dict[tuple[str, str], Any] = {}
+        self._clients = {node: ControllerClient(self, node) for node in ASKED}
 
     @property
     def missing(self) -> list[str]:
@@ -112,16 +110,13 @@ class Listener(GuardedNode):
         """Ask nodes that are there for their parameters; keep what they answered."""
         if time.monotonic() > self._found and not self.count_publishers(topics.EFFORT_COMMANDS):
             self.seen.alone = True
-        for node, (client, futures) in self._asked.items():
-            if not client.service_is_ready():
-                continue
-            for name in ASKED[node]:
-                if name not in futures:
-                    futures[name] = client.call_async(GetParameters.Request(names=[name]))
-                elif futures[name].done() and futures[name].result().values:
-                    self.seen.parameters.setdefault(node, {})[name] = parameter_value_to_python(
-                        futures[name].result().values[0]
-                    )
+        for node, name in ((node, name) for node, names in ASKED.items() for name in names):
+            asked = self._asked.get((node, name))
+            if asked is None:
+                self._asked[node, name] = self._clients[node].ask_later(name)
+            elif asked.done() and asked.result().values:
+                value = parameter_value_to_python(asked.result().values[0])
+                self.seen.parameters.setdefault(node, {})[name] = value
 
     def look(self) -> None:
         """Find publishers that a subscriber cannot hear."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded walk answered anew by its law, told again as a run, or in columns to be drawn."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 import re
@@ -62,47 +62,22 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
         return load_robot(path, overrides)
 
 
-def retell(
+def replay(
     bag: Bag, robot_file: RobotFile, controller: str | None = None
 ) -> tuple[dict[str, Any], Run]:
-    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
-
-    Raises:
-        InvalidInput: As `replay`.
-    """
-    loop = _loop(bag, robot_file, controller)
-    walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
-    result = _compare(
-        bag, robot_file, loop, lambda row: walk.add(row, loop.state, loop.command.effort)
-    )
-    return result, walk.finish(loop.fault)
-
-
-def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> dict[str, Any]:
-    """Return how the answers of a controller compare with those recorded.
+    """Return how the answers of a controller compare with those recorded, and the `Run` of them.
 
     Without a name it is the recorded one. InvalidInput: the bag is of another robot, or holds no
     measurements.
 
     Returns:
         dict with ``ticks``, ``compared`` (those with a recorded answer), ``identical`` (to the
-        bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``.
+        bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``; the
+        run, see `RetoldWalk`.
     """
-    return _compare(bag, robot_file, _loop(bag, robot_file, controller))
-
-
-def _loop(bag: Bag, robot_file: RobotFile, controller: str | None) -> ControlLoop:
     loop = ControlLoop(robot_file, controller or bag.texts.get(CONTROLLER) or robot_file.controller)
     loop.reset()
-    return loop
-
-
-def _compare(
-    bag: Bag,
-    robot_file: RobotFile,
-    loop: ControlLoop,
-    listen: Callable[[Row], None] = lambda row: None,
-) -> dict[str, Any]:
+    walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
     ticks, compared, picks = 0, 0, picks_of(robot_file.robot)
     largest, first = np.zeros(len(robot_file.robot.efforts)), None
     for row in read_rows(bag, robot_file.robot):
@@ -110,7 +85,7 @@ def _compare(
         for field in ('speed', 'velocity', 'posture', 'support'):
             setattr(loop.reference, field, getattr(row.reference, field))
         command = loop.tick(row.measurement)
-        listen(row)
+        walk.add(row, loop.state, command.effort)
         if row.command is None:
             continue
         compared += 1
@@ -122,7 +97,7 @@ def _compare(
         ) and (lock is None or np.array_equal(lock, command.lock))
         if not same and first is None:
             first = row.measurement.stamp
-    return {
+    result = {
         'robot': robot_file.robot.name,
         'controller': loop.controller.name,
         'ticks': ticks,
@@ -132,6 +107,7 @@ def _compare(
         'largest_difference': dict(zip(robot_file.robot.efforts, largest.tolist())),
         'fault': None if loop.fault is None else str(loop.fault),
     }
+    return result, walk.finish(loop.fault)
 
 
 class RetoldWalk:
