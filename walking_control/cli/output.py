@@ -47,13 +47,14 @@ class Answer(NamedTuple):
 
     def give(self, options: Options) -> int:
         """Write and print it as options want; return the exit status."""
-        files, document = [*self.files], options.out and options.out / self.document
-        if options.out is not None and self.write is not None:
-            files += self.write(options.out)
-        if document is not None and self.document:
-            files.append(str(document))
-            with writing_to(document.parent):
-                document.write_text(to_json({**self.result, 'files': files}) + '\n', 'utf-8')
+        files = [*self.files]
+        if options.out is not None:
+            with writing_to(options.out):
+                files += self.write(options.out) if self.write is not None else ()
+                if self.document:
+                    files.append(str(options.out / self.document))
+                    text = to_json({**self.result, 'files': files})
+                    Path(files[-1]).write_text(text + '\n', 'utf-8')
         if options.json:
             print(to_json({**self.result, 'files': files}))
         else:
@@ -142,9 +143,8 @@ def save_figures(
     """Return what writes figures, name -> figure, as PNG to a folder and returns their paths."""
 
     def save(folder: Path) -> list[str]:
-        with writing_to(folder):
-            drawn = ((name, figure, '') for name, figure in figures().items())
-            return [str(path) for path, _ in reports.plots.style.save_all(drawn, folder)]
+        drawn = ((name, figure, '') for name, figure in figures().items())
+        return [str(path) for path, _ in reports.plots.style.save_all(drawn, folder)]
 
     return save
 

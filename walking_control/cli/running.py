@@ -7,7 +7,6 @@ from pathlib import Path
 from walking_control.cli.common import Answered, Common, needing_ros, ROBOT
 from walking_control.cli.output import Answer, say_nothing, text
 from walking_control.cli.verb import argument, option, Options, port, positive, verb
-from walking_control.exceptions import writing_to
 from walking_control.loading import load_robot
 from walking_control.ros.ros2_control.files import controllers_of, write_ros2_control
 from walking_control.ros.ros2_control.security import write_policy
@@ -121,11 +120,8 @@ def ros2_control(options: _Ros2Control) -> Answer:
     robot_file = load_robot(options.robot, options.set)
     wiring = wire(robot_file, options.force_sign)
     files = []
-    if options.out is not None:
-        with writing_to(options.out):
-            files = [str(path) for path in write_ros2_control(robot_file, wiring, options.out)]
     if options.policy is not None:
-        files.append(str(write_policy(robot_file.robot, options.namespace, options.policy)))
+        files = [str(write_policy(robot_file.robot, options.namespace, options.policy))]
     virtual = wiring.robot.virtual_efforts
     result = {
         'robot': wiring.robot.name,
@@ -144,4 +140,9 @@ def ros2_control(options: _Ros2Control) -> Answer:
         if virtual
         else [],
     }
-    return Answer(result, text('ros2_control.txt'), files=files)
+    return Answer(
+        result,
+        text('ros2_control.txt'),
+        files=files,
+        write=lambda folder: [str(path) for path in write_ros2_control(robot_file, wiring, folder)],
+    )

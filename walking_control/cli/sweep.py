@@ -15,7 +15,6 @@ from walking_control.lab.reports import plots
 from walking_control.loading import load_robot
 
 TABLE = 'sweep.parquet'
-PAGE = 'reproduction.md'
 
 
 class _Sweep(common.Sensed, common.Disturbed, common.Following, common.Timed):
@@ -213,11 +212,11 @@ def reproduce(options: _Reproduce) -> Answer:
         rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
     else:
         rows = humanoid.reproduce_walks(options.data)
-    files = []
-    if options.out is not None:
-        files = [str(options.out / PAGE)]
-        with writing_to(options.out):
-            (options.out / PAGE).write_text(table.write_page(rows), encoding='utf-8')
     open_rows = [row['id'] for row in rows if row['status'] == UNEXPLAINED]
     errors = [f'unexplained: {", ".join(open_rows)}'] if open_rows else []
-    return Answer({'rows': rows}, output.text('reproduction.txt'), errors, files=files)
+    return Answer(
+        {'rows': rows},
+        output.text('reproduction.txt'),
+        errors,
+        write=lambda folder: [table.write_page(rows, folder)],
+    )

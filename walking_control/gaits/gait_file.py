@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from walking_control import __version__
-from walking_control.exceptions import refusing, require
+from walking_control.exceptions import refusing, require, writing_to
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models import (
     load_yaml,
@@ -147,14 +147,20 @@ def phase_document(phase: Phase, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def write_gait(document: Mapping[str, Any], path: Path | str) -> None:
-    """Write a gait document as YAML."""
+def write_gait(document: Mapping[str, Any], path: Path) -> Path:
+    """Write a gait document as YAML; return the path.
+
+    Raises:
+        InvalidInput: The file cannot be written.
+    """
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=99)
-    Path(path).write_text(
-        '# A gait of walking_control: polynomials by their values at Chebyshev '
-        'points of each phase, rad.\n' + text,
-        encoding='utf-8',
-    )
+    with writing_to(path.parent):
+        path.write_text(
+            '# A gait of walking_control: polynomials by their values at Chebyshev '
+            'points of each phase, rad.\n' + text,
+            encoding='utf-8',
+        )
+    return path
 
 
 def read_document(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import NotAchieved, require, writing_to
+from walking_control.exceptions import NotAchieved, require
 from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
@@ -243,16 +243,14 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
         return []
     walker = make_precise_walker(robot_file, result['controller'])
     for i, cycle in enumerate(result['cycles']):
-        path = directory / f'cycle_{i}.yaml'
         cycle['file'] = cycle['reason'] = None
         try:
             found = gait_of_cycle(walker, cycle)
         except CycleError as error:
             cycle['reason'] = str(error)
             continue
-        with writing_to(directory):
-            write_gait(cycle_document(robot_file, cycle, found, result['controller']), path)
-        cycle['file'] = str(path)
+        document = cycle_document(robot_file, cycle, found, result['controller'])
+        cycle['file'] = str(write_gait(document, directory / f'cycle_{i}.yaml'))
     return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
 
 

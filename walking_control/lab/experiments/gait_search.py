@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from walking_control import __version__
-from walking_control.exceptions import NotAchieved, require, writing_to
+from walking_control.exceptions import NotAchieved, require
 from walking_control.gaits.gait import Gait, on_slope
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
@@ -211,7 +211,6 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
     Raises:
         InvalidInput: The directory cannot be written.
     """
-    directory = Path(directory)
     stem = (
         'not_converged'
         if not found.result.converged
@@ -219,9 +218,8 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
         if found.resimulation.follows
         else 'not_followed'
     )
-    path = directory / f'{found.summary["robot"]}_{stem}.yaml'
-    with writing_to(directory):
-        write_gait(document_of(found), path)
+    path = Path(directory) / f'{found.summary["robot"]}_{stem}.yaml'
+    write_gait(document_of(found), path)
     found.summary['file'] = str(path)
     return path
 
@@ -281,9 +279,7 @@ def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
         if row.summary['reason']
     ]
     path = Path(directory) / f'{kept[0].summary["robot"]}_family.yaml'
-    with writing_to(path.parent):
-        write_gait(plane_family(documents, holes), path)
-    return path
+    return write_gait(plane_family(documents, holes), path)
 
 
 def document_of(found: GaitSearch) -> dict[str, Any]:
@@ -615,6 +611,4 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
             'optimise': list(found.optimise),
         },
     )
-    with writing_to(path.parent):
-        write_gait(document, path)
-    return path
+    return write_gait(document, path)

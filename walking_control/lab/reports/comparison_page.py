@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 import csv
-import json
 from pathlib import Path
 import re
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from walking_control.exceptions import writing_to
 from walking_control.lab.experiments.comparison import GAIT_MEASURES, outcome, Walk
 from walking_control.lab.experiments.envelope import PRICE
-from walking_control.lab.reports.pages import write_page
+from walking_control.lab.reports.pages import write_with_numbers
 from walking_control.lab.reports.plots.comparison import (
     plot_all_energies,
     plot_all_walks,
@@ -67,20 +66,7 @@ def write_comparison(
     """
     import_matplotlib()
     directory = Path(directory)
-    with writing_to(directory):
-        return _write_files(walks, summary, directory)
-
-
-def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path) -> list[str]:
-    figures = save_all(_figures(walks), directory)
     page, numbers, table = (directory / f'comparison.{end}' for end in ('html', 'json', 'csv'))
-    files = [str(path) for path in (page, numbers, table, *(path for path, _ in figures))]
-    numbers.write_text(
-        json.dumps({**summary, 'files': files}, indent=2, allow_nan=False) + '\n', encoding='utf-8'
-    )
-    with open(table, 'w', newline='', encoding='utf-8') as file:
-        csv.writer(file).writerows(_csv_rows(summary))
-    world = next((walk.run.world for walk in walks if walk.run is not None), None)
     variants = [
         {
             **variant,
@@ -90,16 +76,20 @@ def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path
         }
         for variant in summary['variants']
     ]
-    write_page(
-        page,
-        summary=summary,
-        variants=variants,
-        world=world,
-        rows=rows_of(summary),
-        text_of=text_of,
-        figures=figures,
-    )
-    return files
+    with writing_to(directory):
+        with open(table, 'w', newline='', encoding='utf-8') as file:
+            csv.writer(file).writerows(_csv_rows(summary))
+        return write_with_numbers(
+            page,
+            numbers,
+            summary,
+            save_all(_figures(walks), directory),
+            (table,),
+            variants=variants,
+            world=next((walk.run.world for walk in walks if walk.run is not None), None),
+            rows=rows_of(summary),
+            text_of=text_of,
+        )
 
 
 def _figures(walks: Sequence[Walk]) -> list[tuple[str, Figure | None, str]]:

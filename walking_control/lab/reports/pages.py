@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages that need nothing but a browser: filled templates, one with sliders, one to print."""
 
+from collections.abc import Mapping, Sequence
 import csv
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,31 @@ def write_page(path: Path, /, **values: Any) -> str:
     with writing_to(path.parent):
         path.write_text(fill(__package__, path.name, **values), encoding='utf-8')
     return str(path)
+
+
+def write_with_numbers(
+    page: Path,
+    numbers: Path,
+    summary: Mapping[str, Any],
+    figures: Sequence[tuple[Path, str]],
+    beside: Sequence[Path],
+    **values: Any,
+) -> list[str]:
+    """Write a page and, as JSON, the numbers behind it; return the paths of all files as texts.
+
+    Args:
+        page: The page.
+        numbers: Where its numbers are written.
+        summary: They, JSON-ready.
+        figures: Path and caption of each.
+        beside: Files that were written beside.
+        **values: What else the template names.
+    """
+    files = [str(path) for path in (page, numbers, *beside, *(path for path, _ in figures))]
+    text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
+    numbers.write_text(text + '\n', encoding='utf-8')
+    write_page(page, summary=summary, figures=figures, **values)
+    return files
 
 
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:

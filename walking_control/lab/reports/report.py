@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is worth keeping of a run: numbers, table, figures, animation, one page of it all."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from walking_control.exceptions import require, writing_to
 from walking_control.lab.reports.animations.film import describe_animation, write_animation
-from walking_control.lab.reports.pages import write_page
+from walking_control.lab.reports.pages import write_with_numbers
 from walking_control.lab.reports.plots.style import import_matplotlib, save_all
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
@@ -34,8 +33,25 @@ def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> li
     import_matplotlib()
     import_pillow()
     directory = Path(directory)
+    sections = _sections(summary)
+    # one tick, as after a fault in the very first, is nothing to plot
+    shown = [each for section in sections for each in section.figures if len(run.time) > 1]
+    animation, table = directory / 'animation.gif', directory / 'run.csv'
     with writing_to(directory):
-        return _write_files(run, summary, directory)
+        write_animation(run, animation)
+        write_run_table(run, table)
+        return write_with_numbers(
+            directory / 'report.html',
+            directory / 'summary.json',
+            summary,
+            save_all(((name, plot(run), caption) for name, plot, caption in shown), directory),
+            (table, animation),
+            reason=failure(summary),
+            fell=summary['fell'] and summary['fault'] in (None, FALL),
+            sections=sections,
+            film=animation,
+            film_caption=describe_animation(run),
+        )
 
 
 def plot_run(run: Run, name: str | None = None) -> Any:
@@ -70,34 +86,6 @@ def plot_run(run: Run, name: str | None = None) -> Any:
         remedy='figures of such runs: ' + ', '.join(plots),
     )
     return figure
-
-
-def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str]:
-    sections = _sections(summary)
-    animation, table = directory / 'animation.gif', directory / 'run.csv'
-    write_animation(run, animation)
-    write_run_table(run, table)
-    # one tick, as after a fault in the very first, is nothing to plot
-    shown = [each for section in sections for each in section.figures if len(run.time) > 1]
-    figures = save_all(((name, plot(run), caption) for name, plot, caption in shown), directory)
-    numbers = directory / 'summary.json'
-    page = directory / 'report.html'
-    files = [
-        str(path) for path in (page, numbers, table, animation, *(path for path, _ in figures))
-    ]
-    text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
-    numbers.write_text(text + '\n', encoding='utf-8')
-    write_page(
-        page,
-        summary=summary,
-        reason=failure(summary),
-        fell=summary['fell'] and summary['fault'] in (None, FALL),
-        sections=sections,
-        film=animation,
-        film_caption=describe_animation(run),
-        figures=figures,
-    )
-    return files
 
 
 def _sections(summary: dict[str, Any]) -> list[Section]:

@@ -2,12 +2,12 @@
 """All rows, and the page they make."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from walking_control.exceptions import require
-from walking_control.lab import reports
+from walking_control.lab.reports import pages
 from walking_control.lab.reports.reproduction.row import judge, read_rows, Row, STATUSES
-from walking_control.models import fill
 
 ROWS: tuple[Row, ...] = read_rows()
 
@@ -44,7 +44,7 @@ def reproduce(
     return judged
 
 
-def write_page(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the page of all rows."""
+def write_page(rows: Sequence[dict[str, Any]], folder: Path) -> str:
+    """Write the page of all rows to a folder; return its path as text."""
     counts = {status: sum(row['status'] == status for row in rows) for status in STATUSES}
-    return fill(reports.__name__, 'reproduction.md', rows=rows, counts=counts)
+    return pages.write_page(folder / 'reproduction.md', rows=rows, counts=counts)
