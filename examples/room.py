@@ -179,7 +179,14 @@ def walk_through(seed, goal, robot='walker3d', noise='lab'):
         known.append(loop.state.base.position[:2].copy())
         return walk.arrived
 
-    run = run_plant(plant, loop, robot_file.start, 150.0, until=look, before=walk.command)
+    run = run_plant(
+        plant,
+        loop,
+        robot_file.start,
+        150.0,
+        until=look,
+        before=lambda told: walk.command(told.stamp),
+    )
     places, known = np.array(places), np.array(known)
     off = math.dist(places[-1] - places[0], known[-1] - known[0])
     result = {

@@ -86,9 +86,9 @@ def test_what_was_wanted_is_replayed(tmp_path):
     robot_file = load_robot('dribbel')
     loop = ControlLoop(robot_file)
 
-    def steer(time):
-        loop.reference.speed = 0.33 if time > 1.0 else None
-        loop.reference.velocity = np.array([0.33, 0.0, 0.0]) if time > 1.0 else None
+    def steer(told):
+        loop.reference.speed = 0.33 if told.stamp > 1.0 else None
+        loop.reference.velocity = np.array([0.33, 0.0, 0.0]) if told.stamp > 1.0 else None
 
     writer = Recorder(robot_file, 'hip_switching', tmp_path / 'steered.mcap')
     run_plant(
