@@ -27,8 +27,7 @@ from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery
 from walking_control.lab.reports.pages import write_page
 from walking_control.models import MOTORS, robot_path, SENSORS
-from walking_control.ros.ros2_control.files import write_ros2_control
-from walking_control.ros.ros2_control.wiring import wire
+from walking_control.ros.ros2_control import wire, write_ros2_control
 
 if TYPE_CHECKING:
     from walking_control.lab.adoption.adopt import Adoption

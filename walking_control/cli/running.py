@@ -8,10 +8,13 @@ from walking_control.cli.common import Answered, Common, needing_ros, ROBOT
 from walking_control.cli.output import Answer, say_nothing, text
 from walking_control.cli.verb import argument, option, Options, port, positive, verb
 from walking_control.loading import load_robot
-from walking_control.ros.ros2_control.files import controllers_of, write_ros2_control
-from walking_control.ros.ros2_control.security import write_policy
-from walking_control.ros.ros2_control.tags import HARDWARE
-from walking_control.ros.ros2_control.wiring import wire
+from walking_control.ros.ros2_control import (
+    controllers_of,
+    HARDWARE,
+    wire,
+    write_policy,
+    write_ros2_control,
+)
 from walking_control.simulation.injection import check_kind, INJECTIONS
 
 KINDS = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())

@@ -20,17 +20,20 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from walking_control.exceptions import refusing, require
-from walking_control.gaits import gait_file
-from walking_control.gaits.gait import (
+from walking_control.gaits import (
+    COARSE,
     evaluation,
+    FINE,
     Gait,
+    gait_file,
     GaitError,
+    judge_step,
     on_slope,
     Phase,
     points,
     STEEPEST,
+    StepJudgement,
 )
-from walking_control.gaits.step_judgement import COARSE, FINE, judge_step, StepJudgement
 from walking_control.models import Dynamics, mirrored_joints, Robot, RobotFile, World
 
 KEY = 'walking_control_gait_family'

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from walking_control.exceptions import require
-from walking_control.gaits.gait import Gait, GaitError, Phase
-from walking_control.gaits.gait_file import fit_gait, read_gait
+from walking_control.gaits import fit_gait, Gait, GaitError, Phase, read_gait
 from walking_control.models import Dynamics, Robot, SupportDynamics, World
 
 INTERVALS = 60  # samples per step

@@ -15,11 +15,18 @@ import numpy as np
 from walking_control.gaits.gait import Gait
 from walking_control.models import RobotFile, spring_rows, step_parameters, World
 from walking_control.models.step_equations import step_equations
-from walking_control.search.adaptation import find_adaptation
-from walking_control.search.blocks import Shape
-from walking_control.search.guess import can_lift, expand_gait, guess_gait, pack, unpack
-from walking_control.search.judgement import judge_gait, Judgement
-from walking_control.search.parameters import SearchParameters
+from walking_control.search import (
+    can_lift,
+    expand_gait,
+    find_adaptation,
+    guess_gait,
+    judge_gait,
+    Judgement,
+    pack,
+    SearchParameters,
+    Shape,
+    unpack,
+)
 from walking_control.search.problem import (
     build_program,
     check_task,

@@ -32,18 +32,18 @@ from walking_control.models import (
     World,
 )
 from walking_control.models.step_equations import step_equations
-from walking_control.search.adaptation import Adaptation
-from walking_control.search.blocks import (
+from walking_control.search import (
+    Adaptation,
     Block,
     ends_block,
     nodes_block,
     Numbers,
     passive_block,
+    SearchParameters,
     Shape,
     TASK,
     unknowns,
 )
-from walking_control.search.parameters import SearchParameters
 
 SHORTEST, LONGEST = 0.05, 5.0  # s, of a phase
 

@@ -20,8 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.gaits.gait import evaluation, Gait, on_slope, Phase, points, STEEPEST
-from walking_control.gaits.step_judgement import COARSE, judge_step
+from walking_control.gaits import (
+    COARSE,
+    evaluation,
+    Gait,
+    judge_step,
+    on_slope,
+    Phase,
+    points,
+    STEEPEST,
+)
 from walking_control.models import (
     floor_gravity,
     heating,
@@ -32,10 +40,14 @@ from walking_control.models import (
     step_parameters,
     World,
 )
-from walking_control.search.adaptation import Adaptation, find_adaptation
-from walking_control.search.optimisation import Attempt, solve_program
-from walking_control.search.parameters import SearchParameters
-from walking_control.search.space_parameters import SpaceSearchParameters
+from walking_control.search import (
+    Adaptation,
+    Attempt,
+    find_adaptation,
+    SearchParameters,
+    solve_program,
+    SpaceSearchParameters,
+)
 
 if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations

@@ -15,8 +15,15 @@ import numpy as np
 from walking_control.exceptions import NotAchieved, require
 from walking_control.lab.experiments.cycles import make_section, PointSection, Section
 from walking_control.models import RobotFile
-from walking_control.search.continuation import Continuation, FAILURES, Orbit
-from walking_control.search.return_map import find_cycles, polish, Stride, StrideFunction
+from walking_control.search import (
+    Continuation,
+    FAILURES,
+    find_cycles,
+    Orbit,
+    polish,
+    Stride,
+    StrideFunction,
+)
 
 PLACES = (0.5, 0.0, 1.0)  # of the range, where cycles are sought
 STARTS = 600

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import NotAchieved, require
-from walking_control.gaits.gait import Gait, Phase, points
-from walking_control.gaits.gait_file import gait_document, write_gait
+from walking_control.gaits import Gait, gait_document, Phase, points, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
 from walking_control.models import Robot, RobotFile, with_section
 from walking_control.simulation import make_walker, Walker

@@ -12,18 +12,31 @@ import numpy as np
 
 from walking_control import __version__
 from walking_control.exceptions import NotAchieved, require
-from walking_control.gaits.gait import Gait, on_slope
-from walking_control.gaits.gait_family import family_document
-from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
-from walking_control.gaits.step_judgement import asymmetry, judge_step, StepJudgement
+from walking_control.gaits import (
+    asymmetry,
+    family_document,
+    Gait,
+    gait_document,
+    judge_step,
+    on_slope,
+    plane_family,
+    StepJudgement,
+    write_gait,
+)
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
 from walking_control.models import Robot, RobotFile, with_section, World
-from walking_control.search.judgement import Judgement
-from walking_control.search.optimisation import search, SearchResult
-from walking_control.search.parameters import SearchParameters
-from walking_control.search.space import HEAT, SpaceResult, SpaceSearch, wind
-from walking_control.search.space_parameters import SpaceSearchParameters
+from walking_control.search import (
+    HEAT,
+    Judgement,
+    search,
+    SearchParameters,
+    SearchResult,
+    SpaceResult,
+    SpaceSearch,
+    SpaceSearchParameters,
+    wind,
+)
 from walking_control.simulation import RigidParameters
 
 LOW = 0.02  # of the robot's length: a swing foot below that trips on uneven floors

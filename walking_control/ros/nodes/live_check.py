@@ -37,8 +37,14 @@ from walking_control.ros.nodes import (
     spun,
     topics,
 )
-from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
-from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
+from walking_control.ros.ros2_control import (
+    diagnose,
+    Diagnosis,
+    judge_record,
+    LiveRecord,
+    RECORDED,
+    Seen,
+)
 
 LEAST_ROWS = 2
 DISCOVERY = 1.0  # s after which whom we do not see is not there

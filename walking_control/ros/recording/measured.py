@@ -16,8 +16,7 @@ from walking_control.exceptions import import_optional, InvalidInput, refusing, 
 from walking_control.models import Command, Dynamics, Measurement, read_yaml, RobotFile
 from walking_control.ros.recording.recorder import ROBOT_FILE, robot_file_text
 from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
-from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.live import judge_record, LiveRecord, RECORDED
+from walking_control.ros.ros2_control import judge_record, LiveRecord, names, RECORDED
 from walking_control.runs.tables import read_columns
 
 UNITS = {

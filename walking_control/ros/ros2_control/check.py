@@ -11,11 +11,16 @@ from typing import Any
 from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput, require
 from walking_control.models import Robot, RobotFile
-from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.files import CONTROLLERS, controllers_of, FORWARD
-from walking_control.ros.ros2_control.stand_in import read_controllers, StandIn
-from walking_control.ros.ros2_control.tags import HARDWARE
-from walking_control.ros.ros2_control.wiring import wire
+from walking_control.ros.ros2_control import (
+    CONTROLLERS,
+    controllers_of,
+    FORWARD,
+    HARDWARE,
+    names,
+    read_controllers,
+    StandIn,
+    wire,
+)
 
 
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:

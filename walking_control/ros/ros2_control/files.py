@@ -15,11 +15,19 @@ import yaml
 from walking_control.models import fill, OWN, RobotFile, Sensor, sensors_of, signals, STATE
 from walking_control.models.own_signals import RANGE
 from walking_control.models.resources import robot_names, share_directory
-from walking_control.ros.ros2_control import names
-from walking_control.ros.ros2_control.gazebo import gazebo_world
-from walking_control.ros.ros2_control.nav2 import NAV2, nav2_parameters
-from walking_control.ros.ros2_control.tags import commanded, GAZEBO, HARDWARE, include, MUJOCO
-from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
+from walking_control.ros.ros2_control import (
+    commanded,
+    GAZEBO,
+    gazebo_world,
+    HARDWARE,
+    include,
+    MUJOCO,
+    names,
+    NAV2,
+    nav2_parameters,
+    state_interfaces,
+    Wiring,
+)
 
 UPDATE_RATE = 1000  # Hz
 AT_LIMIT = 0.02  # rad

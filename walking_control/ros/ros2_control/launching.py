@@ -17,20 +17,26 @@ from typing import Any
 from walking_control.exceptions import require
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile, share_directory
-from walking_control.ros.ros2_control import gazebo, names
-from walking_control.ros.ros2_control.files import (
+from walking_control.ros.ros2_control import (
     BRIDGE,
     commanding,
     CONTROLLERS,
     controllers_of,
+    GAZEBO,
+    gazebo,
     GAZEBO_WORLD,
+    HARDWARE,
+    KEYFRAME,
+    MUJOCO,
+    mujoco_description,
+    names,
+    read_controllers,
     shipped_folder,
+    wire,
+    Wiring,
+    write_mjcf,
     write_ros2_control,
 )
-from walking_control.ros.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
-from walking_control.ros.ros2_control.stand_in import read_controllers
-from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO
-from walking_control.ros.ros2_control.wiring import wire, Wiring
 from walking_control.runs.kinematics import sole_corners
 
 US = 'walking_control'

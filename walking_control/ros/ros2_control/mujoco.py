@@ -12,9 +12,8 @@ import pinocchio as pin
 
 from walking_control.models import Base, RobotFile, World
 from walking_control.models.drive_kinds import KINDS
-from walking_control.ros.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
+from walking_control.ros.ros2_control import gazebo_description, LOCK_EFFORT, Wiring
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
-from walking_control.ros.ros2_control.wiring import Wiring
 from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.mujoco.engine import MujocoEngine
 

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from walking_control.models import fields_of, fill, parse, topic_word
-from walking_control.ros.ros2_control.names import (
+from walking_control.ros.ros2_control import (
     COMMANDED,
     EFFORT,
     IMU_INTERFACES,
     LOCK,
+    state_interfaces,
+    Wiring,
     WRENCH_INTERFACES,
 )
-from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
 
 HARDWARE, GAZEBO, MUJOCO = 'hardware', 'gazebo', 'mujoco'
 PLUGINS = {

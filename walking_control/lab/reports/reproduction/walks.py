@@ -15,8 +15,8 @@ from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.sweeps.walks import walk_rows
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, World
-from walking_control.search.return_map import find_simplest_cycle, polish
-from walking_control.search.return_map import judge as judge_cycle
+from walking_control.search import find_simplest_cycle, polish
+from walking_control.search import judge as judge_cycle
 from walking_control.simulation import make_walker
 from walking_control.simulation.simulate import simulate
 
