@@ -41,7 +41,6 @@ from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
-from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import (
     FootContact,
     MotorLimits,
@@ -397,22 +396,12 @@ class WalkingEngine:
 
     def plan_step(self, dt: float) -> None:
         """Plan foothold and time, longer over an edge; shortly before touchdown they are kept."""
-        values, plan, wanted = self.values, self.plan, self.velocity.planned
+        plan = self.plan
         self.meet_edges()
-        if plan.keeps(values.early) and not self.touchdown.trip.lifts(plan.elapsed):
+        if plan.keeps(self.values.early) and not self.touchdown.trip.lifts(plan.elapsed):
             plan.count_down(dt)
-        elif values.placement == 'velocity':
-            speed = self.heading.from_floor(self.body.momentum[:2] / self.body.mass)
-            plan.step = plan_by_velocity(
-                self.fall._replace(velocity=speed),
-                self.leg,
-                wanted[:2],
-                plan.elapsed,
-                self.limits,
-                values.velocity_gain,
-            )
         else:
-            plan.step = self.step_to(self.steady_aim(wanted), dt=dt)
+            plan.step = self.step_to(self.steady_aim(self.velocity.planned), dt=dt)
 
     def swing_on(self, clearance: float, dt: float, uneven: bool = False) -> None:
         """Move what the swing foot shall do on to the foothold, over edges of the floor.

@@ -48,21 +48,6 @@ class SteppingParameters(LawParameters, section='stepping'):
         'Whether a disturbance may shorten or lengthen a step.',
         choices=('free', 'fixed'),
     )
-    placement: str = parameter(
-        'divergent',
-        '',
-        'What places the foot: the divergent component, or, as a rival, the velocity of '
-        'the centre of mass.',
-        choices=('divergent', 'velocity'),
-    )
-    velocity_gain: float = parameter(
-        1.0,
-        '1',
-        'Placement by the velocity: share of the gain that ends its error in one step.',
-        0.0,
-        2.0,
-        live=True,
-    )
     step_width: float = parameter(
         0.2, 'm', 'Nominal distance between the feet sideways.', 0.0, 1.0, scaled=True
     )
@@ -226,7 +211,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     compiled: bool = parameter(False, '', 'Compile the law when configured, half a minute once.')
 
     def check(self) -> None:
-        """Refuse times and widths out of order, and a rival where it is not known."""
+        """Refuse times, widths and edges out of order."""
         edges = self.edge_places
         require(
             self.shortest_step < self.step_time < self.longest_step,
@@ -256,13 +241,5 @@ class SteppingParameters(LawParameters, section='stepping'):
             value=self.step_width,
             limit=f'must lie between narrowest ({self.narrowest:g} m) and '
             f'widest ({self.widest:g} m)',
-            error=ParameterError,
-        )
-        require(
-            self.placement != 'velocity' or self.timing == 'fixed',
-            'parameter stepping.placement',
-            value=self.placement,
-            limit='is known for steps of one time alone',
-            remedy='set stepping.timing to fixed',
             error=ParameterError,
         )

@@ -90,7 +90,7 @@ def _pressure(engine: WalkingEngine) -> np.ndarray:
     `step_plan` says how that moves the divergent component; what the foothold leaves of the fall is
     asked of it, as far as the sole reaches.
     """
-    if not engine.soles or engine.values.placement == 'velocity':  # the rival has no such thing
+    if not engine.soles:
         return np.zeros(2)
     place = engine.plan.pressure(
         engine.fall, engine.velocity.planned, SIDE[1 - engine.stance], engine.limits

@@ -43,7 +43,7 @@ GAIT_WIDTH = 1.05  # of the narrowest step: how wide gaits are searched at least
 # of what the motors of a leg give its foot: T1, whose hips roll with 30 N m, survived 7 of 12
 # pushes of 0.5 N s/kg with the law's own, and 10 with this
 SWING_SHARE = 0.85
-KEPT = ('delay', 'torsion', 'velocity_gain')  # what does not go with size
+KEPT = ('delay', 'torsion')  # what does not go with size
 SPIN_UP = 0.015  # of sqrt(L / g): in which a motor at its limit spins its own rotor up
 # what soles that lie flat tell of a floor: its slope from foothold to foothold, rise over run, and
 # the heading, as they turn on it by so many rad/s
