@@ -269,21 +269,13 @@ class Engine(ABC):
         known = link != self.robot.base_link and model.existBodyName(link)
         return int(model.getBodyId(link)) if known else -1
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it.
+    def change_at_touchdown(self, step: int, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower and leans more from a touchdown on; 0, 0 asks to count to it.
 
         Args:
             step: The touchdown, counted from 1.
-            size: m.
-        """
-        raise NotImplementedError
-
-    def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
-
-        Args:
-            step: The touchdown, counted from 1.
-            size: rad.
+            drop: m.
+            tilt: rad, downhill positive; 0 where the engine lacks `Feature.TILTS`.
         """
         raise NotImplementedError
 

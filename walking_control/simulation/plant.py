@@ -346,7 +346,7 @@ class Plant:
             self._require(Feature.LINKS, planned)
         self._pushes.plan(make_push(engine, planned.size * engine.dynamics.mass, planned.step, how))
         if planned.step > 0 and engine.steps is not None:
-            engine.drop(planned.step, 0.0)
+            engine.change_at_touchdown(planned.step, 0.0, 0.0)
 
     def _plan_floor(self, planned: Disturbance) -> None:
         kind, size, step, how = planned
@@ -395,10 +395,8 @@ class Plant:
         )
         if how.place is not None:
             self.engine.change(how.place, drop, tilt)
-        elif kind == 'slope_change':
-            self.engine.tilt(step, tilt)
         else:
-            self.engine.drop(step, drop)
+            self.engine.change_at_touchdown(step, drop, tilt)
 
     def _require(self, feature: Feature, asked: object) -> None:
         """Refuse what the engine lacks, with its reason."""

@@ -84,23 +84,15 @@ class SteppedEngine(Engine):
         """Touchdowns of planar walkers so far; None in space."""
         return None if self.robot.is_free else self._levels.steps
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it.
+    def change_at_touchdown(self, step: int, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower and leans more from a touchdown on; see `Engine`.
 
         Args:
             step: The touchdown, counted from 1.
-            size: m.
+            drop: m.
+            tilt: rad, downhill positive.
         """
-        self._levels.plan(size, step)
-
-    def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
-
-        Args:
-            step: The touchdown, counted from 1.
-            size: rad.
-        """
-        self._levels.plan(0.0, step, size)
+        self._levels.plan(step, drop, tilt)
 
     def change(self, place: float, drop: float, tilt: float) -> None:
         """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on.

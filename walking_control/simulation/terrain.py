@@ -131,12 +131,12 @@ class Levels:
         self.planned = False
         self.reset(0)
 
-    def plan(self, drop: float, step: int, lean: float = 0.0) -> None:
+    def plan(self, step: int, drop: float, lean: float = 0.0) -> None:
         """Lower the floor by a drop, m, and let it lean more, rad, from a touchdown on.
 
         Args:
-            drop: m.
             step: The touchdown, counted from 1.
+            drop: m.
             lean: rad, downhill positive.
         """
         self._drops[step] += drop

@@ -342,7 +342,7 @@ def test_a_knee_bends_by_as_much_as_the_next_foothold_is_lower(table, monkeypatc
     model, data = engine.dynamics.model, engine.dynamics.data
     for bend in 0.0, tracking._bend:
         posture = np.zeros(len(robot.joints))
-        posture[table.knees[0]] = angle + bend
+        posture[engine.body.knees[0]] = angle + bend
         engine.body.update(engine.dynamics.configuration(posture), np.zeros(engine.dynamics.nv))
         hip, ankle = (
             data.oMi[model.getJointId(f'left_{name}_pitch')].translation

@@ -107,21 +107,19 @@ class GaitSwitch:
         near = math.hypot(*deviation) < values.entering
         self.on_gait = bool(fits and (self.on_gait or near and self.calm >= TO_ENTER))
 
-    def go_on(
-        self, part: float, step: Step, uneven: bool, values: NaturalWalkingParameters
-    ) -> None:
+    def go_on(self, part: float, step: Step, rough: bool, values: NaturalWalkingParameters) -> None:
         """Decide within a step: leave the gait where it cannot take the deviation, or go on.
 
         Args:
             part: Of the step that is over, by place or by time, what is less.
             step: As it is planned.
-            uneven: Whether the floor is rough.
+            rough: Whether the floor is.
             values: The parameters.
         """
         time, limit = 0.0 if self.rough else values.look_ahead, values.leaving
         ahead = self.judged + time * self.rate
         far = math.hypot(ahead[0], ahead[1] * limit / values.leaving_sideways) > limit
-        if uneven:
+        if rough:
             far = step.missing > values.leaving_rough
         if self.begun and FIRST < part < LAST and far or step.remaining < -LATEST * self._time:
             self.on_gait, self.calm = False, 0

@@ -93,7 +93,7 @@ class GaitTracking:
         foot = model.frames[dynamics.frames[dynamics.robot.feet[LEFT]]]
         self._ankle = foot.placement.translation.copy()
         # between hip axes that do not meet are arms: the joint before the knee begins the leg
-        knees = [model.getJointId(dynamics.joints[knee]) for knee in table.knees]
+        knees = [model.getJointId(dynamics.joints[knee]) for knee in engine.body.knees]
         self._thighs = [model.parents[knee] for knee in knees]
         bones = [
             model.jointPlacements[joint].translation
@@ -158,7 +158,7 @@ class GaitTracking:
         self._foot_error = heading.from_floor(engine.floor.level @ engine.way) - row[FOOT][:3]
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
         self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
-        knee = engine.body.joint(self.table.knees[engine.stance])[0]
+        knee = engine.body.joint(engine.body.knees[engine.stance])[0]
         long = self._bones(row[KNEE][0])[2]
         self._squat = max(long - self._bones(knee)[2] - RISE * self._length, 0.0)
         self._foresee_drop(row[KNEE][0])
@@ -370,7 +370,7 @@ class GaitTracking:
         fade = self._knee_error * fading(self.s, 0.0, KNEE_ERROR, rate) + self._bend * AT_REST
         angle, first, second = (knee * rate ** np.arange(3.0) + fade).tolist()
         return JointTask(
-            self.table.knees[self._engine.stance],
+            self._engine.body.knees[self._engine.stance],
             angle,
             first,
             second,

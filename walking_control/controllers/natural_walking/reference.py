@@ -73,7 +73,6 @@ class GaitTable:
         speeds: Ascending, m/s, ``(n,)``.
         rises: Of the floors that the gaits are of, over run ahead, descending, ``(m,)``.
         rise: That of the gait read now.
-        knees: Each leg's knee, an index of the robot's joints.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class GaitTable:
         count = math.ceil((high - low) / SPACING) + 1
         self.speeds = np.linspace(low, high, count)
         body = Body(dynamics)
-        self.knees, self._mirror = body.knees, family.mirror
+        self._mirror = family.mirror
         self.rises = np.array([math.tan(told - slope) for slope in family.slopes])
         level, rows, strides = min(family.slopes, key=abs), [], []
         for slope in family.slopes:
@@ -95,7 +94,7 @@ class GaitTable:
             found = []
             for speed in speeds:
                 gait = family.at(float(speed), slope)
-                row = _tabulate(gait, s, body, dynamics, self.knees[0], ground)
+                row = _tabulate(gait, s, body, dynamics, ground)
                 found.append((row, _stride_of(gait, ground, body.feet[1])))
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
@@ -196,7 +195,7 @@ def _refine(old: np.ndarray, new: np.ndarray, table: np.ndarray, axis: int) -> n
 
 
 def _tabulate(
-    gait: SpaceGait, s: np.ndarray, body: Body, dynamics: Dynamics, knee: int, ground: _Ground
+    gait: SpaceGait, s: np.ndarray, body: Body, dynamics: Dynamics, ground: _Ground
 ) -> np.ndarray:
     """Return the table of one gait, ``(len(s), COLUMNS)``."""
     rows, rise = np.zeros((len(s), COLUMNS)), math.tan(ground.pitch)
@@ -220,7 +219,7 @@ def _tabulate(
             gait.duration * body.mass * com[2] * row[RATE]
         )
         row[PLACE], row[PRESSURE] = com[0], gait.pressure(float(here))
-    column = gait.joints.index(dynamics.joints[knee])
+    column = gait.joints.index(dynamics.joints[body.knees[0]])
     rows[:, KNEE] = np.stack([each[:, column] for each in angles], axis=1)
     for part in (TURN, FOOT, FOOT_TURN):
         rows[:, part][:, 6:] = np.gradient(rows[:, part][:, 3:6], s, axis=0, edge_order=2)

@@ -403,13 +403,13 @@ class WalkingEngine:
         else:
             plan.step = self.step_to(self.steady_aim(self.velocity.planned), dt=dt)
 
-    def swing_on(self, clearance: float, dt: float, uneven: bool = False) -> None:
+    def swing_on(self, clearance: float, dt: float, rough: bool = False) -> None:
         """Move what the swing foot shall do on to the foothold, over edges of the floor.
 
         Args:
             clearance: Height of the foot half-way, m.
             dt: Of the tick, s.
-            uneven: Whether the floor may be met before its time.
+            rough: Whether the floor is: it may be met before its time.
         """
         plan, floor = self.plan, self.floor
         self._move_to_wish()
@@ -422,7 +422,7 @@ class WalkingEngine:
         trip = self.touchdown.trip
         clearance = max(clearance, trip.over) if trip.met else clearance
         way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
-        if trip.met or uneven:
+        if trip.met or rough:
             fall = self.fall
             growth = fall.rate * math.exp(fall.rate * max(way.remaining, 0.0))
             drift = np.clip(growth * fall.capture * AFTER, -FASTEST, FASTEST)

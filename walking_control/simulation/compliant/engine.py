@@ -189,14 +189,15 @@ class CompliantEngine(PlanarEngine):
         self._fallen = False
         self.move(0.0)
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m.
+    def change_at_touchdown(self, step: int, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower from a touchdown on; see `Engine`.
 
         Args:
             step: The touchdown, counted from 1.
-            size: m.
+            drop: m.
+            tilt: 0: it lacks `Feature.TILTS`.
         """
-        self.floor.levels[step:] += -size
+        self.floor.levels[step:] += -drop
 
     def change(self, place: float, drop: float, tilt: float) -> None:
         """Plan a floor that leans more by tilt, rad, from a place on.

@@ -17,10 +17,10 @@ from walking_control.models import array_function, Terms, terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
+    along_joint,
     apply_forces,
     apply_friction,
     evaluate,
-    joint_rate,
     pass_gears,
     solve_constrained,
 )
@@ -310,7 +310,7 @@ def drive(
     for joint in range(floor.joint_damping.shape[0]):
         if floor.joint_damping[joint] > 0.0:
             feet.power[PASSIVE] += (
-                floor.joint_damping[joint] * joint_rate(model, mode, y[size:], joint) ** 2
+                floor.joint_damping[joint] * along_joint(model, mode, y[size:], joint) ** 2
             )
     if model.rubs == 1:
         feet.force[:] = work.force

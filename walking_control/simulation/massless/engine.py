@@ -212,14 +212,15 @@ class PointEngine(EventEngine):
         )
         self._fallen = False
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m.
+    def change_at_touchdown(self, step: int, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower from a touchdown on; see `Engine`.
 
         Args:
             step: The touchdown, counted from 1.
-            size: m.
+            drop: m.
+            tilt: 0: it lacks `Feature.TILTS`.
         """
-        self.model.drops[step] += size
+        self.model.drops[step] += drop
 
     def advance(
         self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces

@@ -302,23 +302,16 @@ class RigidEngine(PlanarEngine):
         if self._profile is not None:
             begin_uneven(self.model, self._profile)
 
-    def drop(self, step: int, size: float) -> None:
-        """Plan a floor that is lower from a touchdown on, m.
+    def change_at_touchdown(self, step: int, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower and leans more from a touchdown on; see `Engine`.
 
         Args:
             step: The touchdown, counted from 1.
-            size: m.
+            drop: m.
+            tilt: rad, downhill positive.
         """
-        self.model.drops[step] += size
-
-    def tilt(self, step: int, size: float) -> None:
-        """Plan a floor that leans more from a touchdown on, rad, downhill positive.
-
-        Args:
-            step: The touchdown, counted from 1.
-            size: rad.
-        """
-        self.model.tilts[step:] += size
+        self.model.drops[step] += drop
+        self.model.tilts[step:] += tilt
 
     def change(self, place: float, drop: float, tilt: float) -> None:
         """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on.

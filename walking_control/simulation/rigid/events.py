@@ -21,9 +21,9 @@ from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
     add_swing_rows,
+    along_joint,
     collide,
     firmness,
-    joint_rate,
     solve_constrained,
     swing_normal,
 )
@@ -52,15 +52,6 @@ from walking_control.simulation.rigid.model import (
 
 TOUCHDOWN, LANDING, RELEASE, TRIP, FIRST_JOINT = 0, 1, 2, 3, 4
 ZERO = 1e-10  # signals closer to zero than this count as zero
-
-
-@array_function
-def joint_angle(model: RigidModel, mode: np.ndarray, y: np.ndarray, joint: int) -> float:
-    """Return a joint angle, rad."""
-    total = 0.0
-    for j in range(model.relabel.shape[1]):
-        total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
-    return total
 
 
 @array_function
@@ -208,9 +199,9 @@ def _stop_signals(
         start = 2 if mode[STANCE] == 1 else 0
         solve_constrained(model, work, work.force, work.acceleration, start, k)
         mode[FIRST_STOP + joint] = stop
-        g[upper if stop > 0 else lower] = stop * joint_rate(model, mode, work.acceleration, joint)
+        g[upper if stop > 0 else lower] = stop * along_joint(model, mode, work.acceleration, joint)
         return
-    angle = joint_angle(model, mode, y, joint)
+    angle = along_joint(model, mode, y, joint)
     g[upper] = model.upper[joint] - angle
     g[lower] = angle - model.lower[joint]
 
@@ -224,9 +215,9 @@ def _lock_signal(
     g[at] = 1.0
     if state.armed[i] == 0 or mode[FIRST_STOP + model.lower.shape[0] + i] == 1:
         return
-    distance = model.lock_angle[i] - joint_angle(model, mode, y, joint)
+    distance = model.lock_angle[i] - along_joint(model, mode, y, joint)
     if ZERO < abs(distance) <= model.lock_capture[i]:
-        rate = joint_rate(model, mode, y[model.relabel.shape[1] + 2 :], joint)
+        rate = along_joint(model, mode, y[model.relabel.shape[1] + 2 :], joint)
         g[at] = rate if distance > 0.0 else -rate
 
 
@@ -337,8 +328,8 @@ def lock_due(model: RigidModel, state: RigidState) -> int:
             mode[first + i] = 0
         elif mode[first + i] == 0:
             joint = model.lock_joint[i]
-            distance = model.lock_angle[i] - joint_angle(model, mode, state.y, joint)
-            rate = joint_rate(model, mode, state.y[model.relabel.shape[1] + 2 :], joint)
+            distance = model.lock_angle[i] - along_joint(model, mode, state.y, joint)
+            rate = along_joint(model, mode, state.y[model.relabel.shape[1] + 2 :], joint)
             approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
             if abs(distance) <= model.lock_capture[i] and not approaches:
                 mode[FIRST_STOP + joint] = 0

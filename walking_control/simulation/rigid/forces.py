@@ -16,6 +16,7 @@ from walking_control.models import (
     DRIVING_LOSS,
     friction_torque,
     gear_change,
+    inner,
     Terms,
     terms_places,
     VISCOUS,
@@ -49,9 +50,7 @@ def evaluate(
 def unpack_mass(work: Workspace) -> None:
     """Copy the mass matrix from the support terms."""
     size = work.M.shape[0]
-    for i in range(size):
-        for j in range(size):
-            work.M[i, j] = work.terms[i * size + j]
+    work.M[:] = work.terms[: size * size].reshape((size, size))
 
 
 @array_function
@@ -59,8 +58,7 @@ def apply_forces(model: RigidModel, mode: np.ndarray, effort: np.ndarray, work: 
     """Fill the generalised forces: inputs minus bias."""
     size, support = work.M.shape[0], mode[SUPPORT]
     bias = terms_places(size - 2).bias
-    for i in range(size):
-        work.force[i] = -work.terms[bias + i]
+    work.force[:] = -work.terms[bias : bias + size]
     for i in range(model.relabel.shape[1]):
         # a torque of the floor needs a standing foot
         for j in range(effort.shape[0] if mode[STANCE] == 1 else model.n_driven):
@@ -240,7 +238,7 @@ def apply_friction(model: RigidModel, y: np.ndarray, mode: np.ndarray, work: Wor
         torque = friction_torque(
             model.friction[joint, VISCOUS],
             model.friction[joint, COULOMB],
-            joint_rate(model, mode, y[work.M.shape[0] :], joint),
+            along_joint(model, mode, y[work.M.shape[0] :], joint),
             model.fade,
         )
         for j in range(model.relabel.shape[1]):
@@ -257,10 +255,7 @@ def along_motor(model: RigidModel, mode: np.ndarray, rates: np.ndarray, motor: i
         rates: Of the support coordinates, ``(n + 2,)``.
         motor: Its index.
     """
-    total = 0.0
-    for j in range(model.relabel.shape[1]):
-        total += model.inputs[mode[SUPPORT], j, motor] * rates[2 + j]
-    return total
+    return inner(model.inputs[mode[SUPPORT], :, motor], rates[2:])
 
 
 @array_function
@@ -425,19 +420,16 @@ def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_dri
 
 
 @array_function
-def joint_rate(model: RigidModel, mode: np.ndarray, rates: np.ndarray, joint: int) -> float:
-    """Return the rate of a joint given the rates of the support coordinates.
+def along_joint(model: RigidModel, mode: np.ndarray, y: np.ndarray, joint: int) -> float:
+    """Return the angle of a joint, its rate or its acceleration, given the support coordinates'.
 
     Args:
         model: `RigidModel`.
         mode: Discrete state.
-        rates: Of the support coordinates, ``(n + 2,)``.
+        y: Of the support coordinates, ``(n + 2,)`` or more.
         joint: Its index.
     """
-    total = 0.0
-    for j in range(model.relabel.shape[1]):
-        total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]
-    return total
+    return inner(model.lift[mode[SUPPORT], 1 + joint], y[2:])
 
 
 @array_function
@@ -480,7 +472,7 @@ def collide(
             if (
                 stop != 0
                 and mode[FIRST_STOP + joint] == 0
-                and stop * joint_rate(model, mode, after, joint) >= -RESTING
+                and stop * along_joint(model, mode, after, joint) >= -RESTING
             ):
                 mode[FIRST_STOP + joint] = stop
                 changed = True

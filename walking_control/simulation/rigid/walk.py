@@ -14,9 +14,8 @@ from walking_control.controllers.controller import ArrayLaw, Controller, LawFunc
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import given, IncompatibleController, require
-from walking_control.models import array_function, multiply, Robot, Terms
-from walking_control.simulation.rigid.events import joint_angle
-from walking_control.simulation.rigid.forces import joint_rate
+from walking_control.models import array_function, form, multiply, Robot, Terms
+from walking_control.simulation.rigid.forces import along_joint
 from walking_control.simulation.rigid.model import (
     DONE,
     FIRST_STOP,
@@ -111,8 +110,8 @@ def control(
             data.phases[i],
             foot == support,
             contact,
-            joint_angle(model, mode, state.y, joint) - model.lock_angle[i],
-            joint_rate(model, mode, state.y[n + 2 :], joint),
+            along_joint(model, mode, state.y, joint) - model.lock_angle[i],
+            along_joint(model, mode, state.y[n + 2 :], joint),
             data.flexed,
         )
         data.phases[i] = phase
@@ -130,23 +129,6 @@ def control(
         state.y[n + 4 :],
         state.effort[:],
     )
-
-
-@array_function
-def actuated_work(model: RigidModel, effort: np.ndarray, support: int, q: np.ndarray) -> float:
-    """Return the work held efforts would do from zero angles to q on a foot, J.
-
-    Args:
-        model: `RigidModel`.
-        effort: Held, N m, ``(k,)``.
-        support: Index of the stance foot.
-        q: Minimal coordinates, rad, ``(n,)``.
-    """
-    total = 0.0
-    for i in range(effort.shape[0]):
-        for j in range(q.shape[0]):
-            total += effort[i] * model.inputs[support, j, i] * q[j]
-    return total
 
 
 @array_function
@@ -189,9 +171,9 @@ def walk(
             # the angles of the new stance foot, lest its renaming count as turning
             support = state.mode[SUPPORT]
             multiply(model.relabel[1 - support], before.copy(), before)
-        state.memo[WORK] += actuated_work(
-            model, state.effort, support, state.y[2 : n + 2]
-        ) - actuated_work(model, state.effort, support, before)
+        # what held efforts do from zero angles to here, less what they did to there
+        inputs, reached = model.inputs[support].T, state.y[2 : n + 2]
+        state.memo[WORK] += form(state.effort, inputs, reached) - form(state.effort, inputs, before)
         for i in range(state.effort.shape[0]):
             state.memo[SQUARED_EFFORT] += state.effort[i] ** 2 * (state.memo[TIME] - time)
         if status != DONE:
