@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Healthy walks, and how often a sensor is called a liar there.
 
-    python benchmarks/false_names.py [--walks flat stairs ...] [--seeds 2] [--duration 10]
-        [--noise lab]
+    python benchmarks/false_names.py [--robots walker3d] [--walks flat stairs ...] [--seeds 2]
+        [--first 1] [--duration 10] [--noise lab]
 
 Walker3d in MuJoCo with natural_walking and stepping: on the level floor, ramps, strips, tiles and
-stairs, on ice, and pushed. What a check says is noted and changes nothing, so that one walk tells
-of each check. A fault that says a sensor lies is a false name; those of the last second before a
-fall stand apart. Names of one code within a second are one.
+stairs, on ice, and pushed. Other robots walk in the plant of their file, planar ones pushed ahead
+or back. What a check says is noted and changes nothing, so that one walk tells of each check. A
+fault that says a sensor lies is a false name; those of the last second before a fall stand apart.
+Names of one code within a second are one.
 """
 
 import argparse
 from contextlib import nullcontext
+from itertools import product
 import math
+import re
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -75,6 +78,10 @@ def _pushes(size):
     )
 
 
+def _ahead_or_back(direction):
+    return f'direction={0 if math.cos(math.radians(int(direction[1]))) > 0.0 else 180}'
+
+
 WALKS = {
     'flat': Walk(),
     **{f'ramp {degrees:+d}': _ramp(degrees) for degrees in (-8, -5, 5, 8)},
@@ -85,7 +92,13 @@ WALKS = {
     'ice': Walk(sets=(('world.friction', 0.3),)),
     **{f'pushes {size:g}': _pushes(size) for size in PUSHES},
 }
-LAWS = {'natural_walking': (SLOW, FAST), 'stepping': (0.3,)}
+# robot: law: speeds, m/s; None: as the robot file has it
+ROBOTS = {
+    'walker3d': {'natural_walking': (SLOW, FAST), 'stepping': (0.3,)},
+    'walker3d_built': {'natural_walking': (SLOW,)},
+    'dribbel': {'hip_switching': (None,)},
+    'humanoid': {'static_torque': (None,)},
+}
 
 
 def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
@@ -96,7 +109,7 @@ def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
     Args:
         walk: The `Walk`.
         law: Name of the controller.
-        speed: m/s.
+        speed: m/s; None: that of the robot file.
         seed: Of floor and sensors.
         duration: s.
         noise: Of the sensors.
@@ -110,7 +123,9 @@ def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
         else:
             catch(supervisor, code, message, stamp, stands)
 
-    sets = [(f'{law}.speed', speed), ('sensors.seed', seed), *noise_overrides(noise), *walk.sets]
+    sets = [('sensors.seed', seed), *noise_overrides(noise), *walk.sets]
+    if speed is not None:
+        sets.append((f'{law}.speed', speed))
     robot_file = load_robot(robot, sets, controller=law)
     robot_file, law, plant = choose_parts(robot_file, None, None)
     with (
@@ -118,7 +133,10 @@ def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
         leaning(walk.lean) if walk.lean else nullcontext(),
     ):
         plant = make_plant(robot_file, plant)
-        plan_disturbances(plant, walk.words(seed))
+        words = walk.words(seed)
+        if robot_file.robot.is_planar:
+            words = [re.sub(r'direction=(\d+)', _ahead_or_back, word) for word in words]
+        plan_disturbances(plant, words)
         run = run_plant(plant, ControlLoop(robot_file, law), robot_file.start, duration)
     fell = run.fault is not None and run.fault.code == FALL
     end = run.time[-1] - (BEFORE if fell else 0.0)
@@ -134,28 +152,31 @@ def main():
     """Print a row for each walk."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--walks', nargs='+', default=[*WALKS], choices=[*WALKS])
-    parser.add_argument('--laws', nargs='+', default=[*LAWS], choices=[*LAWS])
+    parser.add_argument('--robots', nargs='+', default=['walker3d'], choices=[*ROBOTS])
+    parser.add_argument('--laws', nargs='+', help='all that the robot has unless told')
     parser.add_argument('--speeds', nargs='+', type=float, help='of each law')
     parser.add_argument('--seeds', type=int, default=2)
+    parser.add_argument('--first', type=int, default=1, help='seed')
     parser.add_argument('--duration', type=float, default=10.0)
     parser.add_argument('--noise', default='lab')
     options = parser.parse_args()
-    print('| walk | law | walked, s | falls | false names | before a fall |')
-    print('|---|---|---|---|---|---|')
+    print('| robot | walk | law | walked, s | falls | false names | before a fall |')
+    print('|---|---|---|---|---|---|---|')
     total, count = 0.0, 0
-    for name in options.walks:
-        for law in options.laws:
+    for robot, name in product(options.robots, options.walks):
+        for law in options.laws or ROBOTS[robot]:
             rows = [
-                listen(WALKS[name], law, speed, seed, options.duration, options.noise)
-                for speed in options.speeds or LAWS[law]
-                for seed in range(1, options.seeds + 1)
+                listen(WALKS[name], law, speed, seed, options.duration, options.noise, robot)
+                for speed in options.speeds or ROBOTS[robot][law]
+                for seed in range(options.first, options.first + options.seeds)
             ]
             walked, names = sum(row[0] for row in rows), [each for row in rows for each in row[1]]
             early = sum(not falling for *_, falling in names)
             total, count = total + walked, count + early
             falls = sum(row[2] for row in rows)
             print(
-                f'| {name} | {law} | {walked:.0f} | {falls} | {early} | {len(names) - early} |',
+                f'| {robot} | {name} | {law} | {walked:.0f} | {falls} | {early} '
+                f'| {len(names) - early} |',
                 flush=True,
             )
             for stamp, code, words, falling in names:
