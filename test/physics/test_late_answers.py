@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine that is busy for a moment answers late; the robot walks on (doc/ros2_control.md)."""
+
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement, whole_nanoseconds
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+def walk_with_pauses(robot, overrides, pause, every, duration):
+    """Return fault and warnings of a walk in which nobody answers for a pause, s, now and then.
+
+    The last command stays meanwhile, as ros2_control holds it.
+    """
+    robot_file = load_robot(robot, [*noise_overrides('lab'), *overrides])
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurement, warned, command = Measurement(robot_file.robot), set(), None
+    while plant.time < duration and loop.fault is None:
+        plant.measure(measurement)
+        measurement.stamp = whole_nanoseconds(measurement.stamp)
+        if command is None or plant.time % every < every - pause:
+            command = loop.tick(measurement)
+            warned |= {*loop.supervisor.warning.split('; ')}
+        plant.step(command, loop.period)
+    return loop.fault, ' '.join(warned)
+
+
+def test_lost_sets_of_sensors_end_no_walk():
+    """One impact sample on each side of a silence would count as an acceleration that lasts."""
+    walks = [('controller', 'natural_walking'), ('natural_walking.speed', 0.6)]
+    fault, _ = walk_with_pauses('walker3d', walks, pause=0.03, every=0.3, duration=2.6)
+    assert fault is None
+
+
+def test_late_answers_are_borne_and_said():
+    """A robot would be let go because somebody compiles beside it, and the sensors be blamed."""
+    fault, warned = walk_with_pauses('dribbel', [], pause=0.06, every=0.7, duration=5.0)
+    assert fault is None and 'samples came up to 60 ms late' in warned
