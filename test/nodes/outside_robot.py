@@ -266,7 +266,7 @@ def suspend(robot, process):
 TRIALS = {
     '100 Hz': (100.0, {}, {}, stream),
     '1 kHz': (1000.0, {}, {}, stream),
-    '20 Hz': (20.0, {}, {}, stream),
+    '20 Hz, state_timeout 0.06 s': (20.0, {}, {'safety__state_timeout': 0.06}, stream),
     '20 Hz, state_timeout 0.2 s': (20.0, {}, {'safety__state_timeout': 0.2}, stream),
     '30 % loss': (100.0, {'loss': 0.3}, {}, stream),
     '20 ms delay, 0 to 20 ms jitter': (100.0, {'delay': 0.02, 'jitter': 0.02}, {}, stream),

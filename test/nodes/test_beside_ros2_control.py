@@ -10,6 +10,7 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 import yaml
 
 from walking_control.loading import load_robot
@@ -163,6 +164,21 @@ def test_silence_and_another_description_are_named(bench):
     assert any('robot_description' in sentence for sentence in left_out)
     listener.description = load_robot('dribbel', [('hip_mass', 6.0)]).robot.urdf
     assert 'mass of link' in str(judge(robot_file, listener, 1.0)[0][0])
+
+
+@pytest.mark.parametrize('place', ['/left/controller_manager', '/my_manager'])
+def test_a_manager_elsewhere_is_named(bench, place):
+    """Whoever gave it a namespace or a name would look for broken broadcasters."""
+    robot_file = load_robot('dribbel')
+    manager = rclpy.create_node('manager')
+    manager.stop = lambda: None
+    manager.create_service(Trigger, f'{place}/list_controllers', lambda _, answer: answer)
+    listener = Listener(robot_file.robot)
+    listener.stop = lambda: None
+    for node in (manager, listener):
+        bench.add(node)
+    said = f'Controller managers that answer: {place}'
+    assert bench.spin_until(lambda: said in str(judge(robot_file, listener, 1.0)[0][0]))
 
 
 def test_a_running_system_is_diagnosed(bench, robot):

@@ -739,7 +739,7 @@ def silence_limit(node):
 @fault(
     'Joint states stop',
     code='stale_joint_state',
-    detected='state_timeout (0.06 s), steady clock; in lockstep lockstep_timeout (2 s)',
+    detected='state_timeout (0.1 s), steady clock; in lockstep lockstep_timeout (2 s)',
     reaction='zero',
     last='zero',
     clears='~/clear_fault',

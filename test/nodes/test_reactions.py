@@ -141,9 +141,9 @@ def test_slow_sensors_are_said_at_the_start(bench, robot):
     """Sensors rarer than state_timeout would stop the walk at its first step, with another word."""
     node = bench.controller(realtime=True, waiting_timeout=1.5, require_watchdog=True)
     robot.wait()
-    assert robot.stream_until(lambda: node.fault is not None, every=0.07)
+    assert robot.stream_until(lambda: node.fault is not None, every=0.12)
     assert node.fault.code == 'sensor_missing', node.fault
-    assert 'Hz; safety.state_timeout 0.06 s needs 21 Hz or more' in node.fault.message
+    assert 'Hz; safety.state_timeout 0.1 s needs 12 Hz or more' in node.fault.message
     assert not any(message.data[0] for message in robot.efforts)
 
 

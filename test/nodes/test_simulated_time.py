@@ -24,7 +24,7 @@ from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.ros.ros2_control.files import shipped_folder
 
 TICK = {'step': 0.01, 'every': 0.05}  # simulated s, and s of the wall: a fifth of real time
-PAUSE = 0.4  # s, eight times state_timeout
+PAUSE = 0.4  # s, four times state_timeout
 
 
 class Simulator(HandDrivenRobot):

@@ -31,6 +31,7 @@ def walk_with_pauses(robot, overrides, pause, every, duration):
     return loop.fault, ' '.join(warned)
 
 
+@pytest.mark.long
 def test_lost_sets_of_sensors_end_no_walk():
     """One impact sample on each side of a silence would count as an acceleration that lasts."""
     walks = [('controller', 'natural_walking'), ('natural_walking.speed', 0.6)]

@@ -166,7 +166,7 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
         ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip, rough'),
         ({'kind': 'grip', 'plant': 'rigid'}, 'do not slip'),
         ({'kind': 'grip', 'largest': 1.0}, 'below 1'),
-        ({'kind': 'delay', 'largest': 0.1}, 'safety.state_timeout'),
+        ({'kind': 'delay', 'largest': 0.2}, 'safety.state_timeout'),
         ({'kind': 'noise', 'largest': -1.0}, 'at least 0'),
         ({'kind': 'mass', 'largest': -1.5}, 'at least -0.95'),
         ({'kind': 'mass', 'largest': 0.0}, 'other than 0'),

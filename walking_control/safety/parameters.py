@@ -17,7 +17,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     """Of what counts as a fault, and what follows."""
 
     # more than the 50 ms for which Linux stops real-time programs that leave too little to others
-    state_timeout: float = parameter(0.06, 's', 'Longest silence of a sensor.', 0.001, 10.0)
+    state_timeout: float = parameter(0.1, 's', 'Longest silence of a sensor.', 0.001, 10.0)
     fall_lean: float = parameter(
         0.9,
         'rad',

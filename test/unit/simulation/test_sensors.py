@@ -239,11 +239,11 @@ def test_impossible_sensors_are_refused(values, words):
 @pytest.mark.parametrize(
     'values',
     [
-        {'sensors.command_delay': 0.07},
-        {'sensors.measurement_delay': 0.07},
-        {'sensors.contact_delay': 0.07},
-        {'sensors.measurement_delay': 0.04, 'sensors.command_delay': 0.03},
-        {'sensors.measurement_delay': 0.05, 'sensors.measurement_jitter': 0.02},
+        {'sensors.command_delay': 0.12},
+        {'sensors.measurement_delay': 0.12},
+        {'sensors.contact_delay': 0.12},
+        {'sensors.measurement_delay': 0.07, 'sensors.command_delay': 0.05},
+        {'sensors.measurement_delay': 0.09, 'sensors.measurement_jitter': 0.03},
     ],
 )
 def test_delays_that_the_watchdog_forbids_are_refused(values):
@@ -251,7 +251,7 @@ def test_delays_that_the_watchdog_forbids_are_refused(values):
     with pytest.raises(ParameterError, match='safety.state_timeout') as refused:
         make_plant(load_robot('dribbel', values.items()), 'rigid')
     assert '\n' not in str(refused.value)
-    make_plant(load_robot('dribbel', {**values, 'safety.state_timeout': 0.08}.items()), 'rigid')
+    make_plant(load_robot('dribbel', {**values, 'safety.state_timeout': 0.13}.items()), 'rigid')
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ from walking_control.ros.ros2_control import (
 
 LEAST_ROWS = 2
 DISCOVERY = 1.0  # s after which whom we do not see is not there
+MANAGES = '/list_controllers'  # service of a controller manager, behind its name
 # node -> parameters of it that are looked at
 ASKED = {
     topics.CONTROLLER: ('use_sim_time', 'realtime'),
@@ -221,8 +222,14 @@ def judge(
         problems.append(InvalidInput(str(listener.problem)))
     elif listener.missing:
         silent = [topic for topic in listener.missing if not listener.count_publishers(topic)]
+        managers = [
+            name.removesuffix(MANAGES)
+            for name, _ in listener.get_service_names_and_types()
+            if name.endswith(MANAGES)
+        ]
         remedy = (
-            f'is {topics.MANAGER} up, and are its broadcasters active?'
+            f'is {topics.MANAGER} up, and are its broadcasters active? Controller managers '
+            f'that answer: {", ".join(managers) or "none"}'
             if silent
             else 'somebody publishes there, and says nothing or something of another type'
         )

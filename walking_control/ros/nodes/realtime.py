@@ -2,7 +2,7 @@
 """Real-time scheduling of a node's program: priority, processors, memory; said on /diagnostics.
 
 An ordinary process waits its turn behind whatever else the machine does, for tens of milliseconds,
-and a full garbage collection takes as long: more than `safety.state_timeout` either way.
+and a full garbage collection takes as long: together soon more than `safety.state_timeout`.
 """
 
 from contextlib import suppress
