@@ -42,7 +42,7 @@ Generated from the classes of parameters by `python doc/generate.py`; do not edi
 
 Every section below is a section of a robot file (`config/robots/*.yaml`) and a group of ROS
 parameters (`<section>.<name>`) of the nodes that use it. On the command line, `--set <section>.<name>=<value>`
-sets a parameter; the name alone means the robot's own controller and plant. A parameter marked *live*
+sets a parameter; the name alone means the robot's own controller and plant. A parameter with a star is *live*: it
 may change while the robot walks, all others only while the controller is unconfigured. The range is in brackets.
 
 A default with a rule behind it, such as "15.0 N ~mg", is that of a robot of 10 kg and 1 m on
@@ -177,7 +177,7 @@ def _row(parameter):
     limits = parameter.range_text.removeprefix('must be ').removeprefix('from ')
     limits = limits.removeprefix('one of ').removesuffix(f' {unit}').replace(' to ', '…')
     cell += f' ({limits})' if limits else ''
-    live = ', *live*' if parameter.live else ''
+    live = '\\*' if parameter.live else ''
     return f'| `{parameter.name}`{live} | {cell} | {parameter.description} |'
 
 
