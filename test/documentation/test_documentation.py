@@ -49,6 +49,24 @@ def test_the_library_is_documented():
     assert sorted(listed) == sorted(set(walking_control.__all__) - {'__version__'})
 
 
+@pytest.mark.parametrize(
+    'page',
+    [
+        page
+        for page in sorted((ROOT / 'doc' / 'controllers').glob('*.md'))
+        if not page.stem.endswith('_evidence')
+    ],
+    ids=lambda page: page.stem,
+)
+def test_pages_of_laws_have_one_order(page):
+    """Who knows the page of one law would look for the same thing elsewhere on the next."""
+    headings = re.findall(r'^## (.*)$', page.read_text(encoding='utf-8'), re.M)
+    order = 'The idea, Try it, Interfaces, Tuning by symptom, What it does, What limits it'.split(
+        ', '
+    )
+    assert [each for each in headings if each in order] == order
+
+
 def test_help_names_every_argument():
     """`help()` of a public name would leave what it takes to guessing."""
     for name in set(walking_control.__all__) - {'__version__'}:
