@@ -314,15 +314,17 @@ def test_robot_description_is_compared(bench, robot):
         assert node.trigger_configure() == outcome
 
 
-def test_telemetry_odometry_diagnostics(bench, robot):
+def test_telemetry_odometry_diagnostics(bench, robot, edited_robot_file):
     """People watch these: they must come, with the right numbers."""
-    bench.controller()
+    thermal = {'hip': {'limit': 80.0}}
+    path = edited_robot_file(lambda tree: tree['robot'].update(thermal=thermal))
+    bench.controller(robot_file=str(path))
     heard = {}
 
     def listen(kind, topic):
         robot.node.create_subscription(kind, topic, lambda m: heard.__setitem__(topic, m), 10)
 
-    for name in ('q3', 'q5', 'effort_hip'):
+    for name in ('q3', 'q5', 'effort_hip', 'winding_hip'):
         listen(Float64, f'walking_controller/telemetry/{name}')
     listen(Odometry, 'odom')
     listen(DiagnosticArray, '/diagnostics')
@@ -333,9 +335,10 @@ def test_telemetry_odometry_diagnostics(bench, robot):
         nonlocal stamp
         stamp += 0.04
         robot.ask(stamp)
-        return len(heard) == 5
+        return len(heard) == 6
 
     assert bench.spin_until(walked), f'only {sorted(heard)}'
+    assert heard['walking_controller/telemetry/winding_hip'].data == pytest.approx(25.0, abs=0.1)
     assert heard['walking_controller/telemetry/q5'].data == pytest.approx(-0.3)
     assert heard['walking_controller/telemetry/q3'].data == pytest.approx(0.15, abs=1e-3)
     assert heard['walking_controller/telemetry/effort_hip'].data == pytest.approx(EFFORT)

@@ -27,7 +27,7 @@ from walking_control.controllers import Policy
 from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
-from walking_control.models import heating, RobotFile
+from walking_control.models import Dynamics, heating, RobotFile
 from walking_control.models.thermal import check_air
 from walking_control.ros.ros2_control.check import check_ros2_control
 from walking_control.runs import ending, failure
@@ -134,8 +134,9 @@ def endurance(options: _Endurance) -> Answer:
     )
     curves, law = found.pop('curves'), options.controller or robot_file.controller
     result = {'robot': robot.name, 'controller': law, 'posture': posture, **found}
+    start = Dynamics(robot).start_state(robot_file.start)[0]
     draw = save_figures(
-        lambda: {'endurance': plots.walk.plot_temperatures(curves, result, robot_file)}
+        lambda: {'endurance': plots.walk.plot_temperatures(curves, result, robot, start)}
     )
 
     def write(folder: Path) -> list[str]:

@@ -17,7 +17,7 @@ from walking_control.lab.reports.animations.film import write_animation
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots import walk as plots
 from walking_control.lab.reports.report import write_report
-from walking_control.lab.reports.sections import WALK
+from walking_control.lab.reports.sections import HEAT, WALK
 from walking_control.runs.metrics import summarize
 from walking_control.runs.tables import run_columns
 from walking_control.simulation.disturbance import Disturbance
@@ -40,7 +40,7 @@ def test_all_files_are_listed_and_exist(report):
     """The list of files given to scripts would name what is not there, or hide what is."""
     _, _, files = report
     names = {'report.html', 'summary.json', 'run.csv', 'animation.gif'}
-    assert set(files) == names | {f'{name}.png' for name, _, _ in WALK.figures[:6]}
+    assert set(files) == names | {f'{name}.png' for name, _, _ in (*WALK.figures[:6], HEAT)}
     directory = files['report.html'].parent
     assert {path.name for path in directory.iterdir()} == set(files)
     assert all(path.stat().st_size > 0 for path in files.values())
@@ -241,6 +241,6 @@ def test_run_with_steps_and_a_posture_shows_both(tmp_path):
     summary = summarize(run)
     assert summary['steady'] is not None and summary['posture']['max_tilt'] >= 0.0
     names = {Path(file).name for file in write_report(run, summary, tmp_path)}
-    assert {'steps.png', 'joint_motion.png', 'base.png', 'animation.gif'} <= names
+    assert {'steps.png', 'joint_motion.png', 'base.png', 'heat.png', 'animation.gif'} <= names
     page = (tmp_path / 'report.html').read_text(encoding='utf-8')
     assert 'Speed' in page and 'Largest tilt of the base' in page

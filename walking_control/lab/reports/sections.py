@@ -7,6 +7,12 @@ from typing import Any, NamedTuple
 from walking_control.lab.reports.plots import disturbance, footprints, posture, walk
 from walking_control.models import format_number, in_words
 
+HEAT = (
+    'heat',
+    walk.plot_heat,
+    'How warm the windings would get if it went on like this for an hour in air of 25 C. Cooling '
+    'and windings are guessed where the robot file tells none; `endurance` says which.',
+)
 WALK_FIGURES = (
     (
         'stick_figure',
@@ -57,6 +63,7 @@ WALK_FIGURES = (
         'What the efforts consist of around the disturbance: parts that shape the natural gait and '
         'cancel on it, corrections, and the total, as wanted and as applied within all limits.',
     ),
+    HEAT,
     ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 
@@ -87,6 +94,7 @@ SPACE_FIGURES = (
         'Commanded efforts as shares of their limits, the smaller of motor and URDF.',
     ),
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
+    HEAT,
     ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 
@@ -112,6 +120,7 @@ POSTURE_FIGURES = (
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
     ('joint_motion', posture.plot_joint_motion, 'Joints against the posture of the start.'),
     # of runs that have what it shows
+    HEAT,
     ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 

@@ -116,6 +116,11 @@ class Telemetry(Output):
             'step_work': work.net,
             'step_push': work.positive,
         }
+        if robot.thermal:
+            windings = loop.supervisor.heat.temperature[:, 0].tolist()
+            figures.update(
+                (f'winding_{joint}', warmth) for joint, warmth in zip(robot.actuators, windings)
+            )
         if velocity is not None or self._rehearsing:  # somebody may ask for one later
             figures.update(zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist()))
         return {**figures, **read_telemetry(loop.controller, robot)}

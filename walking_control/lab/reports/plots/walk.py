@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.lab.experiments.endurance import endure, heat_of_run
 from walking_control.lab.reports.plots import style
 from walking_control.lab.reports.plots.still import warm_views
 from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.models import Dynamics, in_words, Robot, RobotFile
+from walking_control.models import Dynamics, heating, in_words, Robot
+from walking_control.models.thermal import TOLD
 from walking_control.runs import floor_tilt, kinematics, motors, Run, step_table, touchdowns
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
@@ -337,15 +339,25 @@ def plot_columns(columns: Any) -> style.Figure:
     )
 
 
+def plot_heat(run: Run) -> style.Figure | None:
+    """Return `plot_temperatures` of an hour of what a run does, or None without motors."""
+    if not run.robot.actuators:
+        return None
+    found = endure(heating(run.robot), *heat_of_run(run), 3600.0, TOLD, TOLD)
+    named = {'robot': run.robot.name, 'controller': 'as in this run', **found}
+    return plot_temperatures(found['curves'], named, run.robot, run.q[-1])
+
+
 def plot_temperatures(
-    curves: Mapping[str, np.ndarray], result: Mapping[str, Any], robot_file: RobotFile
+    curves: Mapping[str, np.ndarray], result: Mapping[str, Any], robot: Robot, q: np.ndarray
 ) -> style.Figure:
     """Return how warm the windings get over time, the warmest named, and where they are.
 
     Args:
         curves: Of `lab.experiments.endurance.endure`.
         result: The rest of it, with the names of ``robot`` and ``controller``.
-        robot_file: The `RobotFile`, drawn as it starts.
+        robot: The `Robot`.
+        q: Where it is drawn, ``(nq,)``.
     """
     rows, minutes = list(result['temperatures'].items()), curves['time'] / 60.0
     warmest = np.argsort([row['winding'] for _, row in rows])[::-1]
@@ -363,10 +375,10 @@ def plot_temperatures(
     marks += [mark('axhline', limit, color=style.MARK, ls='--', lw=1) for limit in limits]
     words = f'{in_words(result["robot"])}, {result["controller"]}: air at {result["ambient"]:g} C'
     words += f', motors after {minutes[-1]:g} min: blue as the air, red at their limit'
-    dynamics, air = Dynamics(robot_file.robot), result['ambient']
+    air = result['ambient']
     views = warm_views(
-        dynamics,
-        dynamics.start_state(robot_file.start)[0],
+        Dynamics(robot),
+        q,
         {joint: (row['winding'] - air) / (row['limit'] - air) for joint, row in rows},
     )
     panel = Panel('', 'winding (C)', marks, 'time (min)', {'fontsize': 8})
