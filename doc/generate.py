@@ -198,7 +198,7 @@ a fault in real time is [saved](recording.md). [What is not guaranteed](safety.m
   the first table;
 - `stand`: the law brings the robot to a stand and holds it there (category 2 of a stop, in the words of IEC 60204-1);
 - `lower`: the same, then the law lowers the robot and takes the power (category 1). A robot in space
-  sinks from its crouch then, topples and lies. Dribbel rests without torque on two straight legs, whose knees its magnets hold;
+  sinks from its crouch then, and lies, or sits on the stops of its joints ([safety](safety.md#categories-of-a-stop)). Dribbel rests without torque on two straight legs, whose knees its magnets hold;
 - `damping`: the actuated joints are damped for `damping_time`, then the effort is zero (category 0, as the rest). If
   sensors stop, the joints are no longer damped, because nobody knows how they move;
 - `fade`: the last effort fades at `fade_rate` to zero;

@@ -8,7 +8,9 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.lab.experiments.stops import try_stops
 from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
 from walking_control.safety.faults import KINDS
+from walking_control.safety.machine import State
 from walking_control.simulation.injection import SENSOR_FAULTS
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
@@ -111,6 +113,30 @@ def test_a_walker_with_warm_motors_stands_before_they_are_hot():
     assert rested < 750 and walk.loop.state.steps > 0
     speed = np.linalg.norm(walk.plant.truth.base.linear)
     assert speed < 0.05 and walk.loop.state.contact.all()
+
+
+def test_a_walker_is_lowered_on_feet_side_by_side():
+    """If it failed, the foot behind would reach its joints' stops first, and the robot topple."""
+    given = [('safety.emergency_stop_category', 1), ('stepping.crouch_lean', 0.8)]
+    robot_file = load_robot('walker3d', given)
+    loop, plant = ControlLoop(robot_file), make_plant(robot_file)
+    measurement, body = Measurement(plant.robot), loop.controller.engine.body
+    plant.reset(robot_file.start)
+    loop.reference.velocity = np.array([0.4, 0.0, 0.0])
+
+    def walk(until):
+        while not until():
+            plant.measure(measurement)
+            loop.tick(measurement)
+            plant.step(loop.command, loop.period)
+        return abs(body.feet[0].position[0] - body.feet[1].position[0])
+
+    walk(lambda: plant.time > 1.0)
+    loop.stop('emergency_stop', 'test', measurement)
+    latch = loop.supervisor.fault_latch
+    assert walk(lambda: latch.state is State.LOWERING) > 0.08, 'it stands as its last step left it'
+    assert walk(lambda: latch.elapsed > 1.9) < 0.04 and latch.state is State.LOWERING
+    assert np.arcsin(body.rotation[0, 2]) == pytest.approx(0.8 * 0.35, abs=0.05), 'it leans ahead'
 
 
 def test_category_0_falls_and_is_said_so():

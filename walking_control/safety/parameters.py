@@ -157,7 +157,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         2.0, 's', 'How long lowering takes before the power goes.', 0.0, 60.0
     )
     crouch: float = parameter(
-        0.35, '1', 'Share of its height by which the base is lowered then.', 0.0, 0.8
+        0.35, '1', 'Share of its height by which the base is lowered then.', 0.0, 0.95
     )
     fade_rate: float = parameter(
         50.0, 'N m/s', 'How fast the effort fades in a controlled stop.', 0.1, 1e6, scaled=True

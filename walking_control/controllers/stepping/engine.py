@@ -58,6 +58,8 @@ LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
 STILL = 0.6  # part of the support within which the fall must end for standing
 LEANING = 1.2  # the same beyond which it cannot stand any more
+SQUARE = 0.15  # of the length of a sole: feet that differ by less are side by side
+SHALLOW = 0.1  # share of its height up to which one that is lowered may still step
 FALLEN = 0.3  # part of the height below which a body has fallen, and the law lives on
 SPARE = 0.2  # of what a leg gives its foot: what its task may ask for beyond what is planned
 NEAR, MOVED = 0.1, 0.03  # m: how far a foothold is wished for from the planned one, and moved
@@ -282,13 +284,20 @@ class WalkingEngine:
     def may_stand(self) -> bool:
         """Return whether nothing is asked for and nothing is left to catch."""
         asked = max(np.abs(self.velocity.wanted).max(), np.abs(self.velocity.value).max())
-        return self.soles and bool(asked < self.touchdown.rest.slow) and self.is_caught(STILL)
+        rests = self.soles and bool(asked < self.touchdown.rest.slow) and self.is_caught(STILL)
+        return rests and not self.must_square()
 
     def must_step(self) -> bool:
         """Return whether one that stands must step: to go somewhere, or not to fall."""
         if not self.soles or np.abs(self.velocity.value).max() > self.touchdown.rest.slow:
             return True
-        return not self.is_caught(LEANING)
+        return not self.is_caught(LEANING) or self.must_square()
+
+    def must_square(self) -> bool:
+        """Return whether feet must come side by side: it is being lowered, and is not low yet."""
+        first, last = (foot.position[:2] for foot in self.body.feet)
+        ahead = abs(self.heading.from_floor(last - first)[0])
+        return bool(0.0 < self.velocity.crouch < SHALLOW and ahead > SQUARE * self._sole[0])
 
     def begin_walking(self) -> None:
         """Lift the foot towards which the robot falls; the right one if it does not."""

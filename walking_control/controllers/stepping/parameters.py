@@ -72,6 +72,13 @@ class SteppingParameters(LawParameters, section='stepping'):
     height: float = parameter(
         0.825, 'm', 'Height of the base over the floor.', 0.05, 3.0, live=True, scaled=True
     )
+    crouch_lean: float = parameter(
+        0.0,
+        'rad',
+        'By how much the trunk leans ahead as a stop lowers it, per share of its height.',
+        0.0,
+        1.5,
+    )
     straightest: float = parameter(
         0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks before.', 0.5, 1.0
     )

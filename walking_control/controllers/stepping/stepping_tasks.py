@@ -124,7 +124,7 @@ def standing_tasks(engine: WalkingEngine) -> list[Task]:
 
 
 def posture_tasks(engine: WalkingEngine, height: float) -> list[Task]:
-    """Return the tasks of the trunk: upright, on soles ahead, and at a height.
+    """Return the tasks of the trunk: upright or crouched, on soles ahead, and at a height.
 
     Args:
         engine: The walking engine.
@@ -146,6 +146,7 @@ def posture_tasks(engine: WalkingEngine, height: float) -> list[Task]:
             ahead,
             Gains(values.trunk_stiffness, values.trunk_damping, TRUNK),
             Gains(values.yaw_stiffness, values.yaw_damping, YAW) if engine.soles else None,
+            pin.utils.rotate('y', values.crouch_lean * engine.velocity.crouch),
             velocity=np.array([0.0, 0.0, engine.velocity.value[2]]),
         ),
         HeightTask(
