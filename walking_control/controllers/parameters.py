@@ -39,7 +39,7 @@ class FootParameters(LawParameters):
         choices=LIMITING,
     )
     min_normal_force: float = parameter(
-        0.1, '1', 'Normal force of the stance foot kept, of the weight.', 0.0, 0.9
+        0.1, '1', 'Least normal force of the stance foot, as a share of the weight.', 0.0, 0.9
     )
     friction_used: float = parameter(0.6, '1', 'Coefficient of friction counted on.', 0.01, 10.0)
     foot_half_length: float = parameter(

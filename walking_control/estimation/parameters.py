@@ -156,13 +156,12 @@ class EstimatorParameters(Parameters, section='estimator'):
     way_scale: float = parameter(
         1.0,
         '1',
-        'Way along the floor over what joints and description say; a walked distance shows it.',
+        'Ratio of the way along the floor to what joints and description say; a walked '
+        'distance shows it.',
         0.5,
         2.0,
     )
-    way_scale_sigma: float = parameter(
-        0.0, '1', 'Standard deviation of this: soles, gears and structures give way.', 0.0, 0.5
-    )
+    way_scale_sigma: float = parameter(0.0, '1', 'Standard deviation of way_scale.', 0.0, 0.5)
     foot_motion: float = parameter(
         0.005,
         'm/s',
@@ -205,7 +204,7 @@ class EstimatorParameters(Parameters, section='estimator'):
         1.0,
     )
     slip_probability: float = parameter(
-        1e-5, '1', 'What a resting foot says less often than this is a slip.', 1e-12, 0.1
+        1e-5, '1', 'A resting foot whose motion is less probable than this slips.', 1e-12, 0.1
     )
 
     def check(self) -> None:

@@ -107,7 +107,9 @@ def signal_kinds() -> dict[str, Kind]:
 class SignalParameters(Parameters, section='signals'):
     """Of a row of ``robot.signals``, beside ``of``: joints or the link that it tells of."""
 
-    kind: str = parameter('', '', 'Kind that the row begins with; none: all is written here.')
+    kind: str = parameter(
+        '', '', 'Kind from which the row takes what it leaves out; none: nothing.'
+    )
     unit: str = parameter('', '', 'Unit of the numbers, in SI.')
     message: str = parameter('', '', 'Type of the message, such as sensor_msgs/msg/Range.')
     field: str = parameter('', '', 'Where in the message, with dots between.')
@@ -122,7 +124,9 @@ class SignalParameters(Parameters, section='signals'):
         0.0, 's', 'Age of a simulated one, rounded up to whole measurements.', 0.0, 1.0
     )
     at_rest: float = parameter(0.0, '1', 'What a simulated one says that no plant can measure.')
-    title: str = parameter('', '', 'Of its plot; rows of one title share one. Empty: its name.')
+    title: str = parameter(
+        '', '', 'Title of its plot; rows with one title share a plot. Empty: its name.'
+    )
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,7 @@ class SegmentParameters(Parameters, section='segments'):
     left: float = parameter(0.0, 'm/s', 'Speed to the left.', -10.0, 10.0)
     turn: float = parameter(0.0, 'rad/s', 'Rate of turning to the left.', -10.0, 10.0)
     stop: bool = parameter(False, '', 'Ask to stop instead; a later segment asks to start again.')
-    push: float = parameter(
-        0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0
-    )
+    push: float = parameter(0.0, 'N s/kg', 'Push on the base, per mass of the robot.', -10.0, 10.0)
     push_at: float = parameter(0.0, 's', 'When, since the segment began.', 0.0, 3600.0)
     push_direction: float = parameter(
         0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.', -360.0, 360.0

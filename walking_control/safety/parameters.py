@@ -28,7 +28,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     fall_height: float = parameter(
         0.6,
         '1',
-        'Height of the base, of its height at zero angles, below which the robot has fallen.',
+        'Height of the base below which the robot has fallen, as a share of that at zero angles.',
         0.0,
         1.0,
     )
@@ -71,7 +71,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     gravity_error: float = parameter(
         1.0,
         '1',
-        'How far from gravity the averaged specific force of the IMU may be, of gravity.',
+        'How far from gravity the averaged specific force of the IMU may be, as a share.',
         0.1,
         100.0,
     )

@@ -46,8 +46,8 @@ class SearchParameters(Parameters, section='search'):
     actuation: str = parameter(
         'joints',
         '',
-        'Which torques there are: all coordinates, joints with a motor, or all, those '
-        'without a motor at passive_cost.',
+        'Which torques exist: full, of every coordinate; joints, of those with a motor; '
+        'costly, of all, without a motor at passive_cost.',
         choices=('full', 'joints', 'costly'),
     )
     passive_cost: float = parameter(1e4, '1', 'Cost of torque where there is no motor.', 0.0, 1e9)

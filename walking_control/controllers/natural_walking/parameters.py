@@ -123,7 +123,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     pressure_gain: float = parameter(
         2.0,
         '1',
-        'How far the floor presses from where it does on the gait, in deviations.',
+        "How far the pressure moves from the gait's, per deviation.",
         0.0,
         10.0,
         live=True,

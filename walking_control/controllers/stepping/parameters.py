@@ -106,7 +106,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     swing_share: float = parameter(
         0.6,
         '1',
-        "Share of what the leg's motors give the swing foot that is counted on, if it is less.",
+        "Share of the acceleration that the leg's motors give the swing foot that the "
+        'plan counts on at most.',
         0.1,
         1.0,
     )
@@ -155,7 +156,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     pivot_stiffness: float = parameter(
         8.0,
         '1/s^2',
-        'Points: the same per error of heading on the average of a stride.',
+        'Points: the same per error of the mean heading of a stride.',
         0.0,
         1e3,
         live=True,

@@ -48,7 +48,11 @@ class CentroidalMonitorParameters(Parameters, section='node'):
     robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0)
     direction: tuple[float, ...] = parameter(
-        (0.0, 0.0, 1.0), '1', 'Of the force that RoToM is about, in the world; z is up.', -1e6, 1e6
+        (0.0, 0.0, 1.0),
+        '1',
+        'Direction of the force that RoToM is about, in the world; z is up.',
+        -1e6,
+        1e6,
     )
     contact_kind: str = parameter(
         '',
