@@ -30,6 +30,22 @@ def test_generated_pages_are_up_to_date(generator):
         )
 
 
+def test_a_page_and_a_file_say_the_same_of_leaving_a_gait():
+    """Whoever tunes by the page would begin at another number than the robot's."""
+    page = (ROOT / 'doc/controllers/natural_walking_evidence.md').read_text(encoding='utf-8')
+    file = (ROOT / 'config/robots/walker3d.yaml').read_text(encoding='utf-8')
+    for name in ('leaving', 'leaving_sideways'):
+        told = re.search(rf'`{name}` \((\d+) cm\)', page)
+        kept = re.search(rf'\b{name}: ([0-9.]+)', file)
+        assert float(told[1]) == pytest.approx(100.0 * float(kept[1])), name
+
+
+def test_what_is_set_to_minus_one_has_its_name():
+    """`it` was read as `state_timeout`: a robot would never be stopped by silence."""
+    page = (ROOT / 'doc/safety.md').read_text(encoding='utf-8')
+    assert re.findall(r'`([a-z_.]+)` to -1', page) == ['kernel.sched_rt_runtime_us']
+
+
 @pytest.mark.parametrize(
     'page',
     [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))],

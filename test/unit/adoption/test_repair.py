@@ -3,6 +3,7 @@
 
 import os
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -367,6 +368,22 @@ def test_what_is_no_biped_is_refused_in_one_line(tmp_path, text, words):
     with pytest.raises(InvalidInput, match=words) as refused:
         adopt(path)
     assert '\n' not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ('link', 'words'),
+    [('left_foot', 'joint left_knee: moves no mass'), ('left_thigh', 'without <inertial>')],
+)
+def test_a_leg_without_inertia_is_named(tmp_path, link, words):
+    """A shank whose <inertial> was forgotten would end adopt in a division by zero."""
+    text = re.sub(f'(<link name="{link}">)<inertial>.*?</inertial>', r'\1', on_legs(TWO))
+    path = tmp_path / 'light.urdf'
+    path.write_text(f'<robot name="light">{text}</robot>')
+    try:
+        said = ' '.join(map(str, adopt(path).suspicions))
+    except InvalidInput as refused:
+        said = str(refused)
+    assert words in said and '\n' not in said
 
 
 def test_a_shape_in_somebody_elses_element_needs_no_numbers(tmp_path):

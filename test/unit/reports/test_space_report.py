@@ -31,6 +31,7 @@ def test_report_shows_route_and_walk(tmp_path):
     assert {'footprints.png', 'velocities.png', 'step_sizes.png', 'animation.gif'} <= names
     page = (tmp_path / 'report.html').read_text()
     assert 'ahead &amp; on' in page and 'kept to 2 of 2 segments' in page
+    assert '<th>electrical cost of transport</th><th>on the gait (%)</th>' in page
     assert '<td>0.50 (0.50)</td><td>-0.10 (-0.10)</td><td>0.20 (0.20)</td>' in page
     with Image.open(tmp_path / 'animation.gif') as film:
         assert film.size == (720, 400) and film.n_frames > 40
