@@ -7,6 +7,7 @@
         [--noise none|lab|told] [--seeds 5] [--duration 8] [--set NAME=VALUE ...]
     python benchmarks/natural_walking.py --push 0.15 [--noise ...] [--seeds ...] [--set ...]
     python benchmarks/natural_walking.py --floors real friction=1 [--rubs 2] [--family FILE]
+    python benchmarks/natural_walking.py --page doc/controllers/natural_walking.md [--floors ...]
 
 Walker3d in MuJoCo, or `--robot`. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on),
 cross=DEGREES (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT,
@@ -22,7 +23,9 @@ alone, less height over distance. Each seed is another floor and other errors of
 (N s/kg, at 0.8 m/s, an eighth of a step after a touchdown) is told by its deviation at the end of
 its step and of the next, mean size over seeds: `--set natural_walking.place_rate=0` leaves the part
 of the step to the clock, `pressure_gain=1` asks for less of the sole, and `tank_capacity` makes a
-tank that is soon empty.
+tank that is soon empty. With `--page` the rows of a page's table of floors are walked and written
+anew, with noise `told` but for `real`, and times of their own: all of them, or those of `--floors`
+and `--speeds`.
 """
 
 import argparse
@@ -30,6 +33,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 import math
+from pathlib import Path
 import tempfile
 from unittest.mock import patch
 from xml.etree import ElementTree
@@ -56,6 +60,15 @@ DELAY = 0.01  # s
 LAG, BACKLASH = 0.005, 0.0087  # of `real`: s, rad
 RUBBING, SHARE, LOUDER, SLIPPERY = 0.3, 0.8, 1.5, 0.6  # N m, of motors, noise, friction
 WEIGHED, BURDEN = 0.05, 1.03  # how well parts are weighed, and the trunk over that
+# the page's table of floors: speeds, and how long each is walked, s
+BOTH = (0.5, 0.8), 6.0
+PAGE = {
+    **dict.fromkeys(('level', 'ramp=8', 'ramp=-8', 'cross=5', 'cross=8'), BOTH),
+    **dict.fromkeys(('tiles=0.02', 'strips=0.02', 'tiles=0.05'), BOTH),
+    **dict.fromkeys(('real', 'friction=1'), ((0.8,), 6.0)),
+    'strips=0.05': ((0.5,), 8.0),
+    'stairs=0.05': ((0.5,), 14.0),
+}
 JOINTS = 'hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll'
 
 
@@ -227,23 +240,48 @@ def push(size, direction, noise, seed, more):
     return [*ends, energy / (98.1 * way), float(told['on_gait'][changes[last] :].mean())]
 
 
+def floor_row(floor, speed, options):
+    """Return the cells of a row and why walks ended."""
+    rows = [walk_floor(floor, speed, seed, options) for seed in range(1, options.seeds + 1)]
+    walked = [row[1:] for row in rows if row[0] is None]
+    on_gait, cost, alone = np.mean(walked, axis=0) if walked else [math.nan] * 3
+    cells = floor, f'{speed:g}', f'{len(walked)} of {len(rows)}'
+    faults = [row[0] for row in rows if row[0] is not None]
+    return [*cells, f'{on_gait:.2f}', f'{cost:.3f}', f'{alone:.3f}'], faults
+
+
 def print_floors(options):
     """Print a row for each floor and speed."""
     print('| floor | m/s | walked | on the gait | cost less height | each motor alone |')
     print('|---|---|---|---|---|---|')
     for floor in options.floors:
-        for speed in options.speeds:
-            rows = [walk_floor(floor, speed, seed, options) for seed in range(1, options.seeds + 1)]
-            walked = [row[1:] for row in rows if row[0] is None]
-            means = np.mean(walked, axis=0) if walked else [math.nan] * 3
-            print(
-                f'| {floor} | {speed:g} | {len(walked)} of {len(rows)} | {means[0]:.2f} | '
-                f'{means[1]:.3f} | {means[2]:.3f} |',
-                flush=True,
-            )
-            for row in rows:
-                if row[0] is not None:
-                    print(f'  {row[0]}', flush=True)
+        for speed in options.speeds or (0.5, 0.8):
+            cells, faults = floor_row(floor, speed, options)
+            print('\n  '.join([f'| {" | ".join(cells)} |', *faults]), flush=True)
+
+
+def write_floors(options):
+    """Write rows of a page's table anew, each as soon as it is walked."""
+    for floor in options.floors or PAGE:
+        options.noise = 'none' if floor == 'real' else 'told'  # it has its own
+        speeds, options.duration = PAGE[floor]
+        for speed in options.speeds or speeds:
+            cells, faults = floor_row(floor, speed, options)
+            text = options.page.read_text(encoding='utf-8')
+            options.page.write_text(with_row(text, cells), encoding='utf-8')
+            print(*cells, *faults, flush=True)
+
+
+def with_row(text, cells):
+    """Return a page whose row that begins with the same two cells is new, or one row longer."""
+    begins, lines = f'| `{cells[0]}` | {cells[1]} |', text.splitlines(keepends=True)
+    rows = [i for i, line in enumerate(lines) if line.startswith('| `')]
+    if not rows:
+        raise SystemExit('the page has no row of a floor, as | `level` |; one is needed')
+    same = [i for i in rows if lines[i].startswith(begins)]
+    place = same[0] if same else rows[-1] + 1
+    lines[place : place + len(same)] = [f'{begins} {" | ".join(cells[2:])} |\n']
+    return ''.join(lines)
 
 
 def print_pushes(options):
@@ -272,7 +310,8 @@ def main():
     parser.add_argument('--robot', default='walker3d')
     parser.add_argument('--rubs', type=float, default=1.0, help='times what the law knows')
     parser.add_argument('--family', help='of gaits, of floors friction and real')
-    parser.add_argument('--speeds', nargs='*', type=float, default=[0.5, 0.8])
+    parser.add_argument('--speeds', nargs='*', type=float, default=[], help='0.5 and 0.8 m/s')
+    parser.add_argument('--page', type=Path, help='with a table of floors, to be written anew')
     parser.add_argument('--push', type=float, help='N s/kg')
     parser.add_argument('--noise', choices=('none', 'lab', 'told'), default='none')
     parser.add_argument('--seeds', type=int, default=1)
@@ -282,6 +321,9 @@ def main():
     if options.film:
         natural, squat = (walk(law, 0.8, 5.0, robot=options.robot) for law in LAWS)
         write_space_film(natural, options.film, squat)
+        return
+    if options.page:
+        write_floors(options)
         return
     if options.floors:
         print_floors(options)

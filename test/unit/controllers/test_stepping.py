@@ -6,6 +6,7 @@ from dataclasses import replace
 import inspect
 import math
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -758,13 +759,26 @@ def test_a_sole_whose_corner_is_on_the_floor_meets_no_edge(monkeypatch):
         engine.touchdown.begin_step()
 
 
+def test_a_foot_that_spins_on_a_corner_is_braked_by_its_hip():
+    """On the edge of a strip feet turned by 1.1 rad, up to the stop of the hip."""
+    engine = make_controller(load_robot('walker3d'), 'stepping').engine
+    foot, command = engine.body.feet[engine.stance], SimpleNamespace(effort=np.zeros(12))
+    for spin, least, most in ((0.9, 0.0, 0.0), (-9.0, 2.0, 20.0)):
+        foot.velocity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin])
+        engine.brake_spin(command)
+        yaw, *others = command.effort
+        assert least <= yaw <= most and np.abs(others).max() <= 0.1 * most
+
+
 def test_an_edge_before_which_a_foot_came_down_tells_no_height():
     """Every foot would hit the same stair."""
     trip, planned, place = Trip(), SwingFoot(), np.array([0.1, 0.2, 0.03])
-    assert trip.edge(0.04) == 0.0
+    assert trip.edge(np.array([0.2, 0.2, 0.04])) == 0.0
     planned.start(np.array([0.2, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
     assert trip.meets(False, planned, place, 0.03, np.zeros(3), 0.1, 0.2)
-    assert trip.edge(0.04) == pytest.approx(0.03) and trip.edge(0.0) == pytest.approx(0.05)
+    for height, ahead, edge in ((0.04, 0.15, 0.03), (0.0, 0.15, 0.05), (0.0, 0.3, 0.03)):
+        # beyond the edge it may come down lower, too: it would lift its feet high for many steps
+        assert trip.edge(np.array([ahead, 0.2, height])) == pytest.approx(edge)
 
 
 def test_who_went_up_alone_comes_down_again():
@@ -776,6 +790,9 @@ def test_who_went_up_alone_comes_down_again():
         drops.append(floor.next_drop)
     stairs = [0.05, 0.05, 0.0, 0.0, 0.05]
     assert drops == pytest.approx([0.05, 0.0, 0.05, 0.025, *stairs, 0.05, 0.025, 0.025, 0.05])
+    for rise in (0.016, -0.06):  # on the strip with both feet: it stayed up there, and fell behind
+        floor.end_step(np.array([0.2, 0.2, rise]), np.zeros(3), 0.0)
+        assert floor.next_drop == pytest.approx(0.05 if rise > 0.0 else 0.022)
 
 
 def test_a_no_to_a_stop_holds_for_the_time_of_the_pendulum(monkeypatch):

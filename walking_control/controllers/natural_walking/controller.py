@@ -111,6 +111,7 @@ class NaturalWalking(WalkingLaw):
             self._begin_step()
         standing = [engine.stance] if engine.walking else [LEFT, RIGHT]
         engine.act(standing, self._tasks(dt), dt, command)
+        engine.brake_spin(command)
         self._limit_effort(command.effort, dt)
         self._books.hold(command.effort, state.position)
         self._books.weigh(engine.body, engine.stance, engine.gravity)
@@ -153,7 +154,7 @@ class NaturalWalking(WalkingLaw):
         tracking, switch = self.tracking, self.switch
         tracking.begin_step()
         if not switch.on_gait:
-            self._books.fill()
+            self._books.level = self.values.tank_capacity
         speed = float(self.engine.velocity.value[0])
         switch.begin_step(speed, tracking.table.speeds, tracking.deviation, self.values)
         if switch.on_gait:

@@ -30,7 +30,8 @@ LEAN = 0.03  # rise over run: a floor that leans
 FORGET = 0.8  # part of the roughness that is left a step later
 LIFT, HIGHEST = 1.5, 0.0625  # how much higher the foot swings than the floor is rough; at most
 AT_REST = np.array([1.0, 0.0, 0.0])  # what does not fade, and its two derivatives
-UP, DOWN = (0.2, 0.5), (0.8, 1.0)  # parts of the step in which the foot goes higher, and back
+UP, DOWN = (0.2, 0.5), (0.7, 1.0)  # parts of the step in which the foot goes higher, and back,
+STEADY = 1.5  # from half-way at nearly this speed, over the mean
 
 
 class FeltFloor:
@@ -111,16 +112,18 @@ class FeltFloor:
     def bump(self, s: float, rate: float) -> np.ndarray:
         """Return how much higher than on the gait the foot swings, with two derivatives, ``(3,)``.
 
+        It comes down at a steady speed v: a floor that is h off is met h / v off its time.
+
         Args:
             s: Part of the step that is over.
             rate: Of s, 1/s.
         """
         if s > 0.5 * (UP[1] + DOWN[0]):
-            return np.asarray(self.higher * fading(s, *DOWN, rate))
+            return np.asarray(self.higher * fading(s, *DOWN, rate, STEADY))
         return np.asarray(self.higher * (AT_REST - fading(s, *UP, rate)))
 
 
-def fading(s: float, begin: float, end: float, rate: float) -> np.ndarray:
+def fading(s: float, begin: float, end: float, rate: float, slope: float = 0.0) -> np.ndarray:
     """Return what of an error is left, and its two derivatives in time, ``(3,)``.
 
     Args:
@@ -128,12 +131,14 @@ def fading(s: float, begin: float, end: float, rate: float) -> np.ndarray:
         begin: Part of the step at which it begins to fade.
         end: Part of the step at which it is gone.
         rate: Of s, 1/s.
+        slope: How fast it still fades then, over the mean.
     """
     u, pace = min(max((s - begin) / (end - begin), 0.0), 1.0), rate / (end - begin)
+    a, b, c = 10.0 - 4.0 * slope, 15.0 - 7.0 * slope, 6.0 - 3.0 * slope
     return np.array(
         [
-            1.0 - u**3 * (10.0 - u * (15.0 - 6.0 * u)),
-            -30.0 * u**2 * (1.0 - u) ** 2 * pace,
-            -60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * pace**2,
+            1.0 - u**3 * (a - u * (b - u * c)),
+            -(u**2) * (3.0 * a - u * (4.0 * b - u * 5.0 * c)) * pace,
+            -u * (6.0 * a - u * (12.0 * b - u * 20.0 * c)) * pace**2,
         ]
     )

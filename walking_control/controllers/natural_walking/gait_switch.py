@@ -33,8 +33,7 @@ class GaitSwitch:
     Attributes:
         on_gait: Whether it does; it stands or steps otherwise.
         judged: Deviation, smoothly, m, ``(2,)``.
-        rate: And how fast it grows, m/s, ``(2,)``.
-        rough: Whether the floor is.
+        rate: And how fast it grows, m/s, ``(2,)``; on a rough floor it is not looked ahead.
         begun: Whether the step under way is judged by now.
         calm: How many steps off the gait were calm, one after another; no more than needed count.
     """
@@ -45,7 +44,7 @@ class GaitSwitch:
 
     def reset(self) -> None:
         """Begin anew, off the gait, with nothing to recover from."""
-        self.on_gait, self.calm, self.rough, self.begun = False, TO_ENTER, False, False
+        self.on_gait, self.calm, self.begun = False, TO_ENTER, False
         self.judged, self.rate = np.zeros(2), np.zeros(2)
 
     @property
@@ -80,13 +79,12 @@ class GaitSwitch:
         """
         begins = 2.0 * dt if settled and not rough else ROUGH_FIRST * self._time
         time = (ROUGH_FILTER if rough else FILTER) * self._time
-        self.rough = rough
         self.begun = elapsed >= begins
         if not self.begun:
-            self.judged, self.rate = deviation.copy(), np.zeros(2)
-        else:
-            self.rate = (deviation - self.judged) / time
-            self.judged = self.judged + min(1.0, dt / time) * (deviation - self.judged)
+            self.judged = deviation.copy()
+        more = deviation - self.judged
+        self.rate = np.zeros(2) if rough else more / time
+        self.judged = self.judged + min(1.0, dt / time) * more
 
     def begin_step(
         self,
@@ -116,8 +114,7 @@ class GaitSwitch:
             rough: Whether the floor is.
             values: The parameters.
         """
-        time, limit = 0.0 if self.rough else values.look_ahead, values.leaving
-        ahead = self.judged + time * self.rate
+        limit, ahead = values.leaving, self.judged + values.look_ahead * self.rate
         far = math.hypot(ahead[0], ahead[1] * limit / values.leaving_sideways) > limit
         if rough:
             far = step.missing > values.leaving_rough

@@ -135,8 +135,8 @@ class GaitTracking:
     def end_step(self, on_gait: bool) -> None:
         """Take a touchdown: when it was and, on the gait, how high."""
         engine = self._engine
-        height, trip = float((engine.floor.level @ engine.way)[2]), engine.touchdown.trip
-        self.felt.touch(max(abs(height) if on_gait else 0.0, trip.edge(height)))
+        way, trip = engine.floor.level @ engine.way, engine.touchdown.trip
+        self.felt.touch(max(abs(way[2]) if on_gait else 0.0, trip.edge(way)))
         self.off, self._stumbled = engine.plan.step.remaining, trip.met
 
     def begin_step(self) -> None:
@@ -211,9 +211,8 @@ class GaitTracking:
             self.struck = (
                 self.struck or self.may_land and self._surprises(engine.plan.step.remaining)
             )
-        elif self._surprises(elapsed - self._touched):
-            self.struck = False
-        if not self.touching:
+        else:
+            self.struck &= not self._surprises(elapsed - self._touched)
             growth = math.exp(row[RATE] * elapsed)
             self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
 
@@ -382,6 +381,7 @@ class GaitTracking:
         engine, desired = self._engine, self._engine.swing
         motion = row[FOOT].reshape(3, 3) * (rate ** np.arange(3.0))[:, None]
         motion += np.outer(fading(self.s, 0.0, FOOT_ERROR, rate), self._foot_error)
+        motion[:, 2] += self.felt.bump(self.s, rate)
         motion[:, 2] -= self._drop * (AT_REST - fading(self.s, FALLING, 1.0, rate))
         place, speed, acceleration = motion
         late = -engine.plan.step.remaining
@@ -390,15 +390,13 @@ class GaitTracking:
             speed[2] -= DEEPER * self._gravity * late
             speed[:2] = 0.0
             acceleration[:] = 0.0, 0.0, -DEEPER * self._gravity
-        mirror = np.array([1.0, SIDE[engine.stance]])
-        step = engine.plan.step
-        far = step.foothold - self.table.stride.way * mirror
-        if late > 0.0:  # and aside as the fall goes on: ahead the leg has no more reach
-            far[1] += self.deviation[1]
-        follow = FOLLOW / self._time
-        if late < 0.0 and self.felt.rough:  # the floor may be higher: it lands right at any time
-            moves = (engine.fall.capture - self._center)[1]  # it follows 2 / follow later
-            far[1] -= moves * math.expm1(engine.fall.rate * (-late - 2.0 / follow))
+        end = self.table.stride.way * np.array([1.0, SIDE[engine.stance]])
+        far, follow = engine.plan.step.foothold - end, FOLLOW / self._time
+        due = np.minimum(-late, np.zeros(2))  # the fall goes on while the floor is late
+        if self.felt.rough:  # it may be higher: aside it is right to land at any time
+            far[1] -= row[FOOT][1] - end[1]
+            due = np.minimum(-late - 2.0 / follow, [0.0, math.inf])  # the foot follows so late
+        far -= (engine.fall.capture - self._center) * np.expm1(engine.fall.rate * due)
         jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
         self._shift_rate += dt * jump
         self._shift += dt * self._shift_rate
@@ -406,7 +404,6 @@ class GaitTracking:
         place[:2] += share * self._shift
         speed[:2] += first * self._shift + share * self._shift_rate
         acceleration[:2] += second * self._shift + 2.0 * first * self._shift_rate + share * jump
-        motion[:, 2] += self.felt.bump(self.s, rate)
         heading = engine.heading
         desired.position[:] = self._within_reach(heading.to_floor(place))
         desired.velocity[:] = heading.to_floor(speed)

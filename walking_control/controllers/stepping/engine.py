@@ -66,6 +66,7 @@ NEAR, MOVED = 0.1, 0.03  # m: how far a foothold is wished for from the planned 
 AFTER = np.array([0.5, 1.0])  # so much of what the fall does late in a step a foot does, too,
 FASTEST = 1.0  # m/s: and no faster, where the floor may be met early
 ALMOST = 0.025  # rad: so near to straight a knee may get
+SPINS, BRAKE = 1.0, 40.0  # rad/s, 1/s: a foot that stands and spins faster is braked so fast
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -507,6 +508,20 @@ class WalkingEngine:
             rates, limits = body.velocity[ROOT:][body.motors], robot.effort_limits
             effort = motor_efforts(robot, command.effort, rates, command.acceleration, RUBBING)
             command.effort[:] = np.clip(effort, -limits, limits)
+
+    def brake_spin(self, command: Command) -> None:
+        """Brake a foot that stands on a corner of its sole, on which nothing else keeps it.
+
+        The program takes it for held: the little that it asks of the hip turns the foot instead.
+
+        Args:
+            command: Efforts as the program has them.
+        """
+        body, foot = self.body, self.body.feet[self.stance]
+        spin = float(foot.velocity[5])
+        spin -= min(max(spin, -SPINS), SPINS)
+        inertia = np.diag(body.mass_matrix)[ROOT:]
+        command.effort[:] -= (BRAKE * spin * foot.jacobian[5, ROOT:] * inertia)[body.motors]
 
     def foot_plan(self) -> FootPlan:
         """Return where the feet are, where the next one shall land and where the fall would end."""

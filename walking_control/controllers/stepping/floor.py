@@ -136,14 +136,13 @@ class Floor:
             lowering: Of the base at that time, m: it goes on from there, now over the other foot.
         """
         rise = float((self.level @ way)[2])
-        more = rise - max(float(self._ways[1] @ self.normal), 0.0)
         self._since += 1
         if self._risen > 0.0:
             came_down = -rise > 0.5 * self._risen
-            if came_down or rise > self._least_drop or self._since == AWAITED:
+            if came_down or rise > 0.5 * self._risen or self._since == AWAITED:
                 self._alone, self._risen = came_down, 0.0
-        if more > self._least_drop:
-            self._risen, self._since = more, 0
+        if self._risen == 0.0 and rise > self._least_drop:
+            self._risen, self._since = rise, 0
         self._sag, self._ways = lowering - rise, np.array([self._ways[1], way])
         if self.stairs is not None:
             x, _, z = foot

@@ -29,7 +29,8 @@ STILL = 0.4  # m/s: if it is slower than that, too
 STEEP, LOW = 0.5, 0.015
 PRESS = 15.0  # m/s^2: so hard a foot that is held pushes on
 TURN_BACK = 50.0  # 1/s: how fast a foot is turned flat that an edge has turned
-UNSEEN = 0.05  # m: an edge is thought so high where the foot came down before it
+UNSEEN = 0.05  # m: an edge is thought so high where the foot came down before it,
+BEFORE = 0.1  # m: nearer than that to where it met it
 
 
 class Trip:
@@ -42,7 +43,7 @@ class Trip:
         met: Whether it met one.
         held: Whether one held it.
         lowered: Whether it is set down before one.
-        height: Where it met the last one, from the stance foot, m.
+        place: Where it met the last one, from the stance foot, floor axes, m, ``(3,)``.
         until: Time in the step until which it is lifted, and does not land, s.
         soonest: Time in the step before which it cannot come down, s.
     """
@@ -54,7 +55,8 @@ class Trip:
     def begin_step(self) -> None:
         """Begin a step: nothing is in its way."""
         self.met = self.held = self.lowered = False
-        self.height = self.until = self.soonest = 0.0
+        self.until = self.soonest = 0.0
+        self.place = np.zeros(3)
 
     def lifts(self, elapsed: float) -> bool:
         """Return whether the foot is lifted over an edge, a time in s after the step began."""
@@ -63,20 +65,24 @@ class Trip:
     @property
     def over(self) -> float:
         """Return how high the foot is lifted, from the stance foot, m."""
-        return self.height + OVER * self._size.length
+        return float(self.place[2]) + OVER * self._size.length
 
     @property
     def soon(self) -> float:
         """Return how fast a foot is set down before an edge, s."""
         return SOON * self._size.time
 
-    def edge(self, height: float) -> float:
-        """Return how high the edge is, m, now that the foot stands at a height, m; 0 without one.
+    def edge(self, place: np.ndarray) -> float:
+        """Return how high the edge is, m, now that the foot stands; 0 without one.
 
         One that came down before it does not know its top.
+
+        Args:
+            place: Of the foot, from the other one, floor axes, m, ``(3,)``.
         """
-        unseen = self.held and height < self.height
-        return UNSEEN * self._size.length if unseen else self.height
+        near = math.hypot(*(place - self.place)[:2]) < BEFORE * self._size.length
+        unseen = self.held and near and place[2] < self.place[2]
+        return UNSEEN * self._size.length if unseen else float(self.place[2])
 
     def most(self, elapsed: float) -> float:
         """Return how hard the foot may push along the floor, so long after, m/s^2."""
@@ -122,7 +128,7 @@ class Trip:
         holds = held and elapsed > LEAVES * size.time
         if self.lowered or remaining < self.soon or not (holds or scrapes):
             return False
-        self.met, self.held, self.height = True, bool(self.held or held), float(place[2])
+        self.met, self.held, self.place = True, bool(self.held or held), place.copy()
         self.lowered = part > LATE
         if not self.lowered:
             self.until = elapsed + CLEAR * size.time

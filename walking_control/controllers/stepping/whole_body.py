@@ -404,11 +404,8 @@ class WholeBody:
         rows = np.zeros((2, self._n - self.body.nv))
         for foot in self._standing:
             column = self._column(foot) - self.body.nv
-            rows[:2, column : column + 2] = np.eye(2) / self.body.mass
-            if self.contact.blade:
-                rows[:2, column : column + 2] = (
-                    self.body.feet[foot].rotation[:2, :2] / self.body.mass
-                )
+            turn = self.body.feet[foot].rotation[:2, :2] if self.contact.blade else np.eye(2)
+            rows[:2, column : column + 2] = turn / self.body.mass
         self.want(rows, acceleration, weight, self.body.nv)
 
     def _column(self, foot: int) -> int:
