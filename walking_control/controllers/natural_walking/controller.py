@@ -145,9 +145,8 @@ class NaturalWalking(WalkingLaw):
             self._begin_step()
         else:
             self.switch.on_gait = False
-        gait = table.stride
-        faster = 0.5 * engine.body.mass * max(gait.speed**2 - before**2, 0.0)
-        self._books.close_step(self.values.tank_refill * max(gait.work, 0.0) + faster)
+        faster = 0.5 * engine.body.mass * max(table.stride.speed**2 - before**2, 0.0)
+        self._books.close_step(self.values.tank_refill * max(table.stride.work, 0.0) + faster)
 
     def _begin_step(self) -> None:
         """Enter the gait, go on along it, or step."""
@@ -155,8 +154,12 @@ class NaturalWalking(WalkingLaw):
         tracking.begin_step()
         if not switch.on_gait:
             self._books.level = self.values.tank_capacity
-        speed = float(self.engine.velocity.value[0])
-        switch.begin_step(speed, tracking.table.speeds, tracking.deviation, self.values)
+        switch.begin_step(
+            float(self.engine.velocity.value[0]),
+            tracking.table.speeds,
+            tracking.deviation,
+            self.values,
+        )
         if switch.on_gait:
             tracking.fade_in()
 
@@ -186,9 +189,8 @@ class NaturalWalking(WalkingLaw):
     def _limit_effort(self, effort: np.ndarray, dt: float) -> None:
         """Let efforts change slowly at an impact."""
         plan, last, tracking = self.engine.plan, self._last_effort, self.tracking
-        early = plan.elapsed < self.values.impact
-        impact = early or plan.step.remaining < 0.0 or tracking.touching
-        if self.on_gait and impact and len(last):
+        calm = plan.elapsed >= self.values.impact and plan.step.remaining >= 0.0
+        if self.on_gait and len(last) and (tracking.touching or not calm):
             most = self.values.effort_rate * dt * (HURRY if tracking.surprised else 1.0)
             np.clip(effort, last - most, last + most, out=effort)
         self._last_effort = effort.copy()

@@ -433,10 +433,10 @@ class WalkingEngine:
         clearance = max(clearance, trip.over) if trip.met else clearance
         way = SwingWay(foothold, plan.step.remaining, clearance, floor.rise, floor.between)
         if trip.met or rough:
-            fall = self.fall
-            growth = fall.rate * math.exp(fall.rate * max(way.remaining, 0.0))
-            drift = np.clip(growth * fall.capture * AFTER, -FASTEST, FASTEST)
-            way = way._replace(drift=self.heading.to_floor(drift), rate=fall.rate)
+            rate = self.fall.rate
+            growth = rate * math.exp(rate * max(way.remaining, 0.0))
+            drift = np.clip(growth * self.fall.capture * AFTER, -FASTEST, FASTEST)
+            way = way._replace(drift=self.heading.to_floor(drift), rate=rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
         self.swing.advance(way, plan.elapsed, dt, self.values)
@@ -518,8 +518,7 @@ class WalkingEngine:
             command: Efforts as the program has them.
         """
         body, foot = self.body, self.body.feet[self.stance]
-        spin = float(foot.velocity[5])
-        spin -= min(max(spin, -SPINS), SPINS)
+        spin = foot.velocity[5] - np.clip(foot.velocity[5], -SPINS, SPINS)
         inertia = np.diag(body.mass_matrix)[ROOT:]
         command.effort[:] -= (BRAKE * spin * foot.jacobian[5, ROOT:] * inertia)[body.motors]
 
