@@ -66,10 +66,13 @@ def change_limits(robot_file, joints, **changed):
     return replace(robot_file, robot=replace(robot, limits=limits))
 
 
-def test_knees_without_room_are_named():
-    """Knees that can hardly bend would end in a message of the solver about its bounds."""
-    stiff = change_limits(load_robot('walker3d'), '_knee', upper=0.15)
-    with pytest.raises(InvalidInput, match='_knee.*leaves a gait no room'):
+@pytest.mark.parametrize(
+    'joint, limits', [('_knee', {'upper': 0.15}), ('_hip_roll', {'lower': -0.01, 'upper': 0.01})]
+)
+def test_joints_without_room_are_named(joint, limits):
+    """Knees that hardly bend, or hips that do not roll, would end in words about bounds."""
+    stiff = change_limits(load_robot('walker3d'), joint, **limits)
+    with pytest.raises(InvalidInput, match=f'{joint}.*leaves a gait no room'):
         find_gaits(stiff, [0.8], COARSE)
 
 
