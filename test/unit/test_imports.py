@@ -2,6 +2,7 @@
 """Imports point one way: from the upper rooms to the lower ones."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 import re
 import subprocess
@@ -139,6 +140,42 @@ def test_the_table_of_rooms():
     ]
     assert re.findall(r'^\|.*\| `(\w+)` \|$', table, re.M) == rooms[::-1]
     assert len(re.findall(r'^\| \*\*', page, re.M)) <= 14, 'words'
+
+
+INSIDES = 250  # names of one module alone that tests may reach for
+
+
+def names_from(paths, places):
+    """Yield file, module and name of each import from the package; `places`: what doors offer."""
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = getattr(node, 'module', None) or ''
+            for alias in node.names if module.partition('.')[0] == 'walking_control' else ():
+                yield path, places.get((module, alias.name), (module, alias.name))
+
+
+def test_tests_reach_few_insides():
+    """Tests of what one module keeps to itself would have to be written anew with each change.
+
+    An inside is a name that no door offers and no other module of the package imports.
+    """
+    places = {}
+    for init in PACKAGE.rglob('__init__.py'):
+        room = '.'.join(('walking_control', *init.parent.relative_to(PACKAGE).parts))
+        for name, (module, other) in getattr(import_module(room), '_PUBLIC', {}).items():
+            places[room, name] = f'walking_control.{module}', other
+    shared = set(places.values())
+    for path, (module, name) in names_from(PACKAGE.rglob('*.py'), places):
+        if PACKAGE.parent / Path(*module.split('.')).with_suffix('.py') != path:
+            shared.add((module, name))
+    reached = {place for _, place in names_from(Path(__file__).parents[1].rglob('*.py'), places)}
+    insides = {
+        (module, name)
+        for module, name in reached - shared
+        if not (PACKAGE.parent / Path(*module.split('.'), name)).with_suffix('.py').is_file()
+        and not (PACKAGE.parent / Path(*module.split('.'), name)).is_dir()
+    }
+    assert 100 < len(insides) <= INSIDES, len(insides)
 
 
 def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
