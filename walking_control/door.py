@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doors: what many need of a room is there by name and is imported on first use."""
+"""Doors: what many need of a room, and its modules, are there by name, imported on first use."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 import sys
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any
 
 Places = dict[str, tuple[str, str]]  # name -> module, without the package's name, and name there
 
 
 def open_door(
-    room: str, defined: Mapping[str, str]
+    room: str, defined: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Places, list[str], Callable[[str], Any]]:
     """Return what a room offers by name: where it is, its ``__all__`` and its ``__getattr__``.
 
@@ -29,27 +29,14 @@ def open_door(
     }
 
     def get(name: str) -> Any:
-        """Import a name of the room on first use."""
+        """Import a name of the room, or a module of it, on first use."""
         if name not in places:
-            raise AttributeError(f'module {room!r} has no attribute {name!r}')
+            if find_spec(f'{room}.{name}') is None:
+                raise AttributeError(f'module {room!r} has no attribute {name!r}')
+            return import_module(f'{room}.{name}')
         module, other = places[name]
         value = getattr(import_module(f'{package}.{module}'), other)
         setattr(sys.modules[room], name, value)
         return value
 
     return places, [*places], get
-
-
-def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """Return the ``__getattr__`` of a package whose modules are imported when they are first named.
-
-    Args:
-        package: Its dotted name.
-    """
-
-    def find(name: str) -> ModuleType:
-        if find_spec(f'{package}.{name}') is None:
-            raise AttributeError(f'module {package} has no attribute {name}')
-        return import_module(f'{package}.{name}')
-
-    return find

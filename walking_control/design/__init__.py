@@ -8,9 +8,10 @@ _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
         'limb': 'Limb',
-        'mechanism': 'AXES load_mechanism Mechanism',
-        'rotom': 'Contacts',
+        'mechanism': 'AXES load_mechanism Mechanism require_inertia SINGULAR unit_direction',
+        'rotom': 'Contacts motion_space Transmissibility transmissibility',
         'study': 'study_rotom study_transmission usual_contacts',
-        'transmission': 'backward_efficiency make_transmission',
+        'transmission': 'BACKWARD backward_efficiency FORWARD LOSSLESS make_transmission '
+        'Transmission',
     },
 )

@@ -5,22 +5,42 @@ from walking_control.design.limb import Limb as Limb
 from walking_control.design.mechanism import AXES as AXES
 from walking_control.design.mechanism import load_mechanism as load_mechanism
 from walking_control.design.mechanism import Mechanism as Mechanism
+from walking_control.design.mechanism import require_inertia as require_inertia
+from walking_control.design.mechanism import SINGULAR as SINGULAR
+from walking_control.design.mechanism import unit_direction as unit_direction
 from walking_control.design.rotom import Contacts as Contacts
+from walking_control.design.rotom import motion_space as motion_space
+from walking_control.design.rotom import Transmissibility as Transmissibility
+from walking_control.design.rotom import transmissibility as transmissibility
 from walking_control.design.study import study_rotom as study_rotom
 from walking_control.design.study import study_transmission as study_transmission
 from walking_control.design.study import usual_contacts as usual_contacts
+from walking_control.design.transmission import BACKWARD as BACKWARD
 from walking_control.design.transmission import backward_efficiency as backward_efficiency
+from walking_control.design.transmission import FORWARD as FORWARD
+from walking_control.design.transmission import LOSSLESS as LOSSLESS
 from walking_control.design.transmission import make_transmission as make_transmission
+from walking_control.design.transmission import Transmission as Transmission
 
 __all__ = [
     'Limb',
     'AXES',
     'load_mechanism',
     'Mechanism',
+    'require_inertia',
+    'SINGULAR',
+    'unit_direction',
     'Contacts',
+    'motion_space',
+    'Transmissibility',
+    'transmissibility',
     'study_rotom',
     'study_transmission',
     'usual_contacts',
+    'BACKWARD',
     'backward_efficiency',
+    'FORWARD',
+    'LOSSLESS',
     'make_transmission',
+    'Transmission',
 ]

@@ -17,8 +17,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from walking_control.design.mechanism import AXES, Mechanism, require_inertia, SINGULAR
-from walking_control.design.transmission import Transmission
+from walking_control.design import AXES, Mechanism, require_inertia, SINGULAR, Transmission
 from walking_control.exceptions import require, require_known
 
 ROTORS = ('armature', 'coupled')

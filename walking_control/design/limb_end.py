@@ -16,9 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walking_control.design import Limb
-from walking_control.design.mechanism import SINGULAR
-from walking_control.design.transmission import BACKWARD, FORWARD, LOSSLESS
+from walking_control.design import BACKWARD, FORWARD, Limb, LOSSLESS, SINGULAR
 from walking_control.exceptions import require
 
 CAPABILITIES = {'FC': LOSSLESS, 'FFC': FORWARD, 'BFC': BACKWARD}

@@ -6,9 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.design import Limb, limb_end, rotom
-from walking_control.design.mechanism import AXES, Mechanism, unit_direction
-from walking_control.design.transmission import BACKWARD, backward_efficiency, FORWARD, LOSSLESS
+from walking_control.design import (
+    AXES,
+    BACKWARD,
+    backward_efficiency,
+    FORWARD,
+    Limb,
+    limb_end,
+    LOSSLESS,
+    Mechanism,
+    rotom,
+    unit_direction,
+)
 from walking_control.exceptions import require
 
 EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)

@@ -18,11 +18,19 @@ from walking_control.exceptions import (
     WalkingControlError,
 )
 from walking_control.gaits.gait import GaitError
-from walking_control.lab.experiments.branches import Branches, count_processors
-from walking_control.lab.experiments.envelope import find_envelope, Grid, PRICE
-from walking_control.lab.experiments.margins import DISTURBANCES, FirstFailure
-from walking_control.lab.experiments.robustness import find_first_failure
-from walking_control.lab.experiments.variants import load_variant, of_variant, Variant
+from walking_control.lab.experiments import (
+    Branches,
+    count_processors,
+    DISTURBANCES,
+    find_envelope,
+    find_first_failure,
+    FirstFailure,
+    Grid,
+    load_variant,
+    of_variant,
+    PRICE,
+    Variant,
+)
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, in_words, RobotFile
 from walking_control.runs import DEPTHS, ending, failure, Run, steady_in_space, yaw

@@ -23,8 +23,9 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import Interrupted, NotAchieved, require, require_known
-from walking_control.lab.experiments.branches import Branches, count_processors
-from walking_control.lab.experiments.margins import (
+from walking_control.lab.experiments import (
+    Branches,
+    count_processors,
     describe_walks,
     DISTURBANCES,
     FirstFailure,

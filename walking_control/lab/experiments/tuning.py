@@ -23,9 +23,7 @@ from walking_control.exceptions import (
     WalkingControlError,
 )
 from walking_control.lab.experiments import envelope, margins, robustness
-from walking_control.lab.experiments.sweeps.sweep import chosen_point
-from walking_control.lab.experiments.sweeps.task import SweepTask
-from walking_control.lab.experiments.sweeps.walks import measure, Workshop
+from walking_control.lab.experiments.sweeps import chosen_point, measure, SweepTask, Workshop
 from walking_control.models import RobotFile
 
 QUARTER, MOST = 0.25, 1.5  # of a margin: distance between sizes, and the last

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is shown of runs and experiments: pages, figures, films."""
 
-from walking_control.door import modules_of
+from walking_control.door import open_door
 
-__getattr__ = modules_of(__name__)
+_PUBLIC, __all__, __getattr__ = open_door(__name__)

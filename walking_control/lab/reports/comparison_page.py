@@ -8,16 +8,17 @@ import re
 from typing import Any
 
 from walking_control.exceptions import writing_to
-from walking_control.lab.experiments.comparison import GAIT_MEASURES, outcome, Walk
-from walking_control.lab.experiments.envelope import PRICE
+from walking_control.lab.experiments import GAIT_MEASURES, outcome, PRICE, Walk
 from walking_control.lab.reports.pages import write_with_numbers
-from walking_control.lab.reports.plots.comparison import (
+from walking_control.lab.reports.plots import (
+    Figure,
+    import_matplotlib,
     plot_all_energies,
     plot_all_walks,
+    plot_effort_parts,
     plot_gaits,
+    save_all,
 )
-from walking_control.lab.reports.plots.disturbance import plot_effort_parts
-from walking_control.lab.reports.plots.style import Figure, import_matplotlib, save_all
 from walking_control.models import format_number, in_words
 from walking_control.runs.disturbance_response import MEASURES
 

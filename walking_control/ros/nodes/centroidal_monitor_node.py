@@ -16,9 +16,16 @@ import pinocchio as pin
 from std_msgs.msg import Float64
 from visualization_msgs.msg import Marker
 
-from walking_control.design.mechanism import load_mechanism, Mechanism, unit_direction
-from walking_control.design.rotom import Contacts, motion_space, Transmissibility, transmissibility
-from walking_control.design.study import usual_contacts
+from walking_control.design import (
+    Contacts,
+    load_mechanism,
+    Mechanism,
+    motion_space,
+    Transmissibility,
+    transmissibility,
+    unit_direction,
+    usual_contacts,
+)
 from walking_control.exceptions import WalkingControlError
 from walking_control.models import (
     IMU,

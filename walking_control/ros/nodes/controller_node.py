@@ -19,15 +19,17 @@ from walking_control.exceptions import given, InvalidInput, require, WalkingCont
 from walking_control.loading import load_robot
 from walking_control.models import differences, parameter, World
 from walking_control.ros.nodes import (
+    frozen_error,
     GuardedNode,
     Neighbours,
+    own_parameters,
     program,
     realtime,
+    SectionParameters,
     SensingParameters,
+    Session,
     topics,
 )
-from walking_control.ros.nodes.parameters import frozen_error, own_parameters, SectionParameters
-from walking_control.ros.nodes.session import Session
 from walking_control.safety import (
     EMERGENCY_STOP,
     Event,

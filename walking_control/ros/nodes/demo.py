@@ -20,18 +20,19 @@ from rclpy.parameter import Parameter
 from walking_control.exceptions import NotAchieved, ParameterError, require
 from walking_control.models import Choice, Parameters, RobotFile
 from walking_control.ros.nodes import (
+    announce,
+    break_law,
     controller_node,
+    ControllerNode,
+    DemoPlace,
     isolate_domain,
     make_executor,
     ros,
     simulator_node,
+    SimulatorNode,
     spin,
     StopSignal,
 )
-from walking_control.ros.nodes.controller_node import ControllerNode
-from walking_control.ros.nodes.demo_place import announce, DemoPlace
-from walking_control.ros.nodes.fault_injection import break_law
-from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts
 

@@ -27,8 +27,7 @@ from walking_control.exceptions import (
     require,
     WalkingControlError,
 )
-from walking_control.ros.nodes.controller_client import ControllerClient
-from walking_control.ros.nodes.topics import BUTTONS, CONTROLLER
+from walking_control.ros.nodes import BUTTONS, CONTROLLER, ControllerClient
 
 PATIENCE, LONGEST = 10.0, 16384  # s and bytes of a request
 AT_HOME = {'localhost', '127.0.0.1', '::1'}

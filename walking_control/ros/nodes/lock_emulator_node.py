@@ -10,12 +10,15 @@ from std_msgs.msg import Float64MultiArray
 from walking_control.exceptions import MeasurementError, require
 from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.ros.nodes import GuardedNode, own_parameters, program, topics
-from walking_control.ros.nodes.messages import (
+from walking_control.ros.nodes import (
     ArrayWriter,
+    GuardedNode,
     JointStateReader,
     JointStateWriter,
+    own_parameters,
+    program,
     seconds,
+    topics,
 )
 from walking_control.simulation.lock_emulation import LockEmulator
 

@@ -28,16 +28,17 @@ from walking_control.ros.nodes import (
     avoid_shared_memory,
     ControllerClient,
     endpoint_name,
+    FoxgloveServer,
     GuardedNode,
+    RobotFrames,
     ros,
     spin,
     spun,
+    stamp_of,
     StopSignal,
     topics,
+    WebGate,
 )
-from walking_control.ros.nodes.foxglove_server import FoxgloveServer, WebGate
-from walking_control.ros.nodes.robot_frames import RobotFrames
-from walking_control.ros.nodes.sensors import stamp_of
 
 LOOK = 0.5  # s between two looks at the ROS graph
 EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')  # not moved by a namespace

@@ -15,8 +15,15 @@ from std_msgs.msg import Header
 
 from walking_control.control_loop import ControlLoop
 from walking_control.models import link_names, parameter, Parameters, Robot
-from walking_control.ros.nodes import axes_of, GuardedNode, Output, set_stamp, topics, write_axes
-from walking_control.ros.nodes.sensors import KINDS
+from walking_control.ros.nodes import (
+    axes_of,
+    GuardedNode,
+    KINDS,
+    Output,
+    set_stamp,
+    topics,
+    write_axes,
+)
 
 TF, TF_STATIC = '/tf', '/tf_static'
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)

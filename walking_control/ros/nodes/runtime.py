@@ -16,9 +16,7 @@ from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedE
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
-from walking_control.ros.nodes import realtime
-from walking_control.ros.nodes.guard import report
-from walking_control.ros.nodes.printing import print_from_threads
+from walking_control.ros.nodes import print_from_threads, realtime, report
 
 # A closed terminal, and whatever else would end a process without a word, mean: stop.
 STOPS = tuple(

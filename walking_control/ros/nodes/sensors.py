@@ -31,8 +31,14 @@ from walking_control.models.signals import (
     sensors_of,
 )
 from walking_control.operation import Operation
-from walking_control.ros.nodes import GuardedNode, topics, WatchClock
-from walking_control.ros.nodes.messages import JointStateWriter, message_type, reader_of
+from walking_control.ros.nodes import (
+    GuardedNode,
+    JointStateWriter,
+    message_type,
+    reader_of,
+    topics,
+    WatchClock,
+)
 from walking_control.ros.ros2_control.wiring import state_interfaces
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'

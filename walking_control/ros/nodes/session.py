@@ -20,24 +20,27 @@ from walking_control.models import picks_of, RobotFile, World
 from walking_control.operation import Operation, Patience
 from walking_control.ros.nodes import (
     ArrayWriter,
+    Claims,
     DiagnosticsPublisher,
+    FloorTopics,
     GuardedNode,
     JOINT_STATE,
+    Neighbours,
     OdometryPublisher,
+    open_recorder,
+    Output,
+    PostureTopics,
     sensor_topics,
     SensorSet,
+    Telemetry,
     TickTimes,
     topics,
     VALUES,
+    VelocityTopic,
+    WalkMarkers,
+    WatchClock,
+    WatchdogGuard,
 )
-from walking_control.ros.nodes.floor_topics import FloorTopics
-from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
-from walking_control.ros.nodes.neighbours import Claims, Neighbours
-from walking_control.ros.nodes.posture_topics import PostureTopics
-from walking_control.ros.nodes.telemetry import Output, Telemetry
-from walking_control.ros.nodes.tick_recorder import open_recorder
-from walking_control.ros.nodes.velocity import VelocityTopic
-from walking_control.ros.nodes.walk_markers import WalkMarkers
 from walking_control.ros.recording.recorder import Recorder
 from walking_control.safety import Event, Fault, Latch, LED, State
 

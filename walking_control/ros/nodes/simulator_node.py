@@ -19,11 +19,21 @@ from walking_control.estimation import EstimatorParameters, make_estimator
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot, PLANTS
 from walking_control.models import parameter, picks_of, Robot, RobotFile, signals, World
-from walking_control.ros.nodes import own_parameters, program, realtime, SectionParameters, topics
-from walking_control.ros.nodes.guard import describe, GuardedNode
-from walking_control.ros.nodes.messages import message_type, set_stamp, writer_of
-from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
-from walking_control.ros.nodes.velocity import RouteTopics
+from walking_control.ros.nodes import (
+    CombinedWriter,
+    describe,
+    GuardedNode,
+    JOINT_STATE,
+    message_type,
+    own_parameters,
+    program,
+    realtime,
+    RouteTopics,
+    SectionParameters,
+    set_stamp,
+    topics,
+    writer_of,
+)
 from walking_control.ros.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs import read_route, Recorder, Run
 from walking_control.safety import FALL, FallDetector, Fault, read_fault, SafetyParameters

@@ -10,8 +10,7 @@ from rclpy.logging import get_logging_directory
 
 from walking_control.exceptions import MissingDependency
 from walking_control.models.robot_file import RobotFile
-from walking_control.ros.recording.recorder import numbered, Recorder
-from walking_control.ros.recording.ticks import type_store
+from walking_control.ros.recording import numbered, Recorder, type_store
 
 LOG = 'log'
 

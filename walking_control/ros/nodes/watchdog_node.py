@@ -17,13 +17,15 @@ from walking_control.models.parameters import parameter
 from walking_control.ros.nodes import (
     ArrayWriter,
     DiagnosticsPublisher,
+    FallbackSwitch,
     GuardedNode,
+    heartbeat_writer,
     own_parameters,
     program,
     realtime,
     topics,
+    WatchClock,
 )
-from walking_control.ros.nodes.heartbeat import FallbackSwitch, heartbeat_writer, WatchClock
 
 
 class WatchdogParameters(realtime.RealTimeParameters, section='node'):

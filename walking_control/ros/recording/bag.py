@@ -24,9 +24,15 @@ from walking_control.models import (
     sensors_of,
     STATE,
 )
-from walking_control.ros.recording import ticks
-from walking_control.ros.recording.mcap import END, unfinished
-from walking_control.ros.recording.recorder import CONTROLLER, LOST, ROBOT_FILE, SUFFIX
+from walking_control.ros.recording import (
+    CONTROLLER,
+    END,
+    LOST,
+    ROBOT_FILE,
+    SUFFIX,
+    ticks,
+    unfinished,
+)
 from walking_control.ros.ros2_control import names
 
 

@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 from walking_control.estimation import DECLARED, EstimatorParameters, make_estimator, require_loads
 from walking_control.exceptions import InvalidInput, require
 from walking_control.models.robot_file import RobotFile, with_section
-from walking_control.ros.recording.bag import Bag, read_rows, Row
-from walking_control.ros.recording.replay import RetoldWalk, TOLD
+from walking_control.ros.recording import Bag, read_rows, RetoldWalk, Row, TOLD
 from walking_control.runs.kinematics import estimate_error, EstimateError
 from walking_control.runs.run import Run
 

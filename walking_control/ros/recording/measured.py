@@ -14,8 +14,7 @@ from scipy.spatial.transform import Rotation
 from walking_control.estimation.leg_chains import find_leg_chains
 from walking_control.exceptions import import_optional, InvalidInput, refusing, require
 from walking_control.models import Command, Dynamics, Measurement, read_yaml, RobotFile
-from walking_control.ros.recording.recorder import ROBOT_FILE, robot_file_text
-from walking_control.ros.recording.ticks import Messages, PACKAGE, type_store
+from walking_control.ros.recording import Messages, PACKAGE, ROBOT_FILE, robot_file_text, type_store
 from walking_control.ros.ros2_control import judge_record, LiveRecord, names, RECORDED
 from walking_control.runs.tables import read_columns
 

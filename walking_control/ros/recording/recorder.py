@@ -15,8 +15,7 @@ import yaml
 
 from walking_control.exceptions import InvalidInput, refusing, require
 from walking_control.models import Command, Measurement, Reference, RobotFile
-from walking_control.ros.recording import ticks
-from walking_control.ros.recording.mcap import McapFile
+from walking_control.ros.recording import McapFile, ticks
 from walking_control.ros.ros2_control import names
 
 SUFFIX = '.mcap'

@@ -27,8 +27,7 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.ros.recording.bag import Bag, open_bag, read_rows, Row
-from walking_control.ros.recording.recorder import CONTROLLER, ROBOT_FILE
+from walking_control.ros.recording import Bag, CONTROLLER, open_bag, read_rows, ROBOT_FILE, Row
 from walking_control.ros.ros2_control.names import ROBOT_DESCRIPTION
 from walking_control.runs import Recorder, Run, tables
 from walking_control.safety.faults import Fault

@@ -13,15 +13,19 @@ import numpy as np
 from walking_control.controllers import NaturalWalking, Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption import GAIT_WIDTH, SHARED
-from walking_control.lab.experiments.bring_up.margins import noisy_walk, pace, try_margins
-from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site
-from walking_control.lab.experiments.gait_search import (
+from walking_control.lab.experiments import (
     family_members,
     FamilySearch,
     find_gaits,
+    judge_walk,
     Member,
     middle_speed,
+    noisy_walk,
+    Outcome,
+    pace,
     save_gaits,
+    Site,
+    try_margins,
 )
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile, World

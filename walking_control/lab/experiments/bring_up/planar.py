@@ -11,9 +11,17 @@ from scipy.optimize import linprog
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import WalkingControlError
 from walking_control.gaits.gait_file import load_gait
-from walking_control.lab.experiments import gait_search, margins, tuning
-from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step, walk
-from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
+from walking_control.lab.experiments import (
+    FOLLOWS,
+    gait_search,
+    margins,
+    Outcome,
+    resimulate,
+    Site,
+    Step,
+    tuning,
+    walk,
+)
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.models import Dynamics, World
 

@@ -11,9 +11,15 @@ import yaml
 
 from walking_control import __version__
 from walking_control.exceptions import refusing, require, WalkingControlError
-from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
-from walking_control.lab.experiments.bring_up.spatial import GAIT_STEPS, SPATIAL_STEPS
-from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
+from walking_control.lab.experiments import (
+    check_step,
+    GAIT_STEPS,
+    Outcome,
+    PLANAR_STEPS,
+    Site,
+    SPATIAL_STEPS,
+    Step,
+)
 from walking_control.models import Base, read_parameters, urdf_path
 
 CHECK = Step('check', (), check_step)

@@ -10,17 +10,23 @@ import yaml
 from walking_control.controllers import NaturalWalking, PostureControl, Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.lab.adoption import Description, fix_joints
-from walking_control.lab.experiments.bring_up.margins import pace, TRIED, try_margins
-from walking_control.lab.experiments.bring_up.natural import (
+from walking_control.lab.experiments import (
+    find_walk_obstacles,
     gait_margins,
+    Goal,
     LEAD,
     natural_file,
     natural_gait,
+    Outcome,
+    pace,
+    Site,
+    Step,
+    TRIED,
+    try_margins,
+    tune,
+    walk,
 )
-from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step, walk
-from walking_control.lab.experiments.obstacles import find_walk_obstacles
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
-from walking_control.lab.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
 from walking_control.models import place_meshes, read_parameters, RobotFile
 from walking_control.runs import base_lean, leg_of_each_joint, sole_corners

@@ -8,8 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from walking_control.exceptions import NotAchieved
-from walking_control.lab.experiments.check import check_robot
-from walking_control.lab.experiments.margins import why_it_stopped
+from walking_control.lab.experiments import check_robot, why_it_stopped
 from walking_control.loading import load_robot
 from walking_control.models import RobotFile
 from walking_control.runs import Run, summarize

@@ -16,9 +16,15 @@ import numpy as np
 
 from walking_control.exceptions import import_optional, Interrupted, NotAchieved, refusing, require
 from walking_control.lab.experiments.branches import count_processors
-from walking_control.lab.experiments.sweeps.table import EXTRA, SweepTable
-from walking_control.lab.experiments.sweeps.task import batches, check_task, SweepTask
-from walking_control.lab.experiments.sweeps.walks import walk_rows, Workshop
+from walking_control.lab.experiments.sweeps import (
+    batches,
+    check_task,
+    EXTRA,
+    SweepTable,
+    SweepTask,
+    walk_rows,
+    Workshop,
+)
 from walking_control.runs import Result
 
 PATIENCE = 10.0  # s, for a scheduler to answer and for its first worker

@@ -13,8 +13,7 @@ import shutil
 from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, NotAchieved, refusing, require
-from walking_control.lab.experiments.sweeps.task import SweepTask
-from walking_control.lab.experiments.sweeps.walks import MEASURES
+from walking_control.lab.experiments.sweeps import MEASURES, SweepTask
 
 TASK = b'walking_control.sweep'  # key of the task among the metadata of a table
 GROUP = 65536  # rows

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.lab.reports import scene
-from walking_control.lab.reports.plots.footprints import footprint_outlines
-from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
+from walking_control.lab.reports.plots import FOOT_COLOURS, footprint_outlines, MARK
 from walking_control.models import Dynamics
 from walking_control.runs import foot_positions, pushes, quantities, Run, tilt, yaw
 

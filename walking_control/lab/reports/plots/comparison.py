@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.lab.experiments.comparison import Walk
-from walking_control.lab.experiments.envelope import PRICE
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.disturbance import plot_walk_energies, plot_walks
+from walking_control.lab.experiments import PRICE, Walk
+from walking_control.lab.reports.plots import plot_walk_energies, plot_walks, style
 from walking_control.models import in_words
 from walking_control.runs import Run
 

@@ -8,8 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.design import AXES, Limb, Mechanism
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots import Mark, mark, Panel, style
 from walking_control.models import in_words
 
 _COLOURS = {

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.lab.reports.plots.walk import bones, stance
+from walking_control.lab.reports.plots import bones, Mark, mark, Panel, stance, style
 from walking_control.models import Dynamics, in_words
 from walking_control.runs import foot_positions, observe_energies, quantities, Run, Skeleton, tilt
 from walking_control.simulation import Disturbance

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.lab.reports.plots.walk import step_marks
+from walking_control.lab.reports.plots import Mark, mark, Panel, step_marks, style
 from walking_control.models import Dynamics
 from walking_control.runs import (
     mean_velocity,

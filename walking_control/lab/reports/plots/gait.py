@@ -10,9 +10,15 @@ from typing import Any
 import numpy as np
 
 from walking_control.lab.experiments import gait_search, impact
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.lab.reports.plots.walk import bones, phase_planes, strengths
+from walking_control.lab.reports.plots import (
+    bones,
+    Mark,
+    mark,
+    Panel,
+    phase_planes,
+    strengths,
+    style,
+)
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, in_words, REFLECTION, Robot, RobotFile, World
 from walking_control.runs import Run, Skeleton, tilt, touchdowns

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
-from walking_control.lab.reports.plots.walk import bones, over_time
+from walking_control.lab.reports.plots import bones, Mark, mark, over_time, Panel, style
 from walking_control.lab.reports.scene import Pose, Scene, telling_rows
 from walking_control.models import Dynamics, in_words, Robot
 from walking_control.runs import (

@@ -11,8 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from walking_control.lab.adoption.adopt import Adoption
 from walking_control.lab.experiments.statics import Posture
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots import Mark, mark, Panel, style
 from walking_control.models import Dynamics, in_words
 from walking_control.statics.contacts import centre_of_pressure
 from walking_control.statics.distributor import StaticSolution, StaticTorque

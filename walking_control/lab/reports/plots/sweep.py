@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots import Mark, mark, Panel, style
 from walking_control.models import in_words
 
 MAPS = {

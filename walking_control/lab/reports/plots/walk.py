@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.lab.experiments.endurance import endure, heat_of_run
-from walking_control.lab.reports.plots import style
-from walking_control.lab.reports.plots.still import warm_views
-from walking_control.lab.reports.plots.style import Mark, mark, Panel
+from walking_control.lab.reports.plots import Mark, mark, Panel, style, warm_views
 from walking_control.models import Dynamics, heating, in_words, Robot
 from walking_control.models.thermal import TOLD
 from walking_control.runs import floor_tilt, kinematics, motors, Run, step_table, touchdowns

@@ -11,8 +11,7 @@ from scipy.optimize import brentq
 
 from walking_control.design import backward_efficiency
 from walking_control.lab.experiments import cycles, impact, robustness, variants
-from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
-from walking_control.lab.experiments.sweeps.walks import walk_rows
+from walking_control.lab.experiments.sweeps import Axis, SweepTask, walk_rows
 from walking_control.loading import load_robot
 from walking_control.models import Dynamics, World
 from walking_control.search import find_simplest_cycle, polish
