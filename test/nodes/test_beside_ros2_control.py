@@ -87,7 +87,7 @@ def test_fast_states_and_another_order_and_sign(tmp_path):
     path.write_text(yaml.safe_dump(tree))
     robot_file = load_robot('dribbel', [('hip_switching.rate', 200.0)])
     result = beside_stand_in(robot_file, 1.5, path, state_rate=1000.0, force_sign=-1.0)
-    assert result.run.fault is None and result.ticks == 1500
+    assert result.run.fault is None and result.figures['ticks'] == 1500
     assert result.run.columns['steps'][-1] >= 2
     effort = result.run.columns['effort'][:, 0]
     changes = np.flatnonzero(np.diff(effort))

@@ -177,7 +177,7 @@ def test_real_time_demo_walks():
     result = run_demo(patient, None, None, 4.0, realtime=True)
     assert not result.run.fell, result.run.fall_reason
     assert result.run.steps[-1] > 4
-    assert result.wall_time > 3.9
+    assert result.figures['real_time_factor'] < 4.0 / 3.9
 
 
 @pytest.mark.long

@@ -64,7 +64,7 @@ def demo(options: _Demo) -> Answer:
         from walking_control.ros.recording.recorder import bag_path
 
         settings.append(('record', str(bag_path(options.record).resolve())))
-    result = run_demo(
+    run, figures = run_demo(
         robot_file,
         options.controller,
         options.plant,
@@ -76,15 +76,7 @@ def demo(options: _Demo) -> Answer:
         settings,
         name,
     )
-    simulated = len(result.run.time) and float(result.run.time[-1])
-    extra = {
-        'transport': 'ros2',
-        'rmw': result.rmw,
-        'ticks': result.ticks,
-        'missed_ticks': result.missed_ticks,
-        'real_time_factor': simulated / result.wall_time if result.wall_time else None,
-    }
-    return output.answer_run(result.run, extra)
+    return output.answer_run(run, figures)
 
 
 def _choose_route(options: _Demo) -> tuple[str, Route | None]:

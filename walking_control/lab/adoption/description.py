@@ -147,13 +147,12 @@ def fix_joints(
     root = parse(description.urdf)
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}
     for what, names in (('--fix', fixed), ('--effort', efforts), ('--armature', armatures or {})):
-        for name in names:
+        for name, value in names.items():
             require_known(
                 name, joints, f'{what} {name}', limit='is no moving joint of the description'
             )
-    for what, values in (('--effort', efforts), ('--armature', armatures or {})):
-        for name, value in values.items():
-            require(value >= 0.0, f'{what} {name}', value=value, limit='must not be negative')
+            positive = value >= 0.0 or names is fixed
+            require(positive, f'{what} {name}', value=value, limit='must not be negative')
     description.armatures.update(armatures or {})
     mimics = mimic_joints(root)
     for element in root.findall('joint'):

@@ -369,27 +369,25 @@ class _Trial:
         return None
 
     def _make_plant(self, size: float, seed: int) -> Plant:
-        own: dict[str, Any] = {'seed': seed}
-        robot, world = self._file.robot, {}
-        if self._kind == 'delay':
-            own['command_delay'] = self._values.command_delay + size
-        elif self._kind == 'noise':
-            own['scale'] = self._values.scale * size
-        elif self._kind == 'mass':
+        robot, values = self._file.robot, self._values
+        grip = self._file.values(World).friction
+        # section, and what of it is another one
+        section, own = {
+            'delay': (SensorParameters.section, {'command_delay': values.command_delay + size}),
+            'noise': (SensorParameters.section, {'scale': values.scale * size}),
+            'grip': (World.section, {'friction': grip * (1.0 - size)}),
+        }.get(self._kind, (World.section, {}))
+        if self._kind == 'mass':
             robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + size))
         elif self._kind == 'friction':
-            robot = replace(
-                robot,
-                friction={
-                    joint: JointFriction(known.viscous, known.coulomb + size)
-                    for joint in robot.joints
-                    for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)
-                },
-            )
-        elif self._kind == 'grip':
-            world['friction'] = self._file.values(World).friction * (1.0 - size)
-        robot_file = with_section(self._file, SensorParameters.section, own)
-        robot_file = with_section(robot_file, World.section, world)
+            friction = {
+                joint: JointFriction(known.viscous, known.coulomb + size)
+                for joint in robot.joints
+                for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)
+            }
+            robot = replace(robot, friction=friction)
+        robot_file = with_section(self._file, SensorParameters.section, {'seed': seed})
+        robot_file = with_section(robot_file, section, own)
         plant = make_fast_plant(robot_file, self._plant, robot)
         if self._kind == 'rough':
             plan_disturbances(plant, rough_floor(size, seed))

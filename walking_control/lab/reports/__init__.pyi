@@ -10,4 +10,3 @@ from walking_control.lab.reports import report as report
 from walking_control.lab.reports import reproduction as reproduction
 from walking_control.lab.reports import scene as scene
 from walking_control.lab.reports import sections as sections
-

@@ -3,14 +3,13 @@
 
 from collections.abc import Callable, Sequence
 import contextlib
-from dataclasses import dataclass
 import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any
+from typing import Any, NamedTuple
 
 import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -64,23 +63,16 @@ CONTROLLER = (
 LAST_WORDS = 20  # messages looked for after the end
 
 
-@dataclass
-class DemoResult:
+class DemoResult(NamedTuple):
     """What a demo gives back.
 
-    Args:
+    Attributes:
         run: The `Run`.
-        ticks: Control ticks.
-        missed_ticks: Ticks whose command was late.
-        wall_time: From the first tick to the last, s.
-        rmw: Name of the ROS middleware.
+        figures: Of the way it was walked, as the verb prints them: ticks, late ones, pace and more.
     """
 
     run: Run
-    ticks: int
-    missed_ticks: int
-    wall_time: float
-    rmw: str
+    figures: dict[str, Any]
 
 
 def run_demo(
@@ -267,10 +259,13 @@ def _walk(
             error=NotAchieved,
         )
         simulator.finish('no_controller', 'the process of the controller has ended')
-    return DemoResult(
-        simulator.result(),
-        simulator.ticks,
-        simulator.missed_ticks,
-        simulator.wall_time,
-        rclpy.get_rmw_implementation_identifier(),
-    )
+    run = simulator.result()
+    walked = len(run.time) and float(run.time[-1])
+    figures = {
+        'transport': 'ros2',
+        'rmw': rclpy.get_rmw_implementation_identifier(),
+        'ticks': simulator.ticks,
+        'missed_ticks': simulator.missed_ticks,
+        'real_time_factor': walked / simulator.wall_time if simulator.wall_time else None,
+    }
+    return DemoResult(run, figures)

@@ -28,6 +28,7 @@ from walking_control.exceptions import (
     WalkingControlError,
 )
 from walking_control.ros.nodes import BUTTONS, CONTROLLER, ControllerClient
+from walking_control.runs import plain
 
 PATIENCE, LONGEST = 10.0, 16384  # s and bytes of a request
 AT_HOME = {'localhost', '127.0.0.1', '::1'}
@@ -361,7 +362,7 @@ class FoxgloveServer:
 
     def _parameters(self, values: Any) -> list[Any]:
         return [
-            self._foxglove.Parameter(name, value=_plain(value)) for name, value in values.items()
+            self._foxglove.Parameter(name, value=plain(value)) for name, value in values.items()
         ]
 
     def _settle(self, what: str, reason: str) -> None:
@@ -375,10 +376,3 @@ class FoxgloveServer:
     def _complain(self, what: str, words: str) -> None:
         self._refused.add(what)
         self._server.publish_status(words, self._level.Error, what)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of a ROS parameter as Python's own types."""
-    if isinstance(value, (str, bytes, bool, int, float)):
-        return value
-    return [_plain(each) for each in value]

@@ -22,9 +22,9 @@ from walking_control.lab.reports.plots.still import warm_views as warm_views
 from walking_control.lab.reports.plots.style import Figure as Figure
 from walking_control.lab.reports.plots.style import FOOT_COLOURS as FOOT_COLOURS
 from walking_control.lab.reports.plots.style import import_matplotlib as import_matplotlib
+from walking_control.lab.reports.plots.style import MARK as MARK
 from walking_control.lab.reports.plots.style import Mark as Mark
 from walking_control.lab.reports.plots.style import mark as mark
-from walking_control.lab.reports.plots.style import MARK as MARK
 from walking_control.lab.reports.plots.style import Panel as Panel
 from walking_control.lab.reports.plots.style import save_all as save_all
 from walking_control.lab.reports.plots.walk import bones as bones
