@@ -272,7 +272,7 @@ def test_the_impact_of_the_example_is_the_one_of_the_plants():
     """The fit would judge another law than the one that walks here."""
     import real_compass
 
-    impact = np.array(analyse_impact(load_robot('compass'), [-0.2, 0.4]).impact_map)
+    impact = np.array(analyse_impact(load_robot('compass'), [-0.2, 0.4])['impact_map'])
     # stance leg and hip; a point mass in the middle of each leg, five at the hip
     for rates in np.eye(2):
         old, new = real_compass.hit(

@@ -90,7 +90,7 @@ def estimate(options: _Estimate) -> Answer:
         'robot': run.robot.name,
         'rows': len(run.time),
         'parameters': fitted,
-        **{name: None if found is None else vars(found) for name, found in errors.items()},
+        **errors,
         'recording': str(options.recording),
     }
     return Answer(result, text('estimate.txt', parts=errors), write=run.report)

@@ -2,7 +2,7 @@
 """What touchdown does to a walker: the work behind `gait impact` ([DS09] section 4.2.2)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,6 @@ from walking_control.models import (
     SupportDynamics,
     World,
 )
-from walking_control.runs import Result
 
 
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,28 +118,21 @@ def reported_coordinates(robot: Robot) -> list[int]:
     return [i for i in range(len(robot.coordinates)) if i not in locked]
 
 
-@dataclass(eq=False)
-class Impact(Result):
-    """The touchdown at a configuration."""
-
-    robot: str
-    coordinates: list[str]  # the free ones
-    q: list[float]
-    singular_values: list[float]  # shares of the energy, falling
-    principal_directions: list[list[float]]  # rows, one for each
-    loss_matrix: list[list[float]]  # D
-    impact_map: list[list[float]]  # from rates before to relabelled rates after
-    velocity: list[float]
-    instantaneous: bool  # whether support then passes at once
-
-
-def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:
+def analyse_impact(
+    robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None
+) -> dict[str, Any]:
     """Analyse the touchdown at a configuration.
 
     Args:
         q: Minimal coordinates at touchdown, as the command line gives them.
         v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
             loses least, the stance leg moving forward.
+
+    Returns:
+        Dictionary: ``robot``; ``coordinates``, the free ones; ``q``; ``singular_values``, shares of
+        the energy, falling, and a row of ``principal_directions`` for each; ``loss_matrix``;
+        ``impact_map`` from rates before to relabelled rates after; ``velocity``; whether support
+        then passes at once, ``instantaneous``.
     """
     touchdown = Touchdown(robot_file)
     full = touchdown.complete(q)
@@ -161,17 +153,17 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = No
     _, instantaneous = impact_of_second_foot(M, A_old, A_new, before)
     columns = [project_velocity(M, A_new, e)[2:] for e in np.eye(len(M))[2:]]
     robot = robot_file.robot
-    return Impact(
-        robot.name,
-        [robot.coordinates[i] for i in touchdown.free],
-        full.tolist(),
-        shares.tolist(),
-        directions.T.tolist(),
-        D.tolist(),
-        (touchdown.relabel() @ np.array(columns).T).tolist(),
-        v.tolist(),
-        bool(instantaneous),
-    )
+    return {
+        'robot': robot.name,
+        'coordinates': [robot.coordinates[i] for i in touchdown.free],
+        'q': full.tolist(),
+        'singular_values': shares.tolist(),
+        'principal_directions': directions.T.tolist(),
+        'loss_matrix': D.tolist(),
+        'impact_map': (touchdown.relabel() @ np.array(columns).T).tolist(),
+        'velocity': v.tolist(),
+        'instantaneous': bool(instantaneous),
+    }
 
 
 def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:

@@ -3,8 +3,9 @@
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -30,36 +31,6 @@ EVALUATIONS = 160
 CAMERA = 1e-3, 5e-4  # rad, m: a truth that is measured is no better
 
 
-@dataclass(frozen=True)
-class LogErrors:
-    """Estimate less truth over a part of a recording; None without a truth.
-
-    Attributes:
-        rows: Measurements.
-        duration: s.
-        way: Length of the way on the floor, m.
-        place_rms: Along x, y and z, m.
-        place_final: Of the last row, m.
-        place_share: Of the way.
-        tilt_rms: Roll and pitch, rad.
-        yaw_rms: rad.
-        nees: Normalised squared error of turn and place, mean over its degrees of freedom: 1 of an
-            honest filter, more of an overconfident one; None of one that tells no covariance.
-    """
-
-    rows: int
-    duration: float
-    way: float
-    place_rms: tuple[float, ...]
-    place_final: float
-    place_share: float | None
-    tilt_rms: tuple[float, ...]
-    yaw_rms: float  # rad
-    # normalised squared error of turn and place, mean over its degrees of freedom: 1 of an honest
-    # filter, more of an overconfident one; None of one that tells no covariance
-    nees: float | None
-
-
 def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
     """Return the `Run` of a recording: what was measured, the estimate, and the truth if told.
 
@@ -80,8 +51,16 @@ def _estimate(rows: Iterable[Row], robot_file: RobotFile) -> Run:
     return walk.finish()
 
 
-def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogErrors | None:
-    """Return the errors over a part of a `Run`, given by shares of its time; None without truth."""
+def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any] | None:
+    """Return the errors over a part of a `Run`, given by shares of its time; None without truth.
+
+    Returns:
+        Dictionary: ``rows``, ``duration`` (s) and ``way`` on the floor (m); ``place_rms`` along x,
+        y and z, ``place_final`` (m) and ``place_share`` of the way; ``tilt_rms``, roll and pitch,
+        and ``yaw_rms`` (rad); ``nees``, the normalised squared error of turn and place, mean over
+        its degrees of freedom: 1 of an honest filter, more of an overconfident one, None of one
+        that tells no covariance.
+    """
     error = estimate_error(run)
     if run.plant != TOLD or error is None:
         return None
@@ -99,17 +78,17 @@ def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogError
         if error.covariance is None
         else float(np.mean([surprise for surprise, _ in _surprises(error, rows)])) / 6.0
     )
-    return LogErrors(
-        len(rows),
-        float(run.time[rows[-1]] - run.time[rows[0]]),
-        way,
-        _rms(place),
-        final,
-        final / way if way > 0.1 else None,
-        _rms(turn[:, :2]),
-        _rms(turn[:, 2:])[0],
-        nees,
-    )
+    return {
+        'rows': len(rows),
+        'duration': float(run.time[rows[-1]] - run.time[rows[0]]),
+        'way': way,
+        'place_rms': _rms(place),
+        'place_final': final,
+        'place_share': final / way if way > 0.1 else None,
+        'tilt_rms': _rms(turn[:, :2]),
+        'yaw_rms': _rms(turn[:, 2:])[0],
+        'nees': nees,
+    }
 
 
 def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]:

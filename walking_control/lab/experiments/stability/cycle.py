@@ -8,15 +8,15 @@ its size: the H2 norm of the linearised return map. See doc/stability.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 import math
+from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import given, IncompatiblePlant, NotAchieved, require
 from walking_control.lab.experiments.cycles import Section
 from walking_control.models import Dynamics, require_equal_legs, RobotFile, with_section, World
-from walking_control.runs import Result
+from walking_control.runs import plain
 from walking_control.search.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.simulation import make_walker, RigidParameters
 from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME
@@ -108,27 +108,13 @@ class StableCycle:
         return cycle
 
 
-@dataclass(eq=False)
-class Eigenvalues(Result):
-    """The eigenvalues of a return map and what is known of their errors."""
-
-    eigenvalues: list[complex] | None = None  # largest first
-    eigenvalue_error: float | None = None  # to the next coarser extrapolation
-    coordinates: list[str] | None = None
-    q: list[float] | None = None  # of the coordinates just after touchdown
-    v: list[float] | None = None
-    period: float | None = None  # s
-    step_length: float | None = None  # m
-    speed: float | None = None  # m/s
-    residual: float | None = None  # of the fixed point
-
-
-def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
+def find_eigenvalues(settled: StableCycle) -> dict[str, Any]:
     """Return the eigenvalues of the return map and what is known of their errors.
 
     Returns:
         Dictionary: ``eigenvalues``, largest first; ``eigenvalue_error``, the largest difference to
-        those of the next coarser extrapolation; ``q`` and ``v`` just after touchdown;
+        those of the next coarser extrapolation; ``coordinates``, their ``q`` and ``v`` just after
+        touchdown;
         ``period`` (s), ``step_length`` (m), ``speed`` (m/s), ``residual`` of the fixed point.
     """
     section, cycle = settled.section, settled.cycle
@@ -163,17 +149,17 @@ def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
     )
     values, rough = sorted_eigenvalues(fine), sorted_eigenvalues(coarse)
     q, v = section.state(cycle.x)
-    return Eigenvalues(
-        [complex(value) for value in values],
-        np.abs(values - rough).max(),
-        [section.walker.robot.coordinates[i] for i in section.reported],
-        (q[section.reported] + 0.0).tolist(),
-        (v[section.reported] + 0.0).tolist(),
-        cycle.period,
-        cycle.length,
-        cycle.speed,
-        cycle.residual,
-    )
+    return {
+        'eigenvalues': [complex(value) for value in values],
+        'eigenvalue_error': float(np.abs(values - rough).max()),
+        'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
+        'q': (q[section.reported] + 0.0).tolist(),
+        'v': (v[section.reported] + 0.0).tolist(),
+        'period': cycle.period,
+        'step_length': cycle.length,
+        'speed': cycle.speed,
+        'residual': cycle.residual,
+    }
 
 
 def extrapolate(
@@ -194,21 +180,16 @@ def extrapolate(
     return row[0]
 
 
-@dataclass(eq=False)
-class Sensitivity(Result):
-    """The gait sensitivity norms of a walk ([HW07])."""
+def find_sensitivity(settled: StableCycle) -> dict[str, Any]:
+    """Return the gait sensitivity norms of a walk ([HW07]).
 
-    # disturbance (floor: one foothold lower by 1 m; push: 1 N s per kg of robot along the walk
-    # just after touchdown) -> indicator (step_time, s; step_length, m) -> norm
-    sensitivity: dict[str, dict[str, float]] | None = None
-    gait_sensitivity_norm: float | None = None  # step time over floor height, no units
-    sensitivity_steps: int | None = None  # that count
-    # disturbance -> indicator -> change of each step per unit of the disturbance
-    responses: dict[str, dict[str, list[float]]] | None = None
-
-
-def find_sensitivity(settled: StableCycle) -> Sensitivity:
-    """Return the `Sensitivity` of a walk."""
+    Returns:
+        Dictionary: ``sensitivity``, disturbance (floor: one foothold lower by 1 m; push: 1 N s per
+        kg of robot along the walk just after touchdown) -> indicator (step_time, s; step_length,
+        m) -> norm; ``gait_sensitivity_norm``, step time over floor height, no units;
+        ``sensitivity_steps`` that count; ``responses``, disturbance -> indicator -> change of each
+        step per unit of the disturbance.
+    """
     largest = max(float(abs(settled.cycle.eigenvalues[0])), 1e-3)
     steps = min(MOST_STEPS, 5 + math.ceil(math.log(FORGOTTEN) / math.log(largest)))
     units = {'floor': settled.length_unit, 'push': settled.length_unit / settled.time_unit}
@@ -230,12 +211,13 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
         kind: {name: float(np.linalg.norm(values)) for name, values in rows.items()}
         for kind, rows in responses.items()
     }
-    return Sensitivity(
-        norms,
-        norms['floor']['step_time'] * settled.length_unit / settled.time_unit,
-        steps,
-        responses,
-    )
+    norm = norms['floor']['step_time'] * settled.length_unit / settled.time_unit
+    return {
+        'sensitivity': norms,
+        'gait_sensitivity_norm': norm,
+        'sensitivity_steps': steps,
+        'responses': plain(responses),
+    }
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:

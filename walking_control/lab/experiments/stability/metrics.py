@@ -13,7 +13,6 @@ doc/stability.md.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 import math
 from typing import Any
@@ -25,7 +24,7 @@ from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import require
 from walking_control.lab.experiments.stability import cycle
 from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World
-from walking_control.runs import Result
+from walking_control.runs import plain
 from walking_control.simulation import has_errors, SensorParameters
 from walking_control.simulation.rigid.model import STEPS
 
@@ -48,32 +47,25 @@ METRICS = {
 DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000}
 
 
-@dataclass(eq=False)
-class Attraction(Result):
-    """How much of a ball around a cycle returns to it."""
-
-    attraction_radius: float | None = None
-    attraction_share: float | None = None  # of the ball, that returns
-    attraction_share_interval: list[float] | None = None  # 95 %, of Clopper and Pearson
-    attraction_volume: float | None = None  # that share of the volume, rad (rad/s)^2
-    attraction_volume_interval: list[float] | None = None
-    attraction_core: float | None = None  # distance of the nearest state that leaves
-    attraction_samples: list[list[Any]] | None = None  # [angle, rate, rate, distance, returned]
-
-
 def find_attraction(
     settled: cycle.StableCycle,
     radius: float = RADIUS,
     samples: int = 1000,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> Attraction:
+) -> dict[str, Any]:
     """Return how much of a ball around a cycle returns to it.
 
     Args:
         radius: Of the ball, in the distance of the module.
         samples: States to try.
         progress: Called with the share of them tried, 0 to 1.
+
+    Returns:
+        Dictionary: ``attraction_radius``; ``attraction_share`` of the ball that returns and
+        ``attraction_volume``, that share of the volume (rad (rad/s)^2), each with its
+        ``_interval`` of 95 % (Clopper and Pearson); ``attraction_core``, distance of the nearest
+        state that leaves; ``attraction_samples``, [angle, rate, rate, distance, returned] each.
 
     Raises:
         InvalidInput: A ball or number that makes no sample.
@@ -93,15 +85,15 @@ def find_attraction(
             progress(len(rows) / samples)
     share, interval = share_interval(sum(row[-1] for row in rows), samples)
     volume = 4.0 / 3.0 * math.pi * radius**3 * abs(float(np.linalg.det(to_state)))
-    return Attraction(
-        radius,
-        share,
-        interval,
-        share * volume,
-        [end * volume for end in interval],
-        min((row[-2] for row in rows if not row[-1]), default=None),
-        rows,
-    )
+    return {
+        'attraction_radius': radius,
+        'attraction_share': share,
+        'attraction_share_interval': interval,
+        'attraction_volume': share * volume,
+        'attraction_volume_interval': [end * volume for end in interval],
+        'attraction_core': min((row[-2] for row in rows if not row[-1]), default=None),
+        'attraction_samples': plain(rows),
+    }
 
 
 def energy_root(settled: cycle.StableCycle) -> np.ndarray:
@@ -141,25 +133,13 @@ def share_interval(hits: int, samples: int) -> tuple[float, list[float]]:
     return hits / samples, [low, high]
 
 
-@dataclass(eq=False)
-class Passage(Result):
-    """How long a walk on a rough floor lasts; without a fall mean and upper end are None."""
-
-    roughness: float | None = None  # m
-    mean_first_passage_steps: float | None = None
-    mean_first_passage_interval: list[float | None] | None = None  # of 95 %
-    mean_first_passage_time: float | None = None  # s, at the period of the cycle
-    falls: int | None = None
-    steps_counted: int | None = None
-
-
 def find_passage(
     settled: cycle.StableCycle,
     roughness: float | None = None,
     steps: int = 20000,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> Passage:
+) -> dict[str, Any]:
     """Return the mean first passage time of a walk on a rough floor.
 
     Args:
@@ -167,6 +147,11 @@ def find_passage(
             0.2 % of the leg length.
         steps: Number of steps to walk, all walks together; fewer where falls are frequent.
         progress: Called with the share of steps walked, 0 to 1.
+
+    Returns:
+        Dictionary: ``roughness`` (m), ``mean_first_passage_steps``, ``mean_first_passage_interval``
+        of 95 % and ``mean_first_passage_time`` (s, at the period of the cycle); without a fall mean
+        and upper end are None; ``falls`` and ``steps_counted``.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
     require(
@@ -175,14 +160,14 @@ def find_passage(
     require(steps >= 10 * BEGIN, 'steps', value=steps, limit=f'must be at least {10 * BEGIN}')
     counted, falls = count_falls(_strides_of(settled, height), steps, seed, progress)
     mean, interval = passage_interval(counted, falls)
-    return Passage(
-        height,
-        mean,
-        interval,
-        None if mean is None else mean * settled.cycle.period,
-        falls,
-        counted,
-    )
+    return {
+        'roughness': height,
+        'mean_first_passage_steps': mean,
+        'mean_first_passage_interval': plain(interval),
+        'mean_first_passage_time': None if mean is None else mean * settled.cycle.period,
+        'falls': falls,
+        'steps_counted': counted,
+    }
 
 
 def count_falls(
@@ -240,17 +225,6 @@ def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
     return walk
 
 
-@dataclass(eq=False)
-class Stability(cycle.Eigenvalues, cycle.Sensitivity, Passage, Attraction):
-    """What was measured of the cycle a robot settles on; of what was not, there is no entry."""
-
-    robot: str = ''
-    controller: str = ''
-    plant: str = 'rigid'
-    slope: float = 0.0  # rad
-    metrics: list[str] = field(default_factory=list)  # what was asked for
-
-
 def find_metrics(
     robot_file: RobotFile,
     names: Sequence[str] = tuple(METRICS),
@@ -258,7 +232,7 @@ def find_metrics(
     seed: int = 0,
     progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
     **settings: Any,
-) -> Stability:
+) -> dict[str, Any]:
     """Return measures of stability of the cycle a robot settles on.
 
     Args:
@@ -268,6 +242,10 @@ def find_metrics(
         progress: Name -> what is called with the share of it done.
         **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
             `find_attraction`; see `DEFAULTS`.
+
+    Returns:
+        Dictionary: ``robot``, ``controller``, ``plant``, ``slope`` (rad), ``metrics`` that were
+        asked for, and what the functions of each return.
 
     Raises:
         InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
@@ -312,7 +290,4 @@ def find_metrics(
     }
     for name in filter(names.__contains__, finders):
         result |= finders[name]()
-    found = Stability(**result)
-    for name in found.keys() - result.keys():
-        del found[name]
-    return found
+    return result

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, ExitStack
-from dataclasses import dataclass
 import logging
 import math
 from pathlib import Path
@@ -25,7 +24,7 @@ from walking_control.lab.experiments.sweeps import (
     walk_rows,
     Workshop,
 )
-from walking_control.runs import Result
+from walking_control.runs import plain
 
 PATIENCE = 10.0  # s, for a scheduler to answer and for its first worker
 LOCAL = '127.0.0.1'
@@ -141,27 +140,6 @@ def _connect(address: str) -> Iterator[Any]:
         yield client
 
 
-@dataclass(eq=False)
-class Sweep(Result):
-    """What came of a sweep."""
-
-    robot: str
-    controller: str
-    plant: str
-    runs: int  # rows of the table
-    walked: int  # of them, now
-    stable: int  # rows that lasted
-    wall_time: float  # s
-    workers: int
-    columns: list[str]
-    file: str | None
-    chosen: dict[str, float] | None  # what the robot file says of the axes
-    margin: float | None  # see `margin_of`
-    nearest_failure: dict[str, float] | None
-    interrupted: bool
-    table: Any  # `pyarrow.Table`
-
-
 def run_sweep(
     task: SweepTask,
     file: Path | None = None,
@@ -170,7 +148,7 @@ def run_sweep(
     resume: bool = False,
     allow_many: bool = False,
     progress: Callable[[float], None] | None = None,
-) -> Sweep:
+) -> dict[str, Any]:
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
     Args:
@@ -180,6 +158,12 @@ def run_sweep(
         resume: Whether to go on with the table in `file`; of a sweep by samples, to append to it.
         allow_many: Whether more than a million rows are meant.
         progress: Called with the share of rows there are, 0 to 1.
+
+    Returns:
+        Dictionary: ``robot``, ``controller`` and ``plant``; ``runs``, rows of the ``table``, a
+        `pyarrow.Table` of ``columns``, in ``file``; of them ``walked`` now, in ``wall_time`` (s) by
+        ``workers``, and ``stable``, that lasted; ``chosen``, what the robot file says of the axes,
+        and its ``margin`` and ``nearest_failure``, see `margin_of`; ``interrupted``.
 
     Raises:
         InvalidInput: A task, table or scheduler that cannot be used.
@@ -206,22 +190,22 @@ def run_sweep(
         ) from None
     whole = table.finish()
     chosen = chosen_point(workshop)
-    return Sweep(
-        workshop.base.robot.name,
-        workshop.controller,
-        workshop.plant,
-        whole.num_rows,
-        len(missing),
-        sum(whole['stable'].to_pylist()),
-        time.perf_counter() - begin,
-        crew.count,
-        whole.column_names,
-        str(file) if file else None,
-        chosen,
-        interrupted=False,
-        table=whole,
-        **margin_of(task, whole, chosen),
-    )
+    return {
+        'robot': workshop.base.robot.name,
+        'controller': workshop.controller,
+        'plant': workshop.plant,
+        'runs': whole.num_rows,
+        'walked': len(missing),
+        'stable': sum(whole['stable'].to_pylist()),
+        'wall_time': time.perf_counter() - begin,
+        'workers': crew.count,
+        'columns': whole.column_names,
+        'file': str(file) if file else None,
+        'chosen': plain(chosen),
+        **plain(margin_of(task, whole, chosen)),
+        'interrupted': False,
+        'table': whole,
+    }
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:
