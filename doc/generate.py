@@ -459,7 +459,7 @@ def stub(door=walking_control, modules=False):
     named += [(f'walking_control.{at}', other, name) for name, (at, other) in door._PUBLIC.items()]
     lines = sorted(
         (f'from {module} import {other} as {name}' for module, other, name in named),
-        key=str.lower,
+        key=lambda line: (line.lower(), line),
     )
     # as the formatter has them
     lines = [
@@ -469,9 +469,8 @@ def stub(door=walking_control, modules=False):
     own = ['__version__'] if door is walking_control else []
     names = [f'    {name!r},' for name in (*door._PUBLIC, *own)]
     more = [line for name in own for line in ('', f'{name}: str')]
-    return '\n'.join(
-        (STUB, *lines, '', *(('__all__ = [', *names, ']') if names else ()), *more, '')
-    )
+    offered = ('', '__all__ = [', *names, ']') if names else ()
+    return '\n'.join((STUB, *lines, *offered, *more, ''))
 
 
 PAIRS = (
