@@ -2,6 +2,7 @@
 """The pages are a site, and the commands of guides do what they print."""
 
 import importlib.util
+import json
 import re
 import runpy
 import sys
@@ -23,7 +24,7 @@ LAUNCH_ARGUMENTS = {
 ROS = importlib.util.find_spec('rclpy') is not None
 
 
-def build(source, out):
+def build(source, out, timeout=120.0):
     """Build the site as `make site` does and return the process."""
     for module in ('sphinx', 'myst_parser', 'furo'):
         pytest.importorskip(module, reason='the site needs the extra "docs"')
@@ -40,7 +41,7 @@ def build(source, out):
         source,
         out,
         cwd=ROOT,
-        timeout=120.0,
+        timeout=timeout,
     )
 
 
@@ -53,6 +54,20 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert (tmp_path / entry).is_file()
     equations = (tmp_path / 'doc' / 'estimation_evidence.html').read_text()
     assert '$$' not in equations and r'$\hat' not in equations  # they would stand there as source
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_no_page_scrolls_sideways(tmp_path):
+    """A page would be cut on a phone, or on a desktop, where only tables may scroll."""
+    pytest.importorskip('PyQt6.QtWebEngineWidgets', reason='needs the package PyQt6-WebEngine')
+    built = build(ROOT, tmp_path, 600.0)
+    assert built.returncode == 0, built.stderr
+    for pixels in ('360', '1400'):
+        helper = ROOT / 'test' / 'helpers' / 'page_widths.py'
+        looked = run(sys.executable, helper, tmp_path, pixels, timeout=620.0)
+        assert looked.returncode == 0, looked.stderr
+        assert json.loads(looked.stdout.splitlines()[-1]) == [], pixels
 
 
 def test_dead_ends_do_not_pass(tmp_path):
