@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a robot that is stopped comes to lie: lowered onto its joints' stops, or damped as it stands.
 
-    python benchmarks/lowering.py ROBOT.yaml [--crouch 0.88] [--lean 0.57] [--time 5] [--speed 0.3]
+    python benchmarks/lowering.py ROBOT.yaml [--crouch C] [--lean L] [--time T] [--speed 0.3]
         [--noise lab]
 
 All that the robot's description shows meets the floor, not only its feet (plant mujoco, law
 stepping). It walks at --speed for a second and is stopped by category 1, lowered by --crouch of
-its height within --time while its trunk leans ahead by --lean (stepping.crouch_lean), and by
-category 0. A row for each: the peak of the vertical force that the floor gives to all of it, in
+its height within --time (s) while its trunk leans ahead by --lean (rad per share of its height),
+as the robot file says where they are left out, and by category 0. A row for each: the peak of the vertical force that the floor gives to all of it, in
 weights, how far it leans in the end (degrees) and how fast its base still moves.
 """
 
@@ -24,6 +24,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.safety.faults import EMERGENCY_STOP
+from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
@@ -85,25 +86,26 @@ def main() -> None:
     """Print what became of each stop."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('robot')
-    parser.add_argument('--crouch', type=float, default=0.88)
-    parser.add_argument('--lean', type=float, default=0.57)
-    parser.add_argument('--time', type=float, default=5.0)
+    parser.add_argument('--crouch', type=float)
+    parser.add_argument('--lean', type=float)
+    parser.add_argument('--time', type=float)
     parser.add_argument('--speed', type=float, default=0.3)
     parser.add_argument('--noise', default='lab')
     options = parser.parse_args()
-    for words, category, crouch, lean in (
-        ('lowered onto its stops', 1, options.crouch, options.lean),
-        ('damped as it walks', 0, options.crouch, 0.0),
-    ):
+    told = {
+        'safety.crouch': options.crouch,
+        'safety.lower_time': options.time,
+        'stepping.crouch_lean': options.lean,
+    }
+    for words, category in (('lowered onto its stops', 1), ('damped as it walks', 0)):
         given = [
             ('safety.emergency_stop_category', category),
-            ('safety.crouch', crouch),
-            ('safety.lower_time', options.time),
-            ('stepping.crouch_lean', lean),
             *noise_overrides(options.noise),
+            *((name, value) for name, value in told.items() if value is not None),
         ]
-        lasts = options.time if category else 0.0
-        peak, lean, speed = try_stop(load_robot(options.robot, given), options.speed, lasts)
+        robot_file = load_robot(options.robot, given)
+        lasts = robot_file.values(SafetyParameters).lower_time if category else 0.0
+        peak, lean, speed = try_stop(robot_file, options.speed, lasts)
         print(f'{words}: {peak:.1f} weights, leans {lean:.0f} degrees, {speed:.3f} m/s', flush=True)
 
 

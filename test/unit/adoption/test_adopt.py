@@ -132,6 +132,24 @@ def test_natural_walking_knows_the_soles(tmp_path, biped):
         simulate(load_robot('walker3d_points', controller='natural_walking'))
 
 
+def test_a_robot_that_can_rest_on_its_stops_is_told_to(tmp_path, biped):
+    """If it failed, a stop of category 1 would let go of a robot that could have sat down."""
+    ends = {'hip_pitch': -2.5, 'knee': 2.8, 'ankle_pitch': -1.3}
+    for joint, end in [
+        (f'{side}_{part}', end) for side in ('left', 'right') for part, end in ends.items()
+    ]:
+        side = 'upper' if end > 0.0 else 'lower'
+        biped = edited(biped, joint, lambda part: part.find('limit').set(side, str(end)))
+    adoption = adopt_text(tmp_path, biped)
+    safety, law = (adoption.parameters[name] for name in ('safety', 'natural_walking'))
+    lean = sum(ends.values()) * -1.0
+    assert law['crouch_lean'] * safety['crouch'] == pytest.approx(lean, abs=1e-3)
+    assert 0.5 < safety['crouch'] < 0.95 and safety['lower_time'] == 4.0
+    assert any('hold it without torque' in guess.why for guess in adoption.guesses)
+    weak = edited(biped, 'left_ankle_pitch', lambda part: part.find('limit').set('lower', '-0.3'))
+    assert 'crouch' not in adopt_text(tmp_path, weak).parameters['safety']
+
+
 def test_turned_robot_is_turned_back(tmp_path, biped):
     """A robot whose x axis points backwards or sideways would walk that way."""
     known = adopt_text(tmp_path, biped)

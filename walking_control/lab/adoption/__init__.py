@@ -19,7 +19,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_tree': 'armatures_of fill_hollow GAIT_WIDTH motors_of sections_of SHARED '
         'sole_names TALL write_urdf',
         'sdf': 'urdf_of_sdf',
-        'standing': 'find_standing find_stride MAY_BE_OFF Standing support_maps',
+        'standing': 'find_seat find_standing find_stride MAY_BE_OFF Standing support_maps',
         'suspicion': 'find_suspicions',
     },
 )

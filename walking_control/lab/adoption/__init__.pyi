@@ -44,6 +44,7 @@ from walking_control.lab.adoption.robot_tree import sole_names as sole_names
 from walking_control.lab.adoption.robot_tree import TALL as TALL
 from walking_control.lab.adoption.robot_tree import write_urdf as write_urdf
 from walking_control.lab.adoption.sdf import urdf_of_sdf as urdf_of_sdf
+from walking_control.lab.adoption.standing import find_seat as find_seat
 from walking_control.lab.adoption.standing import find_standing as find_standing
 from walking_control.lab.adoption.standing import find_stride as find_stride
 from walking_control.lab.adoption.standing import MAY_BE_OFF as MAY_BE_OFF
@@ -63,6 +64,7 @@ __all__ = [
     'find_base',
     'find_feet',
     'find_forward',
+    'find_seat',
     'find_sole',
     'Sole',
     'Description',

@@ -24,6 +24,7 @@ from walking_control.lab.adoption import (
     find_feet,
     find_forward,
     find_mirror,
+    find_seat,
     find_sole,
     find_standing,
     find_stride,
@@ -69,6 +70,8 @@ PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
 STRONG = 0.5  # of m g L: effort limit where none is given
 # what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
 FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
+PRESSED = 0.95  # of the height at which it sits: where it is lowered to
+SITS_DOWN = 4.0  # s
 SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
 
 
@@ -434,7 +437,20 @@ def _complete(
             lays_flat,
         ),
     }
+    seat = find_seat(tree, soles, standing.posture) if 'natural_walking' in parameters else None
+    crouch = 0.0
+    if seat is not None:
+        crouch = 1.0 - PRESSED * seat[0] / standing.height
+        parameters['safety'] |= {'crouch': round(crouch, 3), 'lower_time': SITS_DOWN}
+        for law in ('stepping', 'natural_walking'):
+            parameters[law]['crouch_lean'] = round(seat[1] / crouch, 3)
     remarks = {  # guess -> whether it is said
+        Guess(
+            'rest',
+            f'a stop of category 1 lowers it by {crouch:.2f} of its height',
+            MEDIUM,
+            'there hips, knees and ankles are bent as far as they go, and hold it without torque',
+        ): seat is not None,
         Guess(
             'steps',
             'as on blades',

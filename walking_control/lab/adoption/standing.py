@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +17,8 @@ REST = 0.02  # weight of every joint's distance from rest
 MAY_BE_OFF = 0.002  # m, rad
 SPREAD = 0.35  # of the leg: distance between the feet
 STRIDE_TRIES = 8
+BENT = 0.1  # rad: a joint that is bent more as the robot stands bends its leg
+SEATED = 0.45  # of the sole: farthest the weight may be from its middle
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,46 @@ def find_standing(
     return Standing(
         posture, -float(np.mean(heights)), float(error), longest, float(com[0] - middle[0])
     )
+
+
+def find_seat(
+    tree: BodyTree, soles: Sequence[Sole], posture: dict[str, float]
+) -> tuple[float, float] | None:
+    """Return how a robot rests on its legs' stops: height of its base (m), lean ahead (rad).
+
+    The joints that bend its legs as it stands are bent as far as they go. The weight must lie
+    within the sole and push each of them on into its stop; None if it does not.
+
+    Args:
+        tree: The `BodyTree`, x ahead.
+        soles: The soles.
+        posture: joint -> position, as it stands.
+    """
+    data = tree.model.createData()
+    bent = {
+        body: posture[tree.joint(body)]
+        for sole in soles
+        for body in tree.chain(sole.body)
+        if abs(posture[tree.joint(body)]) > BENT
+    }
+    folded = {
+        tree.joint(body): getattr(
+            tree.limits[tree.joint(body)], 'upper' if angle > 0.0 else 'lower'
+        )
+        for body, angle in bent.items()
+    }
+    com = _set_joints(tree.model, data, pin.neutral(tree.model), {**posture, **folded})
+    for sole in soles:
+        floor = (data.oMi[sole.body] * sole.place).inverse()  # from base axes to those of the sole
+        ahead = floor.act(com)[0]
+        tips = [
+            angle * tree.axis(body)[1] * (ahead - floor.act(data.oMi[body].translation)[0])
+            for body, angle in bent.items()
+            if body in tree.chain(sole.body)
+        ]
+        if not (abs(ahead) < SEATED * sole.length and tips and max(tips) < 0.0):
+            return None
+    return float(floor.translation[2]), math.asin(floor.rotation[0, 2])
 
 
 def find_stride(
