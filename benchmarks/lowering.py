@@ -7,8 +7,9 @@
 All that the robot's description shows meets the floor, not only its feet (plant mujoco, law
 stepping). It walks at --speed for a second and is stopped by category 1, lowered by --crouch of
 its height within --time (s) while its trunk leans ahead by --lean (rad per share of its height),
-as the robot file says where they are left out, and by category 0. A row for each: the peak of the vertical force that the floor gives to all of it, in
-weights, how far it leans in the end (degrees) and how fast its base still moves.
+as the robot file says where they are left out, and by category 0. A row for each: the peak of the
+vertical force that the floor gives to all of it, in weights, how far it leans in the end (degrees)
+and how fast its base still moves.
 """
 
 import argparse
