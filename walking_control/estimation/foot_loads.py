@@ -17,8 +17,12 @@ integrated again.
 Six rows of r are of the base: how all feet together press. One row is of each joint: which foot
 does. The wrenches w_i follow by least squares from all rows, each over its error: of efforts a
 share of the largest one (friction and gain that nobody knows), of the base a share of the weight;
-and from what is known of w_i before: some share of the weight, within a sole. Their covariance says
-how well loads are known, and so from which load on a foot is known to touch the floor.
+and from what is known of w_i before: some share of the weight, within a sole. Joint velocities have
+two more errors, which act through M on all rows at once. They are noisy, and the observer makes
+accelerations of this noise. And they lag: what efforts have changed by meanwhile either presses on
+the floor, or moves a leg with an acceleration M_jj^-1 (tau - tau_late) that is not seen yet.
+Without these errors the swing of a heavy leg would be taken for a load. The covariance of wrenches
+says how well loads are known, and so from which load on a foot is known to touch the floor.
 
 A leg in the air shows how its drives rub: nothing else acts on its foot, so what is left in the row
 of a joint that moves is dry friction, f sign(q'). A Kalman filter of each f learns it within some
@@ -63,7 +67,7 @@ LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of 
 SLIDES, SINKS = 0.6, 0.15  # m/s: a foot that moves so is in the air
 COM = 0.3  # of the leg: how far out masses lie that are not known
 # standard deviations of a load that is one, of one that ends, and of what changes from tick to tick
-CERTAIN, GONE, WHITE = 1.5, 0.8, 0.6
+CERTAIN, GONE, WHITE = 1.3, 1.1, 0.45
 EARLY = 1e-6  # s: stamps are rounded
 TURN = 2.0 * math.pi
 STARTING = 0.2  # rad/s: below, dry friction is not known by its sign
@@ -94,6 +98,7 @@ class FootLoads:
     ) -> None:
         dynamics = self._dynamics = Dynamics(robot, gravity=0.0)
         self._gravity, self._time, self._delay = gravity, values.observer_time, delay
+        self._lag = np.array([values.velocity_lag])
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         place, axes = dynamics.placement(self._q, dynamics.frame(robot.imu_link))
         self._arm, self._axes = place, axes
@@ -108,6 +113,7 @@ class FootLoads:
         measured = sorted(self._joints[self._told].tolist())
         self.signs = EffortSigns([robot.joints[i] for i in measured], [6 + i for i in measured])
         self._all_told, self._blind = bool(self._told.all()), robot.foot_forces == INERTIAL
+        self._noise = 0.0 if self._blind else values.velocity_sigma
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
         known[3:] *= leg
@@ -156,6 +162,8 @@ class FootLoads:
         self._reached = np.zeros(len(self._joints))
         self._residual = np.zeros(self._dynamics.nv)
         self._known = False  # whether the rows of the joints are
+        # efforts as late as velocities, and by how much they differ, through the observer
+        self._late, self._unseen = np.zeros((2, len(self._dynamics.robot.joints)))
         self._doubt = self._efforts_error**2
         self.friction, self._moving = np.zeros((2, len(self._efforts_error)))
         self.forces[:] = 0.0
@@ -189,11 +197,13 @@ class FootLoads:
             self._passed = self._passed_on(efforts, measurement, mean[6:], acceleration[6:])
             needed[6:] -= self._passed
             if not self._known:  # what was before is not known
-                self._residual[6:], self._known = needed[6:], True
+                self._residual[6:], self._late, self._known = needed[6:], self._passed, True
+            self._late = lagging(self._passed, self._late, self._lag, dt)[1]
+            self._unseen += share * (self._passed - self._late - self._unseen)
         self._residual += (1.0 if before is None else share) * (needed - self._residual)
         self._moving += share * (np.tanh(mean[6:] / STARTING) - self._moving)
         self._share = 1.0 - math.exp(-dt / SLOWING)
-        J = self._split(contact, dt)
+        J = self._split(contact, dt, share)
         if self._known and not self.signs.judged:
             efforts = np.append(np.zeros(6), self._passed)
             residual, efforts = self._weights * np.array((self._residual, efforts))
@@ -242,17 +252,10 @@ class FootLoads:
             while len(asked) > 1 and asked[1][0] <= before - self._delay + EARLY:
                 asked.popleft()
             if asked[0][0] <= before - self._delay + EARLY:
-                efforts = self._follow(asked[0][1], dt).copy()
+                efforts, self._reached = lagging(asked[0][1], self._reached, self._lags, dt)
         if efforts is not None:
             efforts[self._told] = measurement.values[self._places]
         return efforts
-
-    def _follow(self, asked: np.ndarray, dt: float) -> np.ndarray:
-        """Return what motors that lag make of efforts on average over a time dt, s."""
-        if not self._lags.any():
-            return np.asarray(asked)
-        mean, self._reached = lagging(asked, self._reached, self._lags, dt)
-        return mean
 
     def _passed_on(
         self,
@@ -275,7 +278,7 @@ class FootLoads:
         rows = [self._dynamics.frame_jacobian(self._q, foot) for foot in self._feet]
         return np.asarray(np.concatenate(rows) * weights)
 
-    def _split(self, contact: np.ndarray, dt: float) -> np.ndarray:
+    def _split(self, contact: np.ndarray, dt: float, share: float) -> np.ndarray:
         """Write the forces that explain the residual best; return their weighted Jacobians."""
         forces = self.forces
         weights, residual = self._base_only, self._residual.copy()
@@ -284,9 +287,14 @@ class FootLoads:
             residual[6:] += self._learn_friction(contact, dt)
             weights[6:] = 1.0 / self._uncertain
         J = self._jacobians(weights)
-        normal, seen = J @ J.T + self._prior, J @ (weights * residual)
-        covariance = np.linalg.inv(normal)
-        forces[:] = (covariance @ seen).reshape(-1, 6)[:, :3]
+        mass = self._dynamics.mass_matrix(self._q)[:, 6:]
+        hidden = self._legs * np.linalg.solve(mass[6:], self._unseen)
+        # of white noise that is differentiated, behind the observer
+        shake = self._noise * share * math.sqrt(2.0 / (2.0 - share)) / max(dt, EARLY)
+        blur = weights[:, None] * np.hstack((shake * mass, mass @ hidden.T))
+        known = np.linalg.solve(np.eye(len(weights)) + blur @ blur.T, J.T).T
+        covariance = np.linalg.inv(known @ J.T + self._prior)
+        forces[:] = (covariance @ known @ (weights * residual)).reshape(-1, 6)[:, :3]
         if self._known:
             np.sqrt(covariance.diagonal()[2::6], out=self.sigmas)
         error = self._error

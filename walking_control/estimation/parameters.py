@@ -69,7 +69,7 @@ class EstimatorParameters(Parameters, section='estimator'):
         1.0,
     )
     observer_time: float = parameter(
-        0.004,
+        0.003,
         's',
         'Time constant of the observer that takes the forces on the feet from motors and IMU.',
         1e-4,

@@ -227,3 +227,21 @@ def test_a_dead_sensor_is_replaced_by_the_motors():
     np.testing.assert_allclose(told, true, atol=0.05 * 98.0)
     loop.estimator.trust()
     assert not loop.state.mistrusted.any()
+
+
+def test_noise_and_lag_of_joint_rates_widen_what_is_known_of_loads():
+    """If it failed, heavy legs that swing would be felt as loads, as on Unitree's G1."""
+    exact = wc.load_robot('walker3d', [MOTORS])
+    noisy = wc.load_robot('walker3d', [MOTORS, ('estimator.velocity_sigma', 0.25)])
+    late = wc.load_robot('walker3d', [MOTORS, ('estimator.velocity_lag', 0.004)])
+    measurement, efforts, _ = _standing(exact)
+    jump = efforts + 20.0 * (np.arange(12) == 3)
+    known = [_loads(robot_file) for robot_file in (exact, noisy, late)]
+    for tick in range(50):
+        measurement.stamp += 0.002
+        for loads in known:
+            loads.update(measurement, jump if tick == 49 else efforts, np.ones(2, bool))
+    precise, shaken, behind = (loads.sigmas for loads in known)
+    assert (shaken > 1.1 * precise).all()
+    assert behind[0] > 1.2 * precise[0]
+    assert behind[0] > 1.1 * behind[1]
