@@ -7,7 +7,11 @@ import pytest
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
 
-def test_no_sensor_is_named_in_a_stumble():
+@pytest.mark.parametrize(
+    ('speed', 'seed', 'duration'),
+    [(0.8, 2, 3.7), pytest.param(0.5, 5, 3.9, marks=pytest.mark.long)],
+)
+def test_no_sensor_is_named_in_a_stumble(speed, seed, duration):
     """The IMU would be accused of what an edge did, and a stop would go without it."""
-    _, names, _ = listen(WALKS['strips 5 cm'], 'natural_walking', 0.8, 2, 3.7)
+    _, names, _ = listen(WALKS['strips 5 cm'], 'natural_walking', speed, seed, duration)
     assert names == []

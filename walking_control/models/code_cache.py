@@ -12,6 +12,7 @@ The folder is ``$WALKING_CONTROL_CACHE`` (empty: keep nothing), else ``walking_c
 ``$XDG_CACHE_HOME`` or ``~/.cache``.
 """
 
+from functools import cache
 import hashlib
 import io
 import itertools
@@ -224,6 +225,9 @@ class _Entries(caching.NullCache):
             )
             pickler.dump(data._reduce())
             _write(path, stream.getvalue())
+        except OSError as error:
+            if os.environ.get(VARIABLE) != '':
+                _complain(error.strerror or str(error))
         except Exception:  # as above: the code is compiled, and not kept
             return
 
@@ -239,6 +243,16 @@ class _Entries(caching.NullCache):
             )
         )
         return folder / f'{hashlib.sha256(stream.getvalue()).hexdigest()}.code'
+
+
+@cache
+def _complain(reason: str) -> None:
+    """Say once why every start compiles anew, which takes half a minute."""
+    print(
+        f'compiled code cannot be kept ({reason}): each start compiles anew; '
+        f'name a folder by {VARIABLE}, or none: {VARIABLE}=',
+        file=sys.stderr,
+    )
 
 
 class _Content(pickle.Pickler):

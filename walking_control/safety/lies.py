@@ -46,7 +46,8 @@ FASTEST = 12.0  # m/s^2 by which legs that rest cannot accelerate the IMU
 LATE, EXPLAINED_BY_DELAY = 0.1, 0.25  # of the energy: a difference, and what a delay leaves of it
 WINDOW, OFFSET = 20, 4.5  # looks, m/s^2: no robot goes ever faster for so long, but in a fall
 UNSHOWN = 0.5  # of a change of velocity: less, and legs or feet show it, as in a push or a slip
-LONGER = 10  # times the patience: a sole that tilts on an edge looks like an IMU that is turned
+LONGER = 10  # times the patience: a sole that tilts on an edge makes `WHOLE` look wrong
+WHOLE = 'the IMU is'  # how words begin of what gyroscope and orientation say against the legs alone
 AXES = 'xyz'
 GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
 
@@ -246,7 +247,7 @@ class LieDetector:
         found = self._judge()
         code, row = self._row
         self._row = ('', 0) if found is None else (found[0], row + 1 if found[0] == code else 1)
-        unsure = LONGER if self._row[0] == 'imu_gravity' else 1
+        unsure = LONGER if found is not None and found[1].startswith(WHOLE) else 1
         return found if self._row[1] >= unsure * self._patience else None
 
     def _look(self, measurement: Measurement) -> None:
@@ -388,7 +389,7 @@ class LieDetector:
         # it shows any: only feet that all rest tell
         if self._stands and any(legs.kind(axis) and turn.kind(axis) for axis in both):
             words = ', '.join(legs.words(axis, 'rad') for axis in sorted(both))
-            return 'imu_gravity', f'the IMU is mounted otherwise than described: {words}'
+            return 'imu_gravity', f'{WHOLE} mounted otherwise than described: {words}'
         # feet that slip or tilt are no lie: but the floor carries them, and turns no motion round
         clear = [
             axis
@@ -426,7 +427,7 @@ class LieDetector:
         if together and len(found) < 2:
             return None
         if together and who != ENCODERS:
-            return 'orientation', f'the IMU is {by:.2f} s late against the encoders'
+            return 'orientation', f'{WHOLE} {by:.2f} s late against the encoders'
         code = 'contradiction' if who == ENCODERS else who
         return code, f'the {who}: {by:.2f} s late against what the other sensors say'
 

@@ -160,11 +160,14 @@ def _not_wanted(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize('obstacle', [_disk_full, _read_only, _no_folder, _no_home, _not_wanted])
-def test_code_that_cannot_be_kept_still_runs(folder, monkeypatch, tmp_path, obstacle):
-    """Otherwise a full disk or a user without a home cannot walk a robot at all."""
+def test_code_that_cannot_be_kept_still_runs(folder, monkeypatch, tmp_path, obstacle, capsys):
+    """Otherwise a full disk or a user without a home cannot walk, or waits without a word."""
     obstacle(monkeypatch, tmp_path)
+    code_cache._complain.cache_clear()
     function, stats = build()
     assert function(1.0) == 16.0 and hits(stats) == (0, 1)
+    said = capsys.readouterr().err.count('compiled code cannot be kept')
+    assert said == (0 if obstacle is _not_wanted else 1)
     assert not [*tmp_path.glob('deep/cache/*')], 'something is left behind'
 
 

@@ -61,7 +61,6 @@ from walking_control.models import (
     parse,
     root_link,
     SENSORS,
-    UrdfJoint,
 )
 
 AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is there
@@ -371,7 +370,9 @@ def _complete(
         )
         start = {
             'posture': {
-                joint: _inside(value, tree.limits[joint])
+                joint: float(  # not rounded beyond a limit
+                    np.clip(round(value, 5), tree.limits[joint].lower, tree.limits[joint].upper)
+                )
                 for joint, value in standing.posture.items()
                 if abs(value) > 5e-6
             }
@@ -523,11 +524,6 @@ def _drives_guess(told: Told, drives: dict[str, Drive], order: list[str]) -> Gue
         else 'with windings: electrical prices are theirs',
         '--drives',
     )
-
-
-def _inside(value: float, limit: UrdfJoint) -> float:
-    """Return a position in the digits of the file, not rounded beyond a limit."""
-    return float(min(max(round(value, 5), limit.lower), limit.upper))
 
 
 def _planar_start(

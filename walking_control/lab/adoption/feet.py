@@ -75,7 +75,11 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
             limit='must name links of two parts that move against each other',
         )
         return list(told.feet), Guess('feet', ', '.join(told.feet), TOLD, 'as told', '--feet')
-    ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
+    ends = {
+        link: _lowest(tree, link, body)
+        for link, body, _ in tree.frames
+        if len(tree.children(body)) <= (body == ROOT)  # nothing hangs on it, on the base one part
+    }
     require(ends, 'feet', limit='nothing ends below the base', remedy='--feet A,B')
     lowest = bodies[min(ends, key=lambda name: ends[name])]
     height = max(
@@ -123,11 +127,6 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
         'the lowest ends at zero angles' + (', with shapes' if shaped else ', without any shape'),
         '--feet',
     )
-
-
-def _is_end(tree: BodyTree, body: int) -> bool:
-    """Return whether nothing, or of the base at most one part, hangs on a body."""
-    return not tree.children(body) or body == ROOT and len(tree.children(body)) == 1
 
 
 def _is_wheel(tree: BodyTree, body: int) -> bool:
