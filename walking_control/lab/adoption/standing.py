@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A start that stands: feet flat under the centre of mass, or of a planar robot a step apart."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 
@@ -124,6 +124,26 @@ def _set_joints(
     return np.array(pin.centerOfMass(model, data, q))
 
 
+def _search(
+    residuals: Callable[[np.ndarray], np.ndarray],
+    rest: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    tries: int,
+    spread: float,
+    most: int,
+) -> np.ndarray:
+    """Return the best that least squares find from rest, and from places `spread` around it."""
+    rng = np.random.default_rng(0)
+    best, cost = rest, np.inf
+    for attempt in range(tries):
+        start = rest + (attempt > 0) * rng.uniform(-spread, spread, len(rest))
+        start = np.clip(start, bounds[0] + 1e-10, bounds[1] - 1e-10)
+        found = least_squares(residuals, start, bounds=bounds, max_nfev=most)
+        if found.cost < cost - 1e-7:
+            best, cost = found.x, found.cost
+    return best
+
+
 def find_longest(problem: _Problem) -> float:
     """Return the longest that the legs get under the hips, first joint to ankle or point, m."""
 
@@ -142,17 +162,8 @@ def find_longest(problem: _Problem) -> float:
         ]
         return np.concatenate((far - reach(x), *tilts))
 
-    rng = np.random.default_rng(1)
-    best = 0.0
-    for attempt in range(3):
-        start = np.clip(
-            problem.rest + (attempt > 0) * rng.normal(0.0, 0.3, len(problem.rest)),
-            problem.lower,
-            problem.upper,
-        )
-        found = least_squares(residuals, start, bounds=(problem.lower, problem.upper), max_nfev=40)
-        best = max(best, float(reach(found.x).min()))
-    return best
+    bounds = problem.lower, problem.upper
+    return float(reach(_search(residuals, problem.rest, bounds, 3, 0.5, 40)).min())
 
 
 def find_standing(
@@ -189,20 +200,12 @@ def find_standing(
             tasks += [0.3 * (length - bend * longest), 0.3 * (leg[1] - width)]
         return np.concatenate((tasks, rest * 0.1 * longest * (x - problem.rest)))
 
-    rng = np.random.default_rng(0)
-    best, cost = problem.rest, np.inf
-    for attempt in range(1 if whole else TRIES):
-        start = problem.rest + (0.0 if attempt == 0 else 1.0) * rng.uniform(
-            -0.6, 0.6, len(problem.rest)
-        )
-        start = np.clip(start, problem.lower + 1e-6, problem.upper - 1e-6)
-        found = least_squares(residuals, start, bounds=(problem.lower, problem.upper), max_nfev=60)
-        if found.cost < cost - 1e-7:
-            best, cost = found.x, found.cost
+    bounds = problem.lower, problem.upper
+    best = _search(residuals, problem.rest, bounds, 1 if whole else TRIES, 0.6, 60)
     best = least_squares(
         residuals,
         best,
-        bounds=(problem.lower, problem.upper),
+        bounds=bounds,
         max_nfev=200,
         kwargs={'rest': 1e-3 * REST},
     ).x
@@ -306,18 +309,7 @@ def find_stride(
             tasks.append(0.3 * (-middle[2] - bend * leg * np.cos(0.5 * SPREAD)))
         return np.concatenate((tasks, 0.003 * leg * (x - rest)))
 
-    rng = np.random.default_rng(0)
-    best, cost = rest, np.inf
-    for attempt in range(STRIDE_TRIES):
-        start = np.clip(rest + (attempt > 0) * rng.uniform(-0.5, 0.5, len(rest)), lower, upper)
-        found = least_squares(
-            residuals,
-            np.clip(start, lower + 1e-10, upper - 1e-10),
-            bounds=(lower, upper),
-            max_nfev=80,
-        )
-        if found.cost < cost - 1e-9:
-            best, cost = found.x, found.cost
+    best = _search(residuals, rest, (lower, upper), STRIDE_TRIES, 0.5, 80)
     places, com = feet(best)
     error = float(abs(places[0, 2] - places[1, 2]))
     standing = Standing(
