@@ -204,35 +204,19 @@ def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
     return float(direction @ inertia @ direction)
 
 
-@dataclass(frozen=True)
-class ImpactMitigation:
-    """What share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
-
-    Three definitions that differ, apart by name.
-
-    Args:
-        factor: ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17].
-        effective: 1 minus the ratio of effective masses along the direction.
-        diagonal: 1 minus the ratio of diagonal masses.
-    """
-
-    # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
-    factor: float
-    effective: float
-    diagonal: float
-
-
-def impact_mitigation(
-    limb: Limb, direction: np.ndarray, shares: np.ndarray | None = None
-) -> ImpactMitigation:
-    """Return how well a limb on a free base softens an impact at its end.
+def impact_mitigation(limb: Limb, direction: np.ndarray) -> dict[str, float]:
+    """Return what share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
 
     ``L`` is the inertia with gears driven backwards, ``L_locked`` that with all joints locked.
 
     Args:
         limb: The `Limb`, its base free.
         direction: Of the impact, along the limb's axes, ``(d,)``.
-        shares: Diagonal of E; None: those of gears driven backwards.
+
+    Returns:
+        By three definitions that differ: ``factor``, ``det(1 - L L_locked^-1)`` of all directions
+        together ([Wen17]); ``effective``, 1 minus the ratio of effective masses along the
+        direction; ``diagonal``, 1 minus that of diagonal masses.
 
     Raises:
         InvalidInput: The base is held: locked, it would take any impact without moving.
@@ -251,18 +235,17 @@ def impact_mitigation(
         limit=f'the base cannot move the end along every one of {limb.axes}',
         remedy='choose fewer --axes',
     )
-    shares = limb.transmission.shares(BACKWARD) if shares is None else shares
-    free = _mobility(limb, shares)
+    free = _mobility(limb, limb.transmission.shares(BACKWARD))
     ratio = np.linalg.solve(free, locked)  # L L_locked^-1, of inverses
     masses = [
         (1.0 / (direction @ each @ direction), direction @ np.linalg.solve(each, direction))
         for each in (free, locked)
     ]
-    return ImpactMitigation(
-        max(0.0, float(np.linalg.det(np.eye(len(locked)) - ratio))),
-        float(1.0 - masses[0][0] / masses[1][0]),
-        float(1.0 - masses[0][1] / masses[1][1]),
-    )
+    return {
+        'factor': max(0.0, float(np.linalg.det(np.eye(len(locked)) - ratio))),
+        'effective': float(1.0 - masses[0][0] / masses[1][0]),
+        'diagonal': float(1.0 - masses[0][1] / masses[1][1]),
+    }
 
 
 def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
@@ -279,29 +262,15 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
     return reach @ np.linalg.solve(H, reach.T)
 
 
-@dataclass(frozen=True)
-class SymmetricError:
-    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix).
+def symmetric_error(limb: Limb, mode: str = FORWARD) -> dict[str, float | None]:
+    """Return what the symmetric approximation of the inertia gets wrong ([SR20], appendix).
 
-    Args:
-        worst: Largest relative error of the kinetic energy over all velocities.
-        of_coupled: Error relative to the coupled part of the energy alone at that velocity; None
-            where that part is zero.
-        estimate: What the appendix gives as bound: of equal efficiencies it is the error of the
-            coupled part exactly, of others it is no bound.
+    Returns:
+        ``worst``, the largest relative error of the kinetic energy over all velocities;
+        ``of_coupled``, the error relative to the coupled part of the energy alone at that velocity,
+        None where that is zero; ``estimate``, what the appendix gives as bound: of equal
+        efficiencies it is the error of the coupled part exactly, of others it is no bound.
     """
-
-    worst: float  # largest relative error of the kinetic energy over all velocities
-    # error relative to the coupled part of the energy alone at that velocity; None where that part
-    # is zero
-    of_coupled: float | None
-    # what the appendix gives as bound: of equal efficiencies it is the error of the coupled part
-    # exactly, of others it is no bound
-    estimate: float
-
-
-def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
-    """Return the actual error of the symmetric inertia beside the printed estimate."""
     shares = limb.transmission.shares(mode)
     smallest = min(shares.min(), (1.0 / shares).min())
     estimate = (1.0 - np.sqrt(smallest)) ** 2 / (1.0 + smallest)
@@ -313,7 +282,8 @@ def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
     place = int(np.argmax(np.abs(errors)))
     velocity = factor.T @ vectors[:, place]
     coupled = coupled_error(limb, shares, velocity)
-    return SymmetricError(float(abs(errors[place])), coupled, float(estimate))
+    worst = float(abs(errors[place]))
+    return {'worst': worst, 'of_coupled': coupled, 'estimate': float(estimate)}
 
 
 def coupled_error(limb: Limb, shares: np.ndarray, velocity: np.ndarray) -> float | None:

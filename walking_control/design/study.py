@@ -100,9 +100,9 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
             name: None if (corners := polytope.corners()) is None else corners.tolist()
             for name, polytope in polytopes.items()
         },
-        'impact_mitigation': vars(limb_end.impact_mitigation(limb, u)) if limb.n_base else None,
+        'impact_mitigation': limb_end.impact_mitigation(limb, u) if limb.n_base else None,
         'symmetric_error': {
-            mode: vars(limb_end.symmetric_error(limb, mode))
+            mode: limb_end.symmetric_error(limb, mode)
             for mode in (FORWARD, BACKWARD)
             if np.isfinite(gears.shares(mode)).all()
         },
@@ -144,7 +144,7 @@ def over_efficiency(
             kind: limb_end.force_capability(other, kind).reach(u) / lossless if limited else np.nan
             for kind in ('FFC', 'BFC')
         }
-        softness = vars(limb_end.impact_mitigation(other, u)) if limb.n_base else {}
+        softness = limb_end.impact_mitigation(other, u) if limb.n_base else {}
         back = backward_efficiency(efficiency, reduction)
         rows.append({'efficiency': efficiency, 'back_efficiency': back, **row, **softness})
     names = 'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal'

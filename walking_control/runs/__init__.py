@@ -13,7 +13,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'leg_of_each_joint place_soles Skeleton sole_corners tilt',
         'metrics': 'DEPTHS foot_depths steady_state step_table summarize',
         'posture': 'friction_ratios is_held joint_motion keeps_posture load_extremes '
-        'posture_measures PostureMeasures support_intervals',
+        'posture_measures support_intervals',
         'quantities': 'ending failure floor_tilt largest LOADED motors squared_effort_per_step '
         'steady_rows touchdowns',
         'result': 'plain Result',

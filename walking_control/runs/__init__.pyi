@@ -24,7 +24,6 @@ from walking_control.runs.posture import joint_motion as joint_motion
 from walking_control.runs.posture import keeps_posture as keeps_posture
 from walking_control.runs.posture import load_extremes as load_extremes
 from walking_control.runs.posture import posture_measures as posture_measures
-from walking_control.runs.posture import PostureMeasures as PostureMeasures
 from walking_control.runs.posture import support_intervals as support_intervals
 from walking_control.runs.quantities import ending as ending
 from walking_control.runs.quantities import failure as failure
@@ -83,7 +82,6 @@ __all__ = [
     'keeps_posture',
     'load_extremes',
     'posture_measures',
-    'PostureMeasures',
     'support_intervals',
     'ending',
     'failure',

@@ -20,7 +20,6 @@ from walking_control.runs import (
     keeps_posture,
     load_extremes,
     posture_measures,
-    PostureMeasures,
     quantities,
     Result,
     Run,
@@ -87,7 +86,7 @@ class Summary(Result):
     sensors: dict[str, Any] | None
     steady: SteadyState | SteadyInSpace | None  #: None of a kept posture
     on_gait: float | None  #: no entry of a law without a gait to be on
-    posture: PostureMeasures | None  #: no entry of a walk
+    posture: dict[str, Any] | None  #: no entry of a walk
     estimator: EstimationMeasures | None
 
 

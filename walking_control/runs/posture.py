@@ -1,58 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a robot kept its posture over the whole run: lean, place, contacts, effort."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from walking_control.runs import base_lean, largest, LOADED, Result, Run, walks_in_space
+from walking_control.runs import base_lean, largest, LOADED, plain, Run, walks_in_space
 
 
-@dataclass(eq=False)
-class PostureMeasures(Result):
-    """How a robot kept its posture, start included."""
-
-    max_tilt: float  # of the base from the vertical, rad
-    final_tilt: float
-    height_change: list[float]  # lowest and highest against the start, m
-    base_shift: float  # largest distance along the floor from the start, m
-    joint_drift: float | None  # rad or m, largest from a start that was held, else None
-    joint_drift_joint: str | None
-    final_joint_drift: float | None
-    # foot -> smallest and largest share of the normal force of all feet, while they carry at least
-    # 5 % of the weight together
-    load_share: dict[str, list[float]] | None
-    peak_effort_share: float | None  # of its joint's limit
-    peak_effort_joint: str | None
-    contact_changes: dict[str, int]  # foot -> how often it left or met the floor
-    support_time: dict[str, float]  # feet -> how long they touched the floor, s
-
-
-def posture_measures(run: Run, weight: float) -> PostureMeasures:
+def posture_measures(run: Run, weight: float) -> dict[str, Any]:
     """Measure how a robot kept its posture.
 
     Args:
         run: The `Run`, of one row at least.
         weight: m g, N.
+
+    Returns:
+        Dictionary, start included: ``max_tilt`` and ``final_tilt`` of the base from the vertical
+        (rad); ``height_change``, lowest and highest against the start, and ``base_shift``, the
+        largest distance along the floor from it (m); ``joint_drift``, ``joint_drift_joint`` and
+        ``final_joint_drift``, the largest from a start that was held (rad or m), else None;
+        ``load_share``, foot -> smallest and largest share of the normal force of all feet while
+        they carry at least 5 % of the weight together; ``peak_effort_share`` of the limit of
+        ``peak_effort_joint``; ``contact_changes``, foot -> how often it left or met the floor;
+        ``support_time``, feet -> how long they touched the floor (s).
     """
     tilt = base_lean(run)[0]
     place = run.base.position - run.base.position[0]
     height, shift = place[:, 2], np.hypot(*place[:, :2].T)
     effort = effort_shares(run)
     changes = np.abs(np.diff(run.contact.astype(int), axis=0)).sum(axis=0)
-    return PostureMeasures(
-        tilt.max(),
-        tilt[-1],
-        [height.min(), height.max()],
-        shift.max(),
-        *_drift(run),
-        _load_shares(run, weight),
-        largest(effort),
-        run.robot.efforts[effort.max(axis=0).argmax()] if effort.size else None,
-        dict(zip(run.robot.feet, changes.tolist(), strict=True)),
-        support_times(run),
+    drift, worst, final = _drift(run)
+    measures: dict[str, Any] = plain(
+        {
+            'max_tilt': tilt.max(),
+            'final_tilt': tilt[-1],
+            'height_change': [height.min(), height.max()],
+            'base_shift': shift.max(),
+            'joint_drift': drift,
+            'joint_drift_joint': worst,
+            'final_joint_drift': final,
+            'load_share': _load_shares(run, weight),
+            'peak_effort_share': largest(effort),
+            'peak_effort_joint': run.robot.efforts[effort.max(axis=0).argmax()]
+            if effort.size
+            else None,
+            'contact_changes': dict(zip(run.robot.feet, changes.tolist(), strict=True)),
+            'support_time': support_times(run),
+        }
     )
+    return measures
 
 
 def keeps_posture(run: Run) -> bool:

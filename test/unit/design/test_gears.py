@@ -238,25 +238,25 @@ def test_printed_errors_of_the_symmetric_inertia():
     """3.2 % at 60 % and 0.6 % at 80 %; the actual error stands beside the estimate."""
     for efficiency, printed in ((0.6, '3.2'), (0.8, '0.6')):
         error = symmetric_error(leg(efficiency=(efficiency,) * 2, rotors='coupled'), FORWARD)
-        assert f'{100 * error.estimate:.1f}' == printed
+        assert f'{100 * error["estimate"]:.1f}' == printed
         # of equal efficiencies it is the error of the coupled part, whatever the velocity
-        assert error.of_coupled == pytest.approx(error.estimate)
-        assert error.worst < 0.1 * error.estimate
-    assert symmetric_error(leg()).worst == pytest.approx(0.0, abs=1e-14)  # nothing is coupled
+        assert error['of_coupled'] == pytest.approx(error['estimate'])
+        assert error['worst'] < 0.1 * error['estimate']
+    assert symmetric_error(leg())['worst'] == pytest.approx(0.0, abs=1e-14)  # nothing is coupled
 
 
 def test_the_estimate_is_no_bound():
     """With unequal efficiencies the printed bound is passed: arithmetic, not a theorem."""
     limb = leg(rotors='coupled')
     error = symmetric_error(limb)
-    assert error.of_coupled > error.estimate
+    assert error['of_coupled'] > error['estimate']
     rng = np.random.default_rng(0)
     ratios = [coupled_error(limb, np.array([0.8, 0.7]), v) for v in rng.normal(size=(300, 8))]
-    assert max(ratios) > 5.0 * error.estimate
+    assert max(ratios) > 5.0 * error['estimate']
     # and the worst of all is worst: no velocity has more
     exact, rough = limb.inertia(np.array([0.8, 0.7])), limb.inertia(np.array([0.8, 0.7]), True)
     for v in rng.normal(size=(300, 8)):
-        assert abs(v @ rough @ v / (v @ exact @ v) - 1.0) <= error.worst * (1.0 + 1e-9)
+        assert abs(v @ rough @ v / (v @ exact @ v) - 1.0) <= error['worst'] * (1.0 + 1e-9)
 
 
 def test_impact_mitigation():
@@ -267,21 +267,21 @@ def test_impact_mitigation():
     H, base = limb.inertia(1.0 / limb.transmission.back_efficiency), limb.jacobian[:, :6]
     free = limb.jacobian @ np.linalg.solve(H, limb.jacobian.T)
     locked = base @ np.linalg.solve(limb.links[:6, :6], base.T)
-    assert soft.effective == pytest.approx(1.0 - locked[1, 1] / free[1, 1])
-    assert soft.factor == pytest.approx(
+    assert soft['effective'] == pytest.approx(1.0 - locked[1, 1] / free[1, 1])
+    assert soft['factor'] == pytest.approx(
         np.linalg.det(np.eye(2) - np.linalg.inv(free) @ np.linalg.inv(np.linalg.inv(locked)))
     )
     # heavier rotors stiffen, gears that hold lock
     stiff = impact_mitigation(leg(rotor_inertia=1e3), UP)
     for name in ('factor', 'effective', 'diagonal'):
-        assert 0.0 < getattr(soft, name) < 1.0
-        assert getattr(stiff, name) == pytest.approx(0.0, abs=1e-4)
+        assert 0.0 < soft[name] < 1.0
+        assert stiff[name] == pytest.approx(0.0, abs=1e-4)
         held = impact_mitigation(leg(efficiency=(0.4, 0.4)), UP)
-        assert getattr(held, name) == pytest.approx(0.0, abs=1e-12)
+        assert held[name] == pytest.approx(0.0, abs=1e-12)
     # one open gear: the limit of a tiny backward efficiency
     nearly = impact_mitigation(leg(back_efficiency=[2e-6, 0.6]), UP)
     one = impact_mitigation(leg(back_efficiency=[0.0, 0.6]), UP)
-    assert one.effective == pytest.approx(nearly.effective, abs=1e-3)
+    assert one['effective'] == pytest.approx(nearly['effective'], abs=1e-3)
     with pytest.raises(InvalidInput, match='held base.*--base free'):
         impact_mitigation(leg(held=True), UP)
 

@@ -2,7 +2,6 @@
 """Can this robot be used? Everything that stands in the way, and what is assumed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 import math
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from walking_control.models import (
     RobotFile,
     World,
 )
-from walking_control.runs import Result, sole_corners
+from walking_control.runs import plain, sole_corners
 from walking_control.simulation import make_plant
 from walking_control.statics.contacts import Contact, FRICTION, TORQUE, TORSION
 from walking_control.statics.distributor import StaticSolution, StaticTorque
@@ -48,27 +47,8 @@ _TIPS = {
 }
 
 
-@dataclass(eq=False)
-class Check(Result):
-    """Whether a robot can be used.
-
-    Attributes:
-        ok: Whether there are no problems.
-        problems: What, value, limit and remedy of each.
-        assumptions: Sentences.
-        facts: name -> value.
-        remarks: Sentences on a running robot.
-    """
-
-    ok: bool
-    problems: list[dict[str, Any]]
-    assumptions: list[str]
-    facts: dict[str, Any]
-    remarks: Sequence[str]
-
-
 class Found(Findings):
-    """What a check has found so far: errors, assumptions, facts and remarks, as in `Check`."""
+    """What a check has found so far: errors, assumptions, facts and remarks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +60,7 @@ def check_robot(
     name_or_path: str | Path,
     overrides: Iterable[tuple[str, Any]] = (),
     more: Mapping[str, Callable[[RobotFile, Found], None]] | None = None,
-) -> Check:
+) -> dict[str, Any]:
     """Check a robot file or a plain URDF.
 
     Args:
@@ -88,6 +68,11 @@ def check_robot(
         overrides: Pairs (name, value) as for `load_robot`.
         more: Name of what else is looked at, once nothing stands in the way -> adds to what was
             found.
+
+    Returns:
+        Dictionary: ``ok``, whether there are no ``problems``: what, value, limit and remedy of
+        each; ``assumptions``, sentences; ``facts``, name -> value; ``remarks``, sentences on a
+        running robot.
     """
     found, robot_file = Found(), None
     if str(name_or_path).endswith(('.urdf', '.xacro')):
@@ -103,7 +88,13 @@ def check_robot(
     problems: list[dict[str, Any]] = []
     for problem in (error.as_dict() for error in found.errors):
         problems += [problem] if problem not in problems else []
-    return Check(not problems, problems, found.assumptions, found.facts, found.remarks)
+    return {
+        'ok': not problems,
+        'problems': plain(problems),
+        'assumptions': found.assumptions,
+        'facts': plain(found.facts),
+        'remarks': found.remarks,
+    }
 
 
 def _check_posture(robot_file: RobotFile, found: Found) -> None:
