@@ -37,6 +37,7 @@ def test_all_files_are_written(report):
     assert set(files) == {
         'report.html',
         'summary.json',
+        'heat.png',
         'run.csv',
         'animation.gif',
         *(f'{name}.png' for name, _, _ in POSTURE.figures[:5]),
