@@ -163,18 +163,14 @@ def expected_flows(values, report, integral, M, w, v, gradient):
     lost = min(a * nu**2 if transferred else values.damping_rate, values.bandwidth) * square
     error = report[tracker.WANTED] - report[tracker.POTENTIAL] - 0.5 * nu * abs(nu)
     push = values.energy_gain * error + values.integral_gain * integral - e @ gradient
-    return (
-        nu,
-        lost * transferred + nu * push,
-        -lost - (1.0 - values.potential_share) * (rest @ gradient),
-    )
+    return nu, lost * transferred + nu * push, -lost
 
 
 FLOWS = {
     'transfer': {'transfer_gain': 0.5, 'transfer_threshold': 0.2, 'bandwidth': 20.0},
     'transfer_at_its_bound': {'transfer_gain': 50.0, 'bandwidth': 3.0},
     'damping': {'method': 'damping', 'damping_rate': 3.0},
-    'surface': {'field': 'surface', 'potential_share': 0.6},
+    'surface': {'field': 'surface'},
     'integral': {'integral_gain': 0.7, 'energy': 'gait'},
     'free_matrix': {'freedom_rate': 0.5},
 }
@@ -229,7 +225,7 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
         bound = 1e-6 * (1.0 + v @ M @ v) * (1.0 + np.abs(parts).max())
         assert flow[tracker.DESIRED] == pytest.approx(desired, abs=bound)
         assert flow[tracker.UNDESIRED] == pytest.approx(undesired, abs=bound)
-        if values.method == 'transfer' and nu > 0.0 and values.potential_share == 1.0:
+        if values.method == 'transfer' and nu > 0.0:
             assert 2.0 * report[tracker.RATE] * report[tracker.UNDESIRED] == pytest.approx(
                 -undesired
             )

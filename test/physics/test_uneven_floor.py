@@ -12,7 +12,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.floor import FloorProfile, sample_floor
+from walking_control.models.floor import FloorProfile
 from walking_control.ros.ros2_control.gazebo import gazebo_world
 from walking_control.ros.ros2_control.wiring import wire
 from walking_control.runs.quantities import floor_profile
@@ -22,7 +22,11 @@ from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.simulate import run_plant
 from walking_control.simulation.terrain import lay_profile
 
-WAVE = sample_floor(lambda x: 0.001 * math.sin(2.0 * math.pi * x), -1.0, 4.0, 60)
+PLACES = np.union1d(np.linspace(-1.0, 4.0, 61), 0.0)
+WAVE = {
+    'floor_places': tuple(PLACES.tolist()),
+    'floor_heights': tuple((0.001 * np.sin(2.0 * np.pi * PLACES)).tolist()),
+}
 PLANTS = ('rigid', 'compliant', 'mujoco', 'dart')
 
 
@@ -93,17 +97,6 @@ def test_boxes_meet_where_the_heights_are():
         np.array([(0.0, 0.0)] * 2 + [(0.3, -0.1)] * 2), abs=1e-9
     )
     assert ends[0][0] < -100.0 and ends[-1][0] > 100.0
-
-
-def test_a_function_becomes_a_floor():
-    """A sampled floor would be off its function, or not begin at the start."""
-    floor = sample_floor(lambda x: 0.3 + 0.1 * x**2, -0.5, 1.0, 7)
-    places, heights = (np.array(values) for values in floor.values())
-    assert 0.0 in places and heights == pytest.approx(0.1 * places**2)
-    assert places[0] == -0.5 and places[-1] == 1.0 and (np.diff(places) > 0.01).all()
-    load_robot('dribbel', [(f'world.{name}', values) for name, values in floor.items()])
-    with pytest.raises(InvalidInput, match=r'stretch of a sampled floor is \[1.0, 2.0, 32\]'):
-        sample_floor(abs, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ class Estimator:
         if foot == support or not self._robot.coordinates:
             return 0.0  # who stands on several feet may stand on steps
         height = places[foot][2] - places[support][2]
-        rise = self._odometry.foot_rate(foot) - self._odometry.foot_rate(support)
+        rise = float(self._odometry.foot_motion(foot)[2] - self._odometry.foot_motion(support)[2])
         # what it will be when the contact may change next
         return lift_load(
             height, rise, values.contact_hold, values.contact_height, values.contact_on

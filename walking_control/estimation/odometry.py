@@ -62,10 +62,6 @@ class LegOdometry:
             for rotation, force in zip(rotations, forces)
         ]
 
-    def foot_rate(self, foot: int) -> float:
-        """Return how fast a foot rises, seen from the base, m/s; after `place_feet`."""
-        return float(self.foot_motion(foot)[2])
-
     def foot_motion(self, foot: int) -> np.ndarray:
         """Return how a foot moves, seen from the base, m/s, ``(3,)``; after `place_feet`."""
         return self._dynamics.foot_velocity(self._feet[foot])
@@ -94,12 +90,9 @@ class LegOdometry:
         That is the stance foot. But a foot that has just come down carries before it rests: if it
         says that a base that is free jumps, another that touches is believed where it says less.
         """
-        moved, before = self._moves_over(state.support), self._moved
+        moved, before = -self.foot_motion(state.support), self._moved
         if before is not None and np.linalg.norm(moved - before) > JUMP:
-            touching = [self._moves_over(int(i)) for i in np.flatnonzero(state.contact)]
+            touching = [-self.foot_motion(int(i)) for i in np.flatnonzero(state.contact)]
             moved = min([moved, *touching], key=lambda each: float(np.linalg.norm(each - before)))
         self._moved = moved if self._dynamics.robot.is_free else None
         return moved
-
-    def _moves_over(self, foot: int) -> np.ndarray:
-        return -self.foot_motion(foot)

@@ -19,16 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 
-def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``.
-
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        A: Constraint directions, ``(n, m)``.
-    """
-    return np.asarray(A.T @ np.linalg.solve(M, A))
-
-
 def solve_contact(
     M: np.ndarray, A: np.ndarray, right: np.ndarray, compliance: np.ndarray | None = None
 ) -> np.ndarray:
@@ -46,7 +36,7 @@ def solve_contact(
     """
     weight = np.ones(A.shape[1]) if compliance is None else np.asarray(compliance, dtype=float)
     root = 1.0 / np.sqrt(weight)
-    scaled = root[:, None] * inverse_inertia(M, A) * root
+    scaled = root[:, None] * (A.T @ np.linalg.solve(M, A)) * root
     inverse = np.linalg.pinv(scaled, rcond=1e-11, hermitian=True)
     return np.asarray(root * (inverse @ (root * right)))
 

@@ -7,7 +7,6 @@ tilt as a whole. Before the first place and beyond the last one the end pieces g
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 STEEPEST = 1.0  # rad
 AT_START = 1e-6  # m: how exactly a floor must be at height 0 where the robot starts
-PIECES = 32  # of a sampled floor, unless told
 
 
 class FloorProfile:
@@ -116,35 +114,3 @@ def check_floor(values: World) -> None:
         remedy='give world.floor_heights that are 0 at place 0',
         error=ParameterError,
     )
-
-
-def sample_floor(
-    height: Callable[[float], float], start: float, end: float, pieces: int = PIECES
-) -> dict[str, tuple[float, ...]]:
-    """Return the section ``world`` of a floor given by a function, sampled at even distances.
-
-    Args:
-        height: Of the floor at a place, m -> m; shifted so that it is 0 at place 0.
-        start: Where the floor begins to be uneven, m, at or before 0.
-        end: Where it ends to be, m; there it goes on as its last piece does.
-        pieces: Straight pieces.
-
-    Returns:
-        ``floor_places`` and ``floor_heights``, m; place 0 is among them.
-
-    Raises:
-        InvalidInput: A stretch without length or without the start.
-    """
-    require(
-        math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1,
-        'stretch of a sampled floor',
-        value=[start, end, pieces],
-        limit='must hold the start, place 0 m, and have pieces',
-    )
-    even = np.linspace(start, end, pieces + 1)
-    places = sorted([0.0, *even[np.abs(even) > 1e-6 * (end - start)].tolist()])
-    level = height(0.0)
-    return {
-        'floor_places': tuple(places),
-        'floor_heights': tuple(float(height(place) - level) for place in places),
-    }

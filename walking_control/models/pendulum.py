@@ -289,11 +289,9 @@ def step_over(y: np.ndarray, landing: np.ndarray, push_off: float) -> float:
         carries nothing, and nothing has been taken.
     """
     length = math.sqrt(inner(y[:3], y[:3]))
-    for i in range(3):
-        y[3 + i] += push_off * y[i] / length
+    y[3:] += push_off * y[:3] / length
     impact = inner(y[3:], landing)
-    for i in range(3):
-        y[i] = -length * landing[i]
-        if impact > 0.0:
-            y[3 + i] -= impact * landing[i]
+    y[:3] = -length * landing
+    if impact > 0.0:
+        y[3:] -= impact * landing
     return impact

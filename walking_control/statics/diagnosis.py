@@ -89,7 +89,8 @@ def _scale(program: StaticProgram, limit: str, where: str) -> float:
     """Return how much of a row counts as one: N or N m."""
     weight = program.dynamics.weight
     if limit == TORQUE:
-        return float(max(program.limit_of(where), _LEVER * weight))
+        joint = program.dynamics.joints.index(where)
+        return float(max(program.effort_limits[joint], _LEVER * weight))
     if limit in (CENTRE_OF_PRESSURE, TORSION):
         contact = program.contacts[where]
         return float(weight * max(0.25 * (contact.length + contact.width), 1e-3))

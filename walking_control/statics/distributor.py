@@ -28,7 +28,7 @@ from walking_control.exceptions import (
 )
 from walking_control.models import check_limits, Dynamics, heating, Robot, ROOT
 from walking_control.statics import solvers
-from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
+from walking_control.statics.contacts import Contact, contact_margins, Shortfall
 from walking_control.statics.diagnosis import Explanation, nearest_point
 from walking_control.statics.few_points import stand_on_points
 from walking_control.statics.kernels import is_beyond, stand_on_one
@@ -156,7 +156,16 @@ class StaticTorque:
         self.joint_weights = _by_joint(
             dynamics, self.objective.joint_weights, np.ones(len(dynamics.joints)), 'weight'
         )
-        self.problems = effort_problems(dynamics, self.effort_limits)
+        self.problems = tuple(
+            UrdfError(
+                f'effort limit of joint {joint}',
+                value=0.0,
+                limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
+                remedy='write its real limit into the URDF or give effort_limits',
+            )
+            for joint, limit in zip(dynamics.joints, self.effort_limits)
+            if limit == 0.0
+        )
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
         self._decider = solvers.load_decider(solver)
@@ -355,12 +364,6 @@ class StaticTorque:
         margins['torque'] = {'joint': self.dynamics.joints[worst], 'free': float(1.0 - used[worst])}
         return margins
 
-    def centres_of_pressure(self, solution: StaticSolution) -> dict[str, np.ndarray]:
-        """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
-        return {
-            name: centre_of_pressure(wrench) for name, wrench in (solution.wrenches or {}).items()
-        }
-
 
 def _by_name(contacts: Mapping[str, Contact] | Sequence[Contact]) -> dict[str, Contact]:
     named = (
@@ -433,22 +436,3 @@ def _by_joint(
         require(value >= 0.0, f'{what} of joint {joint}', value=value, limit='must not be negative')
         array[dynamics.joints.index(joint)] = value
     return array
-
-
-def effort_problems(dynamics: Dynamics, effort_limits: np.ndarray) -> tuple[UrdfError, ...]:
-    """Return a `UrdfError` for every joint that may not work at all.
-
-    Args:
-        dynamics: `Dynamics` of the robot.
-        effort_limits: N m, ``(n_joints,)``.
-    """
-    return tuple(
-        UrdfError(
-            f'effort limit of joint {joint}',
-            value=0.0,
-            limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
-            remedy='write its real limit into the URDF or give effort_limits',
-        )
-        for joint, limit in zip(dynamics.joints, effort_limits)
-        if limit == 0.0
-    )

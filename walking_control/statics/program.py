@@ -235,10 +235,6 @@ class StaticProgram:
             for name, part in zip(self.support, self.slices)
         }
 
-    def limit_of(self, joint: str) -> float:
-        """Return the effort limit of a joint, N m."""
-        return float(self.effort_limits[self.dynamics.joints.index(joint)])
-
     def overloads(self) -> tuple[Shortfall, ...]:
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
         over = (abs(self.gravity[self._free]) - self._free_limits).tolist()

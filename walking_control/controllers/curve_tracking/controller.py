@@ -146,7 +146,6 @@ def build_tracker(
         values.transfer_threshold,
         values.bandwidth,
         values.damping_rate,
-        values.potential_share,
         values.freedom_rate,
         values.impact_time,
         values.lead_lacking,

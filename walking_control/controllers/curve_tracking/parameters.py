@@ -108,7 +108,6 @@ class CurveTrackingParameters(
         5000.0,
         scaled=True,
     )
-    potential_share: float = parameter(1.0, '1', 'Share of the compensation (5.25).', 0.0, 1.0)
     freedom_rate: float = parameter(
         10.0,
         '1/s',

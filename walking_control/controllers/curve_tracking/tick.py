@@ -86,7 +86,6 @@ class Gains(NamedTuple):
         threshold: a1 of (5.21).
         bandwidth: Fastest decay asked for, 1/s.
         damping: Decay of undesired momentum under method DAMPING, 1/s.
-        potential: Share of (5.25).
         freedom: Fastest turning of the free matrix Z, 1/s.
         impact_time: How long no effort is given after an impact, s.
         lead_lacking: How far the swing leg runs ahead per energy that is lacking, s/J.
@@ -102,7 +101,6 @@ class Gains(NamedTuple):
     threshold: float
     bandwidth: float
     damping: float
-    potential: float
     freedom: float
     impact_time: float
     lead_lacking: float
@@ -321,7 +319,6 @@ def compose(
         forces[ASYMPTOTIC],
     )
     energy_force(error, integral, gains.energy, gains.integral, m, forces[MANAGEMENT])
-    forces[COMPENSATION] *= gains.potential
     forces[MANAGEMENT] += motion.drive * m
     for part in range(4):
         forces[SUM] += forces[part]
@@ -409,7 +406,7 @@ def track(
     forces = np.zeros((6, motion.e.shape[0]))
     rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
     share, fx, fz = realise(data, motion, sensed, scalars[TANK], forces, out)
-    if not is_finite(effort, motion.potential + motion.rho + nu):
+    if not math.isfinite(motion.potential + motion.rho + nu + effort.sum()):  # rates overflow
         trust, share = 0.0, 0.0
         effort[:] = 0.0
         scalars[INTEGRAL] = integral
@@ -519,17 +516,6 @@ def follow(
     out.effort[:], memory.effort[:], out.report[:], out.parts[:] = 0.0, 0.0, 0.0, 0.0
     out.report[LEVEL] = max(scalars[TANK], 0.0)
     out.report[GIVEN], out.report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
-
-
-@array_function
-def is_finite(effort: np.ndarray, energy: float) -> bool:
-    """Return whether a tick gave numbers; rates beyond all bounds overflow.
-
-    Args:
-        effort: N m, ``(k,)``.
-        energy: Any sum of energies, J.
-    """
-    return math.isfinite(energy + effort.sum())
 
 
 @array_function

@@ -55,7 +55,7 @@ class FootPlacement(Controller):
     def __init__(self, robot_file: RobotFile, values: WalkParameters) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
         require_placeable(robot, self.name)
-        self.values = values
+        self.values: Any = values  # of either law
         self._length = Dynamics(robot).standing_height()
         self._gravity = floor_gravity(world.gravity, world.slope)
         self._feet = [_leg_servos(robot, foot) for foot in robot.feet]
@@ -72,7 +72,7 @@ class FootPlacement(Controller):
         values, length = self.values, self._length
         spacing = SPACING * math.sqrt(length)
         speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
-        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(8)))
+        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(6)))
         fill = compile_where_possible(fill_nominal_steps)
         count = fill(
             steps,
@@ -91,19 +91,13 @@ class FootPlacement(Controller):
         )
         return NominalSteps(*(column[:count].copy() for column in steps))
 
-    def _make_data(self, values: WalkParameters) -> law.PlacementData:
+    def _make_data(self, values: Any) -> law.PlacementData:
         robot = self._robot
         order = [index for foot in self._feet for index in foot[:2]]
         efforts = np.array(
             [*order, robot.efforts.index('push_off') if robot.push_off is not None else -1]
         )
         limits = np.array([*(robot.effort_limits[i] for i in order), robot.push_off or 0.0])
-        feedback = np.array(
-            [
-                getattr(values, name, (0.0, 0.0, 0.0))
-                for name in ('pitch_feedback', 'roll_feedback', 'push_feedback')
-            ]
-        )
         return law.PlacementData(
             1.0 / values.rate,
             self._length,
@@ -113,33 +107,22 @@ class FootPlacement(Controller):
             limits,
             self._steps,
             values.roll,
-            self.lateral_gains(values),
-            self.angle_range(values),
-            getattr(values, 'pitch_gain', 0.0),
+            np.array(
+                [
+                    values.lateral_gain,
+                    values.position_gain,
+                    values.velocity_gain,
+                    values.largest_rate,
+                    float(values.leave_out_sway),
+                ]
+            ),
+            np.array([values.least_roll, values.largest_roll, values.largest_pitch]),
+            values.pitch_gain,
             values.leap,
             values.energy_gain,
             values.push_off == 'energy',
-            feedback,
             np.zeros(3),
         )
-
-    @staticmethod
-    def lateral_gains(values: Any) -> np.ndarray:
-        """Return what places the foot sideways, as the law takes it, ``(5,)``."""
-        return np.array(
-            [
-                values.lateral_gain,
-                values.position_gain,
-                values.velocity_gain,
-                values.largest_rate,
-                float(values.leave_out_sway),
-            ]
-        )
-
-    @staticmethod
-    def angle_range(values: Any) -> np.ndarray:
-        """Return least and largest roll and largest pitch, rad, ``(3,)``."""
-        return np.array([values.least_roll, values.largest_roll, values.largest_pitch])
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: the line goes through the stance foot along the heading."""
@@ -193,9 +176,7 @@ class FootPlacement(Controller):
             self._turned + values.heading + _scheduled(values, values.heading_schedule, time)
         )
         wish[law.LATERAL] = (
-            self._shifted
-            + getattr(values, 'lateral', 0.0)
-            + _scheduled(values, values.lateral_schedule, time)
+            self._shifted + values.lateral + _scheduled(values, values.lateral_schedule, time)
         )
 
     @staticmethod
@@ -244,16 +225,6 @@ class PushOff(FootPlacement):
     name = 'push_off'
     parameters = PushOffParameters
     standstill = None  # push-off alone keeps no place
-
-    @staticmethod
-    def lateral_gains(values: Any) -> np.ndarray:
-        """Return none."""
-        return np.zeros(5)
-
-    @staticmethod
-    def angle_range(values: Any) -> np.ndarray:
-        """Return the nominal roll and a pitch that no step reaches, rad, ``(3,)``."""
-        return np.array([values.roll, values.roll, 2.0])
 
 
 def _scheduled(values: WalkParameters, schedule: Sequence[float], time: float) -> float:

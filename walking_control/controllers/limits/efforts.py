@@ -133,15 +133,14 @@ def nearest_effort_across(
         LH: Filled with its Cholesky factor, ``(k, k)``.
         tau: Filled, ``(k,)``.
     """
-    n, k = B.shape
+    k = B.shape[1]
     solved, column, right = force * 0.0, force * 0.0, tau * 0.0
     solve_spd(L, force, solved)
     lost = (1.0 - along) * inner(e, force)
     for j in range(k):
         right[j] = inner(B[:, j], solved) - lost * inner(B[:, j], e)
     for j in range(k):
-        for i in range(n):
-            column[i] = B[i, j]
+        column[:] = B[:, j]
         solve_spd(L, column, solved)
         lost = (1.0 - along) * inner(e, column)
         for i in range(k):
@@ -165,7 +164,7 @@ def foot_limits(
     Returns:
         ``(Fx, Fz)`` without effort, N.
     """
-    n, k = B.shape
+    k = B.shape[1]
     L, M_f, friction, half_length = robot.L, robot.M_f, limits.friction, limits.half_length
     x, column = robot.h * 0.0, robot.h * 0.0
     solve_spd(L, robot.h, x)
@@ -174,8 +173,7 @@ def foot_limits(
     for j in range(k):
         A[2 * j, j], A[2 * j + 1, j] = 1.0, -1.0
         d[2 * j], d[2 * j + 1] = limits.largest[j], limits.largest[j]
-        for i in range(n):
-            column[i] = B[i, j]
+        column[:] = B[:, j]
         solve_spd(L, column, x)
         fx, fz = inner(M_f[0], x), inner(M_f[1], x)
         A[2 * k, j] = -fz
@@ -208,8 +206,7 @@ def scale_effort(A: np.ndarray, d: np.ndarray, tau: np.ndarray) -> float:
         load = inner(A[i], tau)
         if load > 0.0 and load > d[i]:
             factor = min(factor, max(d[i], 0.0) / load)
-    for j in range(tau.shape[0]):
-        tau[j] *= factor
+    tau *= factor
     return factor
 
 
@@ -238,9 +235,7 @@ def keep_foot(
     Returns:
         Factor efforts were scaled by (1 where projected), and the force of the floor then, N.
     """
-    k, share, asked = effort.shape[0], 1.0, False
-    for j in range(k):
-        asked = asked or effort[j] != 0.0
+    k, share, asked = effort.shape[0], 1.0, effort.any()
     A, d = np.zeros((2 * k + 5, k)), np.zeros(2 * k + 5)
     fx, fz = foot_limits(limits, robot, B, A, d)
     if limits.limiting == SCALE or (

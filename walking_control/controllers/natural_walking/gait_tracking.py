@@ -56,7 +56,7 @@ FALLING = 0.6  # part of the step after which a foot goes down to a lower footho
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
 SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
-SOON = 0.07  # so long before its time a foot that touches is no surprise
+SURPRISE = 0.07  # so long before its time a foot that touches is no surprise
 DEEPER = 1.5  # g: so much faster a foot looks for a late floor
 BEND, SINK = 6.5, 0.35  # so much faster the stance knee bends meanwhile, for a straight leg reaches
 # no lower; and the hip sinks, g
@@ -218,7 +218,7 @@ class GaitTracking:
 
     def _surprises(self, early: float) -> bool:
         """Return whether a touchdown so much too early is a surprise, s."""
-        return early > SOON * self._time
+        return early > SURPRISE * self._time
 
     @property
     def surprised(self) -> bool:

@@ -123,7 +123,15 @@ class Policy(Controller):
         self._check_network(file)
         joints, held = self.description.joints, self.description.held
         self._moved, kept = (self._efforts(robot, each) for each in (joints, held))
-        self._check_motors(robot)
+        left = [name for name in robot.actuators if name not in {*joints.names, *held.names}]
+        require(
+            not left,
+            f'controller policy on {robot.name}',
+            value=', '.join(left),
+            limit='the policy has no action for these motors',
+            remedy="list them under 'held' in its file, with stiffness and damping",
+            error=IncompatibleController,
+        )
         n = len(robot.actuators)
         self._limits = np.array(robot.effort_limits[:n])
         self._target, self._stiffness, self._damping = np.zeros((3, n))
@@ -192,18 +200,6 @@ class Policy(Controller):
                 error=IncompatibleController,
             )
         return np.array([motors.index(name) for name in joints.names], dtype=int)
-
-    def _check_motors(self, robot: Robot) -> None:
-        moved = {*self.description.joints.names, *self.description.held.names}
-        left = [name for name in robot.actuators if name not in moved]
-        require(
-            not left,
-            f'controller policy on {robot.name}',
-            value=', '.join(left),
-            limit='the policy has no action for these motors',
-            remedy="list them under 'held' in its file, with stiffness and damping",
-            error=IncompatibleController,
-        )
 
     def _start(self) -> None:
         self._network.reset()

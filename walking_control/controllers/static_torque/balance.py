@@ -80,7 +80,15 @@ class Balance:
             self._held_posture[:] = held
             self.dynamics.configuration(held, out=self._rest)
             self._held.update(self._rest, velocity, None)
-        self._follow_plan(dt)
+        # how fast the centre of mass of the held posture moves over each foot
+        soles = zip(self._held.feet, self._held.turns)
+        places = np.array([(self._held.com - foot) @ turn for foot, turn in soles])
+        self._rates = (
+            np.zeros_like(places)
+            if self._planned is None or dt <= 0.0
+            else (places - self._planned) / dt
+        )
+        self._planned = places
         height = max(
             now.com[2] - sum(now.feet[foot][2] for foot in self._feet) / len(self._feet), 1e-3
         )
@@ -90,16 +98,6 @@ class Balance:
         capture = self._ground + self._velocity[:2] / self._frequency
         self._hull = hull_of(now.corners(self._feet))
         self.margin = margin_inside(self._hull, capture)
-
-    def _follow_plan(self, dt: float) -> None:
-        """Find how fast the centre of mass of the held posture moves over each foot."""
-        places = np.array([self._held.from_sole(foot) for foot in range(len(self._names))])
-        self._rates = (
-            np.zeros_like(places)
-            if self._planned is None or dt <= 0.0
-            else (places - self._planned) / dt
-        )
-        self._planned = places
 
     def brake(self, damping: float) -> np.ndarray | None:
         """Return the acceleration that brakes the sway, floor axes, ``(3,)``, m/s^2.

@@ -65,10 +65,6 @@ class BodyMotion:
             self.turns[i] = data.oMf[frame].rotation
         self.com[:], self.velocity[:] = data.com[0], data.vcom[0]
 
-    def from_sole(self, foot: int) -> np.ndarray:
-        """Return the centre of mass in axes of a foot's sole, as if it lay flat, ``(3,)``, m."""
-        return np.asarray((self.com - self.feet[foot]) @ self.turns[foot])
-
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
         return np.concatenate(

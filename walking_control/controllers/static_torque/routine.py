@@ -73,8 +73,10 @@ class PostureRoutine:
         if before.lands is not None and before.lands not in touching:
             self._begin((self._index - 1) % len(self._keys), self._posture)
         key = self._keys[self._index]
-        if key.lands is None:
-            self._spend(dt, key)
+        if key.lands is None:  # move first, rest with what is left
+            move = min(dt, key.move - self._moved)
+            self._moved += move
+            self._rested += dt - move
         elif key.lands in touching:
             self._rested += dt
         else:
@@ -83,12 +85,6 @@ class PostureRoutine:
         if self._rested > key.pause - 1e-9:  # a hair early counts
             self._begin((self._index + 1) % len(self._keys), self._posture)
         return self._posture, key.support
-
-    def _spend(self, dt: float, key: Key) -> None:
-        """Move first, rest with what is left."""
-        move = min(dt, key.move - self._moved)
-        self._moved += move
-        self._rested += dt - move
 
 
 def _smooth(time: float, duration: float) -> float:

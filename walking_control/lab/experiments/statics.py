@@ -19,7 +19,7 @@ from walking_control.models import (
     parse,
     read_yaml,
 )
-from walking_control.statics.contacts import Contact
+from walking_control.statics.contacts import centre_of_pressure, Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
@@ -225,10 +225,7 @@ def _numbers(
             side: dict(zip(COMPONENTS, wrenches[side].tolist())) if side in wrenches else None
             for side in ('left', 'right')
         },
-        'cop': {
-            side: point.tolist()
-            for side, point in distributor.centres_of_pressure(solution).items()
-        }
+        'cop': {side: centre_of_pressure(wrench).tolist() for side, wrench in wrenches.items()}
         if wrenches
         else None,
         'margins': distributor.margins(solution) if feasible else None,

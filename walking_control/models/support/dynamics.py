@@ -57,10 +57,6 @@ class SupportDynamics:
         """
         return np.asarray(self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support])
 
-    def input_map(self, support: int) -> np.ndarray:
-        """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
-        return np.asarray(self.lift[support][1:].T)
-
     def terms(
         self, support: int, q: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
     ) -> np.ndarray:
@@ -162,10 +158,9 @@ def unpack_terms(
         h[i] = terms[bias + row]
         for j in range(free.shape[0]):
             M[i, j] = terms[row * (n + 2) + 2 + free[j]]
+    h_f[:] = terms[bias : bias + 2]
     for i in range(2):
-        h_f[i] = terms[bias + i]
-        for j in range(n):
-            M_f[i, j] = terms[i * (n + 2) + 2 + j]
+        M_f[i] = terms[i * (n + 2) + 2 : (i + 1) * (n + 2)]
 
 
 class Mechanics(NamedTuple):
@@ -257,7 +252,7 @@ def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
         foot: Index of the stance foot.
     """
     robot = support.robot
-    columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
+    columns = [support.lift[foot][1 + robot.joint_index(joint)] for joint in robot.actuators]
     if robot.ground_torque is not None:
         columns.append(support.lift[foot].T @ foot_turn(support, foot))
     return np.ascontiguousarray(np.array(columns).reshape(-1, len(robot.coordinates)).T)

@@ -220,11 +220,10 @@ def _step(model: PointModel, state: PointState, push_off: float) -> None:
     """Let the other foot, which is on the floor, take over, with a push-off of the stance leg."""
     support = state.mode[SUPPORT]
     other = 1 - support
-    direction, shift = np.zeros(3), np.zeros(3)
+    direction = np.zeros(3)
     leg_direction(state.angles[other, 0], state.angles[other, 1], direction)
-    for i in range(3):
-        shift[i] = state.y[i] + model.length * direction[i]
-        state.anchor[i] += shift[i]
+    shift = state.y[:3] + model.length * direction
+    state.anchor[:] += shift
     _point_at_foot(state, support)
     push = max(push_off, 0.0)
     impact = step_over(state.y, direction, push)

@@ -107,9 +107,7 @@ class MujocoEngine(SteppedEngine):
             joint.solref_limit = joint.solref_friction = solref
             spring = self.robot.springs.get(name, NO_SPRING)
             friction = self.robot.friction.get(name, NO_FRICTION)
-            joint.damping = _linear(
-                joint.damping, values.joint_damping + spring.damping + friction.viscous
-            )
+            joint.damping = _linear(joint.damping, spring.damping + friction.viscous)
             joint.frictionloss = friction.coulomb
             joint.stiffness = _linear(joint.stiffness, spring.stiffness)
             joint.springref = spring.rest

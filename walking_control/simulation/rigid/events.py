@@ -67,30 +67,22 @@ def lock_of(model: RigidModel, joint: int) -> int:
 def height_above_floor(
     model: RigidModel, state: RigidState, x: float, z: float, steps: int
 ) -> tuple[float, float]:
-    """Return height over the floor and the floor's tangent at a number of steps."""
-    mode, memo = state.mode, state.memo
-    tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
-    drop = 0.0
-    if steps > mode[STEPS]:
-        drop = model.drops[min(steps, model.drops.shape[0] - 1)]
-    return z - memo[ANCHOR_Z] + drop + tilt * (x - memo[ANCHOR_X]), tilt
-
-
-@array_function
-def height_above_last(
-    model: RigidModel, state: RigidState, x: float, z: float
-) -> tuple[float, float]:
-    """Return height over the floor of the last foothold, behind the present one; its tangent.
+    """Return height over the floor and the floor's tangent at a number of steps.
 
     Args:
         model: `RigidModel`.
         state: `RigidState`.
         x: Place ahead of the reference foot, m.
         z: Height over it, m.
+        steps: The present number; one less: the floor of the last foothold; one more: of the next.
     """
-    memo, last = state.memo, max(state.mode[STEPS] - 1, 0)
-    tilt = math.tan(model.tilts[min(last, model.tilts.shape[0] - 1)])
-    return z - memo[BEHIND_Z] + tilt * (x - memo[BEHIND_X]), tilt
+    now, memo = state.mode[STEPS], state.memo
+    tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
+    drop = model.drops[min(steps, model.drops.shape[0] - 1)] if steps > now else 0.0
+    ahead, above = x - memo[ANCHOR_X], z - memo[ANCHOR_Z]
+    if steps < now:
+        ahead, above = x - memo[BEHIND_X], z - memo[BEHIND_Z]
+    return above + drop + tilt * ahead, tilt
 
 
 @array_function
@@ -142,7 +134,7 @@ def _foot_signals(
         foot[BEHIND_HEIGHT], foot[BEHIND_RATE] = height, rise + tangent * along
         if g[TOUCHDOWN] > height:
             foot[AHEAD_HEIGHT], foot[AHEAD_RATE] = g[TOUCHDOWN], slope[TOUCHDOWN]
-        last, tangent = height_above_last(model, state, x, z)
+        last, tangent = height_above_floor(model, state, x, z, max(mode[STEPS] - 1, 0))
         if last > height:
             foot[BEHIND_HEIGHT], foot[BEHIND_RATE] = last, rise + tangent * along
     if mode[STANCE] == 0:

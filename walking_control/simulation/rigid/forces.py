@@ -71,10 +71,9 @@ def add_swing_rows(model: RigidModel, work: Workspace, k: int) -> int:
     n = model.relabel.shape[1]
     places = terms_places(n)
     for i in range(2):
-        for j in range(2):
-            work.A[k + i, j] = 1.0 if i == j else 0.0
-        for j in range(n):
-            work.A[k + i, 2 + j] = work.terms[places.jacobian + i * n + j]
+        row = places.jacobian + i * n
+        work.A[k + i, :2], work.A[k + i, i] = 0.0, 1.0
+        work.A[k + i, 2 : n + 2] = work.terms[row : row + n]
         work.drift[k + i] = work.terms[places.drift + i]
     return k + 2
 
@@ -82,11 +81,9 @@ def add_swing_rows(model: RigidModel, work: Workspace, k: int) -> int:
 @array_function
 def add_joint_row(model: RigidModel, mode: np.ndarray, joint: int, work: Workspace, k: int) -> int:
     """Append the row that holds a joint; return the number of rows."""
-    work.A[k, 0] = 0.0
-    work.A[k, 1] = 0.0
-    for j in range(model.relabel.shape[1]):
-        work.A[k, 2 + j] = model.lift[mode[SUPPORT], 1 + joint, j]
-    work.drift[k] = 0.0
+    n = model.relabel.shape[1]
+    work.A[k, :2], work.drift[k] = 0.0, 0.0
+    work.A[k, 2 : n + 2] = model.lift[mode[SUPPORT], 1 + joint, :n]
     return k + 1
 
 
@@ -194,8 +191,7 @@ def solve_multipliers(G: np.ndarray, right: np.ndarray, k: int) -> None:
             right[i] -= G[i, j] * right[j]
         if dependent:
             right[i] = 0.0
-            for j in range(i):
-                G[i, j] = 0.0
+            G[i, :i] = 0.0
     for i in range(k - 1, -1, -1):
         right[i] /= G[i, i]
     for i in range(k - 1, -1, -1):
