@@ -155,9 +155,9 @@ def test_power_flows_the_way_the_mode_says():
                 engine.state.y,
                 engine.state.mode,
                 engine.state.effort,
-                engine._work,
+                engine.workspace,
             )
-            a = engine._work.acceleration
+            a = engine.workspace.acceleration
             entering = effort - armature * a[4]
             leaving = entering * (1.0 + gear_change(driving, back, entering, v[2], FADE))
             modes.append(entering * v[2] > 0.0)
@@ -210,13 +210,13 @@ def test_plant_accelerates_as_the_exact_joints():
             engine.state.y,
             engine.state.mode,
             engine.state.effort,
-            engine._work,
+            engine.workspace,
         )
         terms = ideal.engine._support.layout.split(ideal.engine._support.terms(0, q, v))
         motion = solve_joints(
             terms['mass'][2:, 2:], terms['bias'][2:], np.array([0.0, 0.0, effort, 0.0]), v, joints
         )
-        assert engine._work.acceleration[2:] == pytest.approx(
+        assert engine.workspace.acceleration[2:] == pytest.approx(
             motion.acceleration, rel=1e-8, abs=1e-8
         )
 

@@ -84,12 +84,12 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
     plant.reset(Start(plant.robot.feet[0], np.array(q), np.array(v)))
     engine = plant.engine
     support, state, n = engine._support, engine.state, engine.model.n
-    status = advance(engine.terms, engine.model, state, engine._work, 1.0, True)
+    status = advance(engine.terms, engine.model, state, engine.workspace, 1.0, True)
     assert status == rm.STEPPED
     # back to the configuration at touchdown, then the velocity from the energy that was left
     q_end = np.linalg.solve(support.relabel(0), state.y[2 : n + 2])
     plant.reset(Start(plant.robot.feet[0], np.array(q), np.array(v)))
-    advance(engine.terms, engine.model, state, engine._work, touchdown_time(plant), False)
+    advance(engine.terms, engine.model, state, engine.workspace, touchdown_time(plant), False)
     before = state.y.copy()
     assert before[2 : n + 2] == pytest.approx(q_end, abs=1e-9)
     terms = support.layout.split(support.terms(0, before[2 : n + 2], before[n + 4 :]))
@@ -101,7 +101,7 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
     A = np.hstack(rows)
     kinetic = 0.5 * before[n + 2 :] @ terms['mass'] @ before[n + 2 :]
     after = contact.project_velocity(terms['mass'], A, before[n + 2 :])
-    advance(engine.terms, engine.model, state, engine._work, 1e-9, True)
+    advance(engine.terms, engine.model, state, engine.workspace, 1e-9, True)
     assert state.mode[rm.STEPS] == 1
     lost = state.memo[rm.LOSS]
     D, v = contact.loss_matrix(terms['mass'], A), before[n + 2 :]
@@ -113,7 +113,7 @@ def touchdown_time(plant):
     """Return a time a hair before the first touchdown, the plant back at its start."""
     engine = plant.engine
     kept = [array.copy() for array in engine.state]
-    advance(engine.terms, engine.model, engine.state, engine._work, 1.0, True)
+    advance(engine.terms, engine.model, engine.state, engine.workspace, 1.0, True)
     time = plant.time
     for array, values in zip(engine.state, kept):
         array[:] = values
@@ -131,7 +131,7 @@ def test_collision_is_the_projection():
         engine.state.y[2 : n + 2], engine.state.y[n + 2 :] = q, v
         engine.state.mode[:] = 0
         engine.state.mode[-1] = 1  # one lock engaged, both feet free
-        work = engine._work
+        work = engine.workspace
         evaluate(engine.terms, engine.model, engine.state.y, engine.state.mode, work)
         terms = support.layout.split(support.terms(0, q, v[2:]))
         A = np.hstack(

@@ -85,7 +85,7 @@ class CompliantEngine(PlanarEngine):
         floor_record, self.floor = rm.as_record(self._lay_floor(model, values))
         state_record, self.state = rm.as_record(state)
         feet_record, self.feet = rm.as_record(feet)
-        work_record, self._work = rm.as_record(work)
+        work_record, self.workspace = rm.as_record(work)
         longest = self.longest_stable_step()
         require(
             values.timestep <= longest,
@@ -96,7 +96,7 @@ class CompliantEngine(PlanarEngine):
             remedy='shorten it, or take less stiffness or damping',
         )
         move: Callable[..., int] = compile_law(advance) if compiled else advance
-        given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self._work
+        given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self.workspace
         if compiled:
             given = model_record, floor_record, state_record, feet_record, work_record
         self.move = lambda duration: move(terms, *given, duration)
@@ -288,7 +288,7 @@ class CompliantEngine(PlanarEngine):
             impulse: N s, ``(3,)``.
             link: Index of the link's frame; -1: the base.
         """
-        n, state, work = self.model.n, self.state, self._work
+        n, state, work = self.model.n, self.state, self.workspace
         parts = self._support.layout.split(
             self._support.terms(0, state.y[2 : n + 2], state.y[n + 4 : 2 * n + 4])
         )

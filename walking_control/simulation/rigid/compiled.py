@@ -218,7 +218,7 @@ def compile_engine(engine: RigidEngine) -> None:
     terms, parameters = compile_terms(engine.dynamics)
     model, engine.model = as_record(engine.model._replace(parameters=parameters))
     state, engine.state = as_record(engine.state)
-    work, engine._work = as_record(engine._work)
+    work, engine.workspace = as_record(engine.workspace)
     compiled, pointer = compile_law(advance), point_to_terms(terms)
     engine.move = lambda duration: compiled(pointer, model, state, work, duration, False)
 

@@ -172,7 +172,7 @@ class PlanarEngine(EventEngine):
     model: rm.RigidModel
     state: rm.RigidState
     move: Callable[[float], int]  # integrates for a time, s; returns a status of `rigid.model`
-    _work: rm.Workspace
+    workspace: rm.Workspace
     _before: np.ndarray  # coordinates before the step
 
     def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
@@ -210,7 +210,7 @@ class PlanarEngine(EventEngine):
         state.effort[:] = effort
         state.armed[: self.model.n_locks] = armed
         if self._profile is not None:
-            lay_ahead(self.model, state, self._work, self._profile)
+            lay_ahead(self.model, state, self.workspace, self._profile)
         status = rm.FELL if self._fallen else self.move(h)
         if status in FAILURES:
             raise self._failure(status)
@@ -279,10 +279,10 @@ class RigidEngine(PlanarEngine):
         self.model = build_rigid_model(self._support, world, values)
         self.last_step = len(self.model.drops) - 2
         self.state = rm.make_state(self.model)
-        self._work = rm.make_workspace(self.model, self._support.layout.size)
+        self.workspace = rm.make_workspace(self.model, self._support.layout.size)
         self._profile = read_profile(world)
         self.move = lambda duration: advance(  # see `compiled.compile_engine`
-            self.terms, self.model, self.state, self._work, duration, False
+            self.terms, self.model, self.state, self.workspace, duration, False
         )
         self._turns = [foot_turn(self._support, i) for i in range(2)]
 
@@ -336,7 +336,7 @@ class RigidEngine(PlanarEngine):
     def _trip(self) -> str:
         """Return in words where the swing foot met the floor."""
         swing = self.robot.feet[1 - int(self.state.mode[rm.SUPPORT])]
-        foot = self._work.foot0
+        foot = self.workspace.foot0
         return (
             f'{swing} tripped: {1000.0 * -foot[rm.AHEAD_HEIGHT]:.3g} mm under the floor '
             f'{foot[rm.AHEAD]:.3g} m ahead of the stance foot; limit '
@@ -361,13 +361,13 @@ class RigidEngine(PlanarEngine):
         support = int(mode[rm.SUPPORT])
         self._place(truth, support)
         truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints :]
-        accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
-        find_reactions(self.model, mode, self._work)
+        accelerate(self.terms, self.model, state.y, mode, state.effort, self.workspace)
+        find_reactions(self.model, mode, self.workspace)
         truth.foot_force[:] = 0.0
-        truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
-        truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
+        truth.foot_force[support, [0, 2]] = self.workspace.reactions[:2]
+        truth.foot_force[1 - support, [0, 2]] = self.workspace.reactions[2:]
         truth.foot_height[support], truth.foot_height[1 - support] = foot_heights(
-            self.model, state, self._work
+            self.model, state, self.workspace
         )
 
     def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
@@ -381,7 +381,7 @@ class RigidEngine(PlanarEngine):
             self.terms,
             self.model,
             self.state,
-            self._work,
+            self.workspace,
             push_direction(self._support, self.state, link),
             float(impulse[0]),
         )
