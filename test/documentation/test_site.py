@@ -24,7 +24,7 @@ LAUNCH_ARGUMENTS = {
 ROS = importlib.util.find_spec('rclpy') is not None
 
 
-def build(source, out, timeout=120.0):
+def build(source, out, timeout=400.0):
     """Build the site as `make site` does and return the process."""
     for module in ('sphinx', 'myst_parser', 'furo'):
         pytest.importorskip(module, reason='the site needs the extra "docs"')
@@ -61,7 +61,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
 def test_no_page_scrolls_sideways(tmp_path):
     """A page would be cut on a phone, or on a desktop, where only tables may scroll."""
     pytest.importorskip('PyQt6.QtWebEngineWidgets', reason='needs the package PyQt6-WebEngine')
-    built = build(ROOT, tmp_path, 600.0)
+    built = build(ROOT, tmp_path)
     assert built.returncode == 0, built.stderr
     for pixels in ('360', '1400'):
         helper = ROOT / 'test' / 'helpers' / 'page_widths.py'
