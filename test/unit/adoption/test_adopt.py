@@ -132,6 +132,16 @@ def test_natural_walking_knows_the_soles(tmp_path, biped):
         simulate(load_robot('walker3d_points', controller='natural_walking'))
 
 
+def test_a_folder_of_the_robots_name_is_no_gait(tmp_path, biped, monkeypatch):
+    """README's own commands make one, and `check` then named a gait file that is a directory."""
+    path, _ = adopt_text(tmp_path, biped, Told(name='stranger')).write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    robot_file = load_robot(path, controller='natural_walking')
+    (tmp_path / robot_file.robot.name).mkdir()
+    with pytest.raises(IncompatibleController, match='has no gaits yet, which bring-up'):
+        simulate(robot_file)
+
+
 def test_a_robot_that_can_rest_on_its_stops_is_told_to(tmp_path, biped):
     """If it failed, a stop of category 1 would let go of a robot that could have sat down."""
     ends = {'hip_pitch': -2.5, 'knee': 2.8, 'ankle_pitch': -1.3}

@@ -23,7 +23,7 @@ from walking_control.controllers.stepping.stepping_tasks import (
 )
 from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.velocity_aim import SLOWING
-from walking_control.exceptions import IncompatibleController
+from walking_control.exceptions import IncompatibleController, require
 from walking_control.gaits.gait_family import GaitFamily
 from walking_control.models.resources import gait_path
 from walking_control.models.robot import Robot
@@ -52,13 +52,21 @@ class NaturalWalking(WalkingLaw):
     def __init__(self, robot_file: RobotFile, values: NaturalWalkingParameters) -> None:
         lag = robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0)
         super().__init__(robot_file, values, float(lag))  # checked when the file was read
-        if min(values.sole_length, values.sole_width) <= 0.0:
-            raise IncompatibleController(
-                f'controller {self.name} on {robot_file.robot.name}',
-                value=(values.sole_length, values.sole_width),
-                limit='needs the length and width of flat soles, m',
-                remedy='write natural_walking.sole_length and .sole_width; adopt does',
-            )
+        what = f'controller {self.name} on {robot_file.robot.name}'
+        require(
+            min(values.sole_length, values.sole_width) > 0.0,
+            what,
+            value=(values.sole_length, values.sole_width),
+            limit='needs the length and width of flat soles, m',
+            remedy='write natural_walking.sole_length and .sole_width; adopt does',
+            error=IncompatibleController,
+        )
+        require(
+            values.gait or gait_path(robot_file.robot.name).is_file(),
+            what,
+            limit='has no gaits yet, which bring-up and gait search find',
+            error=IncompatibleController,
+        )
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         engine, robot = self.engine, robot_file.robot
         told = robot_file.values(World).slope
