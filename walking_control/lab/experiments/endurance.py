@@ -36,7 +36,8 @@ def heat_of_run(run: Run) -> tuple[np.ndarray, np.ndarray]:
 
     Those are the whole strides of the second half, or the second half where it does not walk.
     """
-    first, last = steady_rows(run) or (len(run.time) // 2, len(run.time) - 1)
+    end = max(len(run.time) - 1, 1)  # of the shortest run, one row
+    first, last = steady_rows(run) or (min(len(run.time) // 2, end - 1), end)
     joints = [run.robot.joint_index(joint) for joint in run.robot.actuators]
     rates = run.v[first:last, [run.robot.base.nv + joint for joint in joints]]
     return _means(run.robot, run.effort[first:last], rates)
