@@ -44,7 +44,8 @@ from walking_control.ros.ros2_control.wiring import state_interfaces
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
 STAMP = struct.Struct('<iI')
 BEFORE, AFTER = len(LITTLE_ENDIAN), len(LITTLE_ENDIAN) + STAMP.size  # the stamp, in bytes
-JOINT_STATE, VALUES = 'joint_state', 'values'
+JOINT_STATE: str = 'joint_state'
+VALUES = 'values'
 KINDS = ('', JOINT_STATE, VALUES)
 
 
