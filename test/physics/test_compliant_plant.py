@@ -97,15 +97,17 @@ def test_foot_sticks_then_slips_and_never_gives_energy():
     slide, dt = 0.0, 1e-5
     for i in range(4000):
         velocity = 0.05 * math.cos(2.0 * math.pi * i / 2000.0)
-        force, rate = friction_force(stiffness, damping, limit, slide, velocity)
+        force, rate = friction_force(stiffness, damping, 0.0, limit, slide, velocity, 0.0)
         assert abs(force) <= limit
         lost = force * velocity - stiffness * slide * rate
         assert lost >= -1e-12
         if abs(force) < limit:
             assert rate == pytest.approx(velocity, abs=1e-12)
         slide += dt * rate
-    force, rate = friction_force(stiffness, damping, limit, 0.9e-4, 0.0)
+    force, rate = friction_force(stiffness, damping, 0.0, limit, 0.9e-4, 0.0, 0.0)
     assert (force, rate) == (pytest.approx(9.0), pytest.approx(0.0))
+    relieved, rate = friction_force(stiffness, damping, 5.0, limit, 0.9e-4, 0.0, -2.0)
+    assert 0.0 < relieved < 9.0 and rate < 0.0  # rolling, either way, lets the spring relax
 
 
 def test_foot_at_rest_sinks_by_weight_over_stiffness():

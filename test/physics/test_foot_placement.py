@@ -4,12 +4,19 @@
 import math
 
 import numpy as np
+from once_per_step import (
+    linearise_step,
+    make_laws_walker,
+    next_middle,
+    nominal_middle,
+    regulate,
+    start_nominal,
+    survives,
+)
 from printed_walker import pass_over, printed_push_off, PrintedWalker, radial_matrix
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.foot_placement.law import look_up
-from walking_control.controllers.foot_placement.nominal import find_nominal_step
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.lab.experiments.cycles import find_robot_cycles, PointSection
 from walking_control.loading import load_robot
@@ -124,29 +131,6 @@ def test_leg_velocity_is_that_of_the_matrix():
     assert y[3:] == pytest.approx(radial_matrix(0.2, -0.15) @ (1.1, -0.4, 0.0), abs=1e-14)
 
 
-def nominal_middle(data):
-    """Return distance beside the foot and speed at mid-step of the nominal step, and its pitch."""
-    steps, speed, middle = data.steps, float(data.wish[0]), np.zeros(6)
-    pitch = look_up(steps.speed, steps.pitch, speed)
-    duration = look_up(steps.speed, steps.duration, speed)
-    assert find_nominal_step(pitch, data.roll, duration, data.gravity, data.length, middle)
-    return middle[:2], pitch
-
-
-def start_nominal(walker):
-    """Put a walker on the cycle of its nominal steps, just after touchdown."""
-    data, y, rates = walker.knowledge, np.zeros(6), np.zeros(2)
-    middle, pitch = nominal_middle(data)
-    y[1], y[2], y[3] = middle[0], math.sqrt(data.length**2 - middle[0] ** 2), middle[1]
-    half = look_up(data.steps.speed, data.steps.duration, float(data.wish[0])) / 2.0
-    swing(y, data.gravity, data.length, True, -half, y)
-    leg_rates(y, rates)
-    q, v = np.zeros((2, len(walker.robot.coordinates)))
-    q[:4] = -pitch, -data.roll, pitch, data.roll
-    v[:2] = rates
-    walker.start(0, q, v)
-
-
 def test_swing_keeps_energy_and_length():
     """The pendulum would gain or lose energy, or its leg grow."""
     y, after = np.zeros(6), np.zeros(6)
@@ -161,12 +145,13 @@ def test_swing_keeps_energy_and_length():
 
 def test_landing_at_the_end_of_a_tick_is_not_missed():
     """A foot that reaches the floor just where a tick ends would pass through it."""
-    data = section(speed=1.0).walker.knowledge  # lands after 0.2 s, twenty pieces of 10 ms
-    middle, pitch = nominal_middle(data)
+    walker = make_laws_walker('walker3d_point', 1.0, np.zeros((3, 3)))
+    middle, inputs = nominal_middle(walker.knowledge)  # lands after 0.2 s, twenty pieces of 10 ms
+    assert next_middle(walker.knowledge, middle, inputs) == pytest.approx(middle, abs=1e-9)
     y, after = np.zeros(6), np.zeros(6)
     y[1], y[2], y[3] = middle[0], math.sqrt(1.0 - middle[0] ** 2), middle[1]
     landing = find_landing(
-        y, GRAVITY, 1.0, True, np.array([-pitch, data.roll]), np.zeros(2), 0.0, 1.0, after
+        y, GRAVITY, 1.0, True, np.array([-inputs[0], inputs[1]]), np.zeros(2), 0.0, 1.0, after
     )
     assert landing == pytest.approx(0.2, abs=1e-6)
 
@@ -358,6 +343,19 @@ def test_velocity_command():
     turned = np.unwrap(np.arctan2(run.base.linear[:, 1], run.base.linear[:, 0]))[-200:].mean()
     assert turned == pytest.approx(run.telemetry['heading'][-200:].mean(), abs=0.3)
     assert run.telemetry['wanted_speed'][-1] == pytest.approx(1.2)
+
+
+def test_once_per_step_regulators():
+    """The regulators that set push-off against foot placement would not be what they claim."""
+    walker = make_laws_walker('walker3d_point', 1.8, np.zeros((3, 3)))
+    A, B = linearise_step(walker.knowledge)
+    assert max(abs(np.linalg.eigvals(A))) == pytest.approx(1.512, abs=1e-3)
+    for inputs in (('push',), ('roll',)):
+        feedback = regulate(A, B, inputs, 0.01)
+        assert max(abs(np.linalg.eigvals(A + B @ feedback))) < 0.8
+        walker = make_laws_walker('walker3d_point', 1.8, feedback)
+        assert survives(walker, 0.02, 3, 40) and not survives(walker, 2.0, 3, 40)
+    assert not survives(make_laws_walker('walker3d_point', 1.8, np.zeros((3, 3))), 0.02, 3, 40)
 
 
 @pytest.mark.parametrize(

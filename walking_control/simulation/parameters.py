@@ -67,6 +67,9 @@ class CompliantParameters(EventParameters, section='compliant'):
     sliding_damping: float = parameter(
         200.0, 'N s/m', 'Damping along the floor.', 0.1, 1e6, scaled=True
     )
+    rolling_relief: float = parameter(
+        0.0, '1/rad', 'Share of the deformation along the floor that rolling takes away.', 0.0, 1e4
+    )
     foot_radius: float = parameter(
         0.0,
         'm',

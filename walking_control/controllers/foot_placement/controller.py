@@ -72,7 +72,7 @@ class FootPlacement(Controller):
         values, length = self.values, self._length
         spacing = SPACING * math.sqrt(length)
         speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
-        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(6)))
+        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(8)))
         fill = compile_where_possible(fill_nominal_steps)
         count = fill(
             steps,
@@ -121,6 +121,7 @@ class FootPlacement(Controller):
             values.leap,
             values.energy_gain,
             values.push_off == 'energy',
+            np.array([values.pitch_feedback, values.roll_feedback, values.push_feedback]),
             np.zeros(3),
         )
 

@@ -41,6 +41,8 @@ SPEED, HEADING, LATERAL = range(3)
     NEXT_Y,
     SAMPLED,
     MID_RATE,
+    MID_BESIDE,
+    MID_SPEED,
     PITCH_WANTED,
     ROLL_WANTED,
     PUSH,
@@ -49,7 +51,7 @@ SPEED, HEADING, LATERAL = range(3)
     ASIDE,
     MOST_SPEED,
     MEMORIES,
-) = range(20)
+) = range(22)
 NOBODY = -1.0
 OVER = 2e-3  # of the leg: how high a foot is lifted that has come to lie below the floor
 MOST = 0.95  # of the push-off that would tear the new foot off the floor
@@ -77,6 +79,8 @@ class PlacementData(NamedTuple):
         leap: Largest rise of the speed aimed at from one step to the next, m/s.
         energy_gain: Share of the missing energy that a push-off makes up.
         keeps: Whether the push-off keeps or regulates the energy; else it is the nominal one.
+        feedback: Of pitch and roll of the swing leg and of the push-off on what differs at
+            mid-step: distance beside the foot (m), speed (m/s), roll rate (rad/s), ``(3, 3)``.
         wish: Speed (m/s), heading (rad), place beside the line (m), ``(3,)``.
     """
 
@@ -99,6 +103,9 @@ class PlacementData(NamedTuple):
     leap: float
     energy_gain: float
     keeps: bool  # whether the push-off keeps or regulates the energy; else it is the nominal one
+    # of pitch and roll of the swing leg and of the push-off on what differs at mid-step: distance
+    # beside the foot (m), speed (m/s), roll rate (rad/s), ``(3, 3)``
+    feedback: np.ndarray
     wish: np.ndarray
 
 
@@ -250,7 +257,21 @@ def _look_at_middle(data: PlacementData, memory: np.ndarray, heading: float, y: 
         swing(y, data.gravity, data.length, True, back, at)
     beside = c * at[1] - s * at[0]
     memory[MID_RATE] = -(c * at[4] - s * at[3]) / math.sqrt(data.length**2 - beside**2)
+    memory[MID_BESIDE], memory[MID_SPEED] = beside, c * at[3] + s * at[4]
     memory[SAMPLED] = 1.0
+
+
+@array_function
+def _differ(data: PlacementData, memory: np.ndarray, row: int) -> float:
+    """Return a feedback on what differs at mid-step; nothing before it."""
+    if memory[SAMPLED] == 0.0:
+        return 0.0
+    steps, speed, gains = data.steps, aimed_speed(data, memory), data.feedback[row]
+    return float(
+        gains[0] * (memory[MID_BESIDE] - look_up(steps.speed, steps.beside, speed))
+        + gains[1] * (memory[MID_SPEED] - look_up(steps.speed, steps.middle, speed))
+        + gains[2] * memory[MID_RATE]
+    )
 
 
 @array_function
@@ -270,7 +291,7 @@ def _choose_place(
     excess = ahead - look_up(steps.speed, steps.ahead, speed)
     # the impact of a long step takes part of what is too fast
     eased = 1.0 + max(excess, 0.0) ** 2 / (-data.gravity[2] * data.length)
-    pitch = nominal + data.pitch_gain * excess / eased
+    pitch = nominal + data.pitch_gain * excess / eased + _differ(data, memory, 0)
     if ahead > 0.0:  # too slow, not falling back: shorter steps help, none at all do not
         pitch = max(pitch, SHORTEST * nominal)
     pitch = min(max(pitch, -data.range[2]), data.range[2])
@@ -282,7 +303,7 @@ def _choose_place(
     # says nothing; there the foot catches the hip sideways as it does forward
     share = min(1.0, nominal / data.roll)
     beyond = across - look_up(steps.speed, steps.across, speed)
-    roll = data.roll + (1.0 - share) * data.pitch_gain * beyond
+    roll = data.roll + _differ(data, memory, 1) + (1.0 - share) * data.pitch_gain * beyond
     if memory[SAMPLED] == 1.0:
         sway = beyond if data.lateral[4] == 1.0 else across
         wanted = data.lateral[1] * side * (aside - data.wish[LATERAL]) + data.lateral[2] * sway
@@ -343,6 +364,8 @@ def _foresee_landing(
         )
     else:
         push = look_up(steps.speed, steps.push_off, speed)
+    if data.feedback[2, 0] != 0.0 or data.feedback[2, 1] != 0.0 or data.feedback[2, 2] != 0.0:
+        push += _differ(data, memory, 2)
     push = min(push, MOST * push_off_speed(after, direction, 1e9))
     memory[PUSH] = min(max(push, 0.0), data.limits[4])
     return float(memory[PUSH])

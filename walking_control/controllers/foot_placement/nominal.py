@@ -28,6 +28,8 @@ class NominalSteps(NamedTuple):
         energy: Half the squared speed of the hip minus gravity times its place, J/kg.
         ahead: Forward speed at touchdown, m/s.
         across: Lateral speed at touchdown, towards the new foot, m/s.
+        beside: Distance to the left of the stance foot at mid-step, m.
+        middle: Speed at mid-step, m/s.
         push_off: That keeps the energy, m/s.
     """
 
@@ -37,6 +39,8 @@ class NominalSteps(NamedTuple):
     energy: np.ndarray
     ahead: np.ndarray
     across: np.ndarray
+    beside: np.ndarray
+    middle: np.ndarray
     push_off: np.ndarray
 
 
@@ -131,6 +135,6 @@ def fill_nominal_steps(
         steps.pitch[i] = np.arcsin(0.5 * step / (length * np.cos(roll)))
         if not find_nominal_step(steps.pitch[i], roll, duration, gravity, length, out):
             return i
-        steps.ahead[i], steps.across[i] = out[2], out[3]
-        steps.energy[i], steps.push_off[i] = out[4], out[5]
+        steps.beside[i], steps.middle[i], steps.ahead[i] = out[0], out[1], out[2]
+        steps.across[i], steps.energy[i], steps.push_off[i] = out[3], out[4], out[5]
     return int(steps.speed.shape[0])

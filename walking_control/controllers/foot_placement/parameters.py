@@ -52,6 +52,14 @@ class WalkParameters(LawParameters):
         'Whether the push-off regulates the energy, or is that of the nominal step.',
         choices=('energy', 'nominal'),
     )
+    push_feedback: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0),
+        '1',
+        'Push-off (m/s) per deviation at mid-step of the place beside the foot (m), speed'
+        ' (m/s) and roll rate (rad/s).',
+        -100.0,
+        100.0,
+    )
     schedule: tuple[float, ...] = parameter(
         (0.0,),
         's',
@@ -124,6 +132,17 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
     )
     largest_roll: float = parameter(0.5, 'rad', 'Largest roll of the swing leg.', 0.02, 0.9)
     largest_pitch: float = parameter(0.6, 'rad', 'Largest pitch of the swing leg.', 0.1, 1.2)
+    pitch_feedback: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0),
+        '1',
+        'Pitch (rad) of the swing leg per deviation at mid-step of the place beside the '
+        'foot (m), speed (m/s) and roll rate (rad/s).',
+        -100.0,
+        100.0,
+    )
+    roll_feedback: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0), '1', 'Likewise its roll (rad).', -100.0, 100.0
+    )
 
     def check(self) -> None:
         """Refuse ranges and schedules that do not fit."""
@@ -143,5 +162,6 @@ class PushOffParameters(WalkParameters, section='push_off'):
 
     # the law of foot placement with nothing placed: no gains, and bounds that no step reaches
     lateral = lateral_gain = position_gain = velocity_gain = largest_rate = pitch_gain = 0.0
+    pitch_feedback = roll_feedback = (0.0, 0.0, 0.0)
     leave_out_sway = False
     least_roll, largest_roll, largest_pitch = -2.0, 2.0, 2.0

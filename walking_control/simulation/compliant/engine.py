@@ -138,6 +138,7 @@ class CompliantEngine(PlanarEngine):
             values.dissipation,
             values.sliding_stiffness,
             values.sliding_damping,
+            values.rolling_relief,
             values.foot_radius,
             turns,
             *self._places(),

@@ -54,6 +54,7 @@ class Floor(NamedTuple):
         dissipation: s/m.
         sliding_stiffness: Along the floor, N/m.
         sliding_damping: N s/m.
+        relief: Share of the deformation along the floor that rolling takes away, 1/rad.
         radius: Of round feet, m.
         turns: Rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``.
         places: Where the height of the floor is given, m.
@@ -68,6 +69,7 @@ class Floor(NamedTuple):
     dissipation: float
     sliding_stiffness: float
     sliding_damping: float
+    relief: float
     radius: float  # of round feet, m
     # rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``
     turns: np.ndarray
@@ -144,20 +146,27 @@ def normal_force(
 def friction_force(
     stiffness: float,
     damping: float,
+    relief: float,
     limit: float,
     slide: float,
     velocity: float,
+    rolling: float,
 ) -> tuple[float, float]:
     """Return the force along the floor with which a foot drags it, N, and the deformation's rate.
 
     Args:
         stiffness: kt, N/m.
         damping: ct, N s/m, above zero.
+        relief: beta, 1/rad.
         limit: mu N, N.
         slide: Deformation s, m.
         velocity: Of the foot over the floor, m/s.
+        rolling: Rate at which the foot rolls, rad/s.
     """
-    force = min(max(stiffness * slide + damping * velocity, -limit), limit)
+    force = (stiffness * slide + damping * velocity) / (
+        1.0 + damping * relief * abs(rolling) / stiffness
+    )
+    force = min(max(force, -limit), limit)
     return force, (force - stiffness * slide) / damping
 
 
@@ -240,9 +249,11 @@ def press_foot(
     drag, out[foot] = friction_force(
         floor.sliding_stiffness,
         floor.sliding_damping,
+        floor.relief,
         model.grip * normal,
         slide,
         along,
+        turning,
     )
     elastic = floor.sliding_stiffness * slide * out[foot]
     damped = floor.sliding_damping * out[foot] ** 2
