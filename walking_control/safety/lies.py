@@ -46,8 +46,7 @@ FASTEST = 12.0  # m/s^2 by which legs that rest cannot accelerate the IMU
 LATE, EXPLAINED_BY_DELAY = 0.1, 0.25  # of the energy: a difference, and what a delay leaves of it
 WINDOW, OFFSET = 20, 4.5  # looks, m/s^2: no robot goes ever faster for so long, but in a fall
 UNSHOWN = 0.5  # of a change of velocity: less, and legs or feet show it, as in a push or a slip
-LONGER = 10  # times the patience: a sole that tilts on an edge makes `WHOLE` look wrong
-WHOLE = 'the IMU is'  # how words begin of what gyroscope and orientation say against the legs alone
+LONGER = 10  # times the patience: a sole that tilts on an edge makes an IMU look turned or late
 AXES = 'xyz'
 GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
 
@@ -225,6 +224,7 @@ class LieDetector:
         }
         self._swings = [0] * len(self._feet)  # looks in a row in which who says he carries swings
         self._row: tuple[str, int] = '', 0  # what was found, looks in a row
+        self._whole = False  # whether it is all of the IMU, against the legs alone
 
     def watch(self, measurement: Measurement, heard: float, silent: bool) -> tuple[str, str] | None:
         """Return code and words of the sensor that lies, or None.
@@ -244,10 +244,11 @@ class LieDetector:
             return None
         self._next = measurement.stamp + STEP
         self._look(measurement)
+        self._whole = False
         found = self._judge()
         code, row = self._row
         self._row = ('', 0) if found is None else (found[0], row + 1 if found[0] == code else 1)
-        unsure = LONGER if found is not None and found[1].startswith(WHOLE) else 1
+        unsure = LONGER if self._whole else 1
         return found if self._row[1] >= unsure * self._patience else None
 
     def _look(self, measurement: Measurement) -> None:
@@ -389,7 +390,8 @@ class LieDetector:
         # it shows any: only feet that all rest tell
         if self._stands and any(legs.kind(axis) and turn.kind(axis) for axis in both):
             words = ', '.join(legs.words(axis, 'rad') for axis in sorted(both))
-            return 'imu_gravity', f'{WHOLE} mounted otherwise than described: {words}'
+            self._whole = True
+            return 'imu_gravity', f'the IMU is mounted otherwise than described: {words}'
         # feet that slip or tilt are no lie: but the floor carries them, and turns no motion round
         clear = [
             axis
@@ -427,7 +429,8 @@ class LieDetector:
         if together and len(found) < 2:
             return None
         if together and who != ENCODERS:
-            return 'orientation', f'{WHOLE} {by:.2f} s late against the encoders'
+            self._whole = True
+            return 'orientation', f'the IMU is {by:.2f} s late against the encoders'
         code = 'contradiction' if who == ENCODERS else who
         return code, f'the {who}: {by:.2f} s late against what the other sensors say'
 
