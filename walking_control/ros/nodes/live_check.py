@@ -104,7 +104,7 @@ class Listener(GuardedNode):
             topics.LATCHED,
         )
         self._asked: dict[tuple[str, str], Any] = {}
-        self._clients = {node: ControllerClient(self, node) for node in ASKED}
+        self._asking = {node: ControllerClient(self, node) for node in ASKED}
 
     @property
     def missing(self) -> list[str]:
@@ -120,7 +120,7 @@ class Listener(GuardedNode):
         for node, name in ((node, name) for node, names in ASKED.items() for name in names):
             asked = self._asked.get((node, name))
             if asked is None:
-                self._asked[node, name] = self._clients[node].ask_later(name)
+                self._asked[node, name] = self._asking[node].ask_later(name)
             elif asked.done() and asked.result().values:
                 value = parameter_value_to_python(asked.result().values[0])
                 self.seen.parameters.setdefault(node, {})[name] = value
