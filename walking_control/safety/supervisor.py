@@ -360,7 +360,7 @@ class Supervisor:
                 'sensor contradicts weight and legs, motors and IMU tell its load: '
                 + ', '.join(wrong)
             )
-        late = self._lateness(0.5 * values.state_timeout)
+        late = self._lateness(0.3 * values.state_timeout)
         self.warning = '; '.join(filter(None, (contradicts, flickers, self.heat.warning, late)))
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:

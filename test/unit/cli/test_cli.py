@@ -62,7 +62,7 @@ def test_a_fall_is_exit_status_1(capsys):
         (['simulate', 'dribbel', '--set', 'foot_mass=-1'], 'must not be negative'),
         (['simulate', 'dribbel', '--set', 'setpoint=0.3'], 'unknown'),
         (['simulate', 'dribbel', '--set', 'timestep=0.003'], 'multiple of mujoco.timestep'),
-        (['simulate', 'dribbel', '--set', 'rate=15.0'], 'one and a half control periods'),
+        (['simulate', 'dribbel', '--set', 'rate=12.5'], 'one and a half control periods'),
         (['simulate', 'dribbel', '--out', '/proc/nowhere'], 'cannot be made'),
         (['gait', 'cycle', 'humanoid'], 'planar'),
     ],

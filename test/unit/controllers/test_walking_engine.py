@@ -165,3 +165,15 @@ def test_a_fall_is_caught_within_the_hull_of_both_soles(point, caught):
     for foot, side in zip(body.feet, (-1.0, 1.0)):  # the right one is ahead
         foot.position[:2] = middle - point + side * np.array([0.08, -0.09])
     assert engine.is_caught(0.9) == caught
+
+
+def test_arms_and_waist_stay_as_they_were():
+    """A robot with arms would throw them at every step, and its waist turn by a radian."""
+    soles = [('stepping.sole_length', 0.18), ('stepping.sole_width', 0.09)]
+    robot_file = load_robot('humanoid', [*soles, ('plant', 'mujoco')], controller='stepping')
+    run = simulate(robot_file, duration=0.8)
+    joints = run.robot.joints
+    held = [i for i, joint in enumerate(joints) if 'waist' in joint or 'shoulder' in joint]
+    assert run.fault is None and len(held) == 5
+    moved = run.q[:, -len(joints) :] - robot_file.start.posture
+    assert abs(moved[:, held]).max() < 0.1

@@ -32,6 +32,7 @@ from walking_control.controllers.stepping.engine import LEFT, SIDE, WalkingEngin
 from walking_control.controllers.stepping.step_plan import Aim, offsets_of
 from walking_control.controllers.stepping.stepping_tasks import (
     HEIGHT,
+    held_tasks,
     SWING,
     swing_task,
     TILT,
@@ -346,6 +347,7 @@ class GaitTracking:
             swing,
             self._foot_turn(row[FOOT_TURN], rate, values),
             PressureTask(stance, engine.heading.to_floor(place), PRESSING),
+            *held_tasks(engine),
         ]
 
     def _trunk(self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters) -> TrunkTask:

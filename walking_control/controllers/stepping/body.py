@@ -73,6 +73,7 @@ class Body:
         quickest: Largest acceleration along the floor that a leg gives its foot, m/s^2.
         straight: Angle of each knee at which its leg is straight, rad.
         bones: Thigh and shank of each leg, seen along its knee's axis, m, ``(2, 2)``.
+        apart: Joints of no leg, indices of the robot's.
     """
 
     def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
@@ -95,6 +96,8 @@ class Body:
                 for frame in self._frames
             ]
         )
+        places = dynamics.pinocchio_order[ROOT:] - ROOT
+        self.apart = np.flatnonzero(self.legs.sum(axis=0)[places] == 0).tolist()
         self.knees = [self._find_knee(frame) for frame in self._frames]
         self._zero = np.zeros(self.nv)
         self._springs = any(

@@ -578,4 +578,5 @@ def _make_program(body: Body, values: SteppingParameters, posture: np.ndarray | 
         ),
         stops,
         values.compiled,
+        posture,
     )

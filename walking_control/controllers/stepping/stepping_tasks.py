@@ -14,6 +14,7 @@ from walking_control.controllers.stepping.tasks import (
     FootTurnTask,
     Gains,
     HeightTask,
+    JointTask,
     PressureTask,
     Task,
     TorsionTask,
@@ -25,6 +26,7 @@ from walking_control.controllers.stepping.tasks import (
 # goes last: to hold it against a fast swing would cost the foothold.
 TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 10.0, 0.3, 0.01, 1.0, 0.01
 YAW = 0.01
+HELD = 0.1  # of joints that no leg has: arms, waist, head
 TORSION = 10.0  # per (N m)^2, on points
 AT_REST = 1e-4  # of the pressure under the feet of one that stands
 TWIST = 0.3  # rad: farthest that a foot in the air is turned against the base
@@ -123,8 +125,16 @@ def standing_tasks(engine: WalkingEngine) -> list[Task]:
     ]
 
 
+def held_tasks(engine: WalkingEngine) -> list[Task]:
+    """Return the tasks of arms, waist and head: they stay as they were at the start."""
+    gains = Gains(engine.values.trunk_stiffness, engine.values.trunk_damping, HELD)
+    return [
+        JointTask(joint, engine.program.rest[joint], 0.0, 0.0, gains) for joint in engine.body.apart
+    ]
+
+
 def posture_tasks(engine: WalkingEngine, height: float) -> list[Task]:
-    """Return the tasks of the trunk: upright or crouched, on soles ahead, and at a height.
+    """Return the tasks of the trunk: upright or crouched, on soles ahead, at a height; and of arms.
 
     Args:
         engine: The walking engine.
@@ -155,4 +165,5 @@ def posture_tasks(engine: WalkingEngine, height: float) -> list[Task]:
             floor.normal,
             Gains(values.height_stiffness, values.height_damping, HEIGHT),
         ),
+        *held_tasks(engine),
     ]

@@ -33,7 +33,7 @@ STOP_TIME = 0.015  # s: how fast a joint of a swinging leg is held back from its
 STOP_GAP = 0.05  # rad: before it; behind a straight knee a leg would only lock itself,
 STOP_BRAKE = 1000.0  # rad/s^2: at most
 REGULAR, REGULAR_FORCE = 1e-7, 1e-6  # weights of the squared accelerations and forces
-WISHES = 32  # rows that can be wished in a tick
+WISHES = 32  # rows that can be wished in a tick, and one for each joint
 
 
 class FootContact:
@@ -121,10 +121,10 @@ class Joints(NamedTuple):
 class Wishes(NamedTuple):
     """What is wanted: in each span of rows, rows @ (unknowns from the first column) = values."""
 
-    rows: np.ndarray  # ``(WISHES, n)``
-    values: np.ndarray  # ``(WISHES,)``
-    spans: np.ndarray  # first and last row, first and last column, ``(WISHES, 4)``
-    weights: np.ndarray  # ``(WISHES,)``
+    rows: np.ndarray  # ``(rows, n)``
+    values: np.ndarray  # ``(rows,)``
+    spans: np.ndarray  # first and last row, first and last column, ``(rows, 4)``
+    weights: np.ndarray  # ``(rows,)``
 
 
 class Instant(NamedTuple):
@@ -309,7 +309,8 @@ class WholeBody:
 
     `contact`: what the floor can do to each foot. `motors`: what the motors can do, in Pinocchio's
     order. `stops`: smallest and largest joint angles, likewise, rad, ``(2, n)``. `compiled`:
-    whether the program is written by compiled code. Attributes, after `solve`: `acceleration`:
+    whether the program is written by compiled code. `rest`: angles of the robot's joints where
+    nothing else is wanted, rad, ``(n,)``; None: zero. Attributes, after `solve`: `acceleration`:
     what the torques do, ``(nv,)``. `forces`: on each foot, ``(n, 6)``. `feasible`: whether torques
     keep all limits. `solver`: of the program.
     """
@@ -321,8 +322,10 @@ class WholeBody:
         motors: MotorLimits,
         stops: np.ndarray,
         compiled: bool = False,
+        rest: np.ndarray | None = None,
     ) -> None:
         self.body, self.contact, self._motors = body, contact, motors
+        self.rest = np.zeros(body.nv - ROOT) if rest is None else rest
         self._ground = Ground(contact.rows, contact.parts, contact.blade)
         self._joints = Joints(
             stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds, BRAKE * body.leg_length**2
@@ -330,12 +333,12 @@ class WholeBody:
         self._fill = compile_law(fill_program) if compiled else fill_program
         self.solver = solvers.load()
         self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
-        most = body.nv + contact.size * len(body.feet)
+        most, wishes = body.nv + contact.size * len(body.feet), WISHES + body.nv - ROOT
         self._wishes = Wishes(
-            np.zeros((WISHES, most)),
-            np.zeros(WISHES),
-            np.zeros((WISHES, 4), dtype=np.int64),
-            np.zeros(WISHES),
+            np.zeros((wishes, most)),
+            np.zeros(wishes),
+            np.zeros((wishes, 4), dtype=np.int64),
+            np.zeros(wishes),
         )
         self.acceleration = np.zeros(body.nv)
         n = len(body.feet)

@@ -10,6 +10,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
+from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_check_compatible, QoSCompatibility
 from rosgraph_msgs.msg import Clock
@@ -27,7 +28,6 @@ from walking_control.models import (
 )
 from walking_control.ros.nodes import (
     avoid_shared_memory,
-    ControllerClient,
     endpoint_name,
     GuardedNode,
     message_type,
@@ -104,7 +104,9 @@ class Listener(GuardedNode):
             topics.LATCHED,
         )
         self._asked: dict[tuple[str, str], Any] = {}
-        self._asking = {node: ControllerClient(self, node) for node in ASKED}
+        self._asking = {
+            node: self.create_client(GetParameters, f'{node}/get_parameters') for node in ASKED
+        }
 
     @property
     def missing(self) -> list[str]:
@@ -119,9 +121,10 @@ class Listener(GuardedNode):
             self.seen.alone = True
         for node, name in ((node, name) for node, names in ASKED.items() for name in names):
             asked = self._asked.get((node, name))
-            if asked is None:
-                self._asked[node, name] = self._asking[node].ask_later(name)
-            elif asked.done() and asked.result().values:
+            if asked is None and self._asking[node].service_is_ready():
+                request = GetParameters.Request(names=[name])
+                self._asked[node, name] = self._asking[node].call_async(request)
+            elif asked is not None and asked.done() and asked.result().values:
                 value = parameter_value_to_python(asked.result().values[0])
                 self.seen.parameters.setdefault(node, {})[name] = value
 
