@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ROS context per test, in a domain of its own, and a hand-driven robot."""
 
+import contextlib
 import gc
 import itertools
 import math
@@ -86,12 +87,14 @@ def bench(monkeypatch):
     """Return a `Bench` in its own domain."""
     number, give_back = reserve_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', str(number))  # for processes a test starts, too
-    rclpy.init(args=[])
-    bench = Bench()
-    yield bench
-    bench.close()
-    rclpy.shutdown()
-    give_back()
+    # closed one by one, whatever fails: else every later test would fail with it
+    with contextlib.ExitStack() as ends:
+        ends.callback(give_back)
+        rclpy.init(args=[])
+        ends.callback(rclpy.shutdown)
+        bench = Bench()
+        ends.callback(bench.close)
+        yield bench
     if next(_made) % KEPT == 0:
         gc.unfreeze()  # a controller freezes what there is at its start
         gc.collect()
