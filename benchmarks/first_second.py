@@ -27,22 +27,15 @@ from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.safety.parameters import SafetyParameters
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
-from programs import Program, SCRIPTS  # noqa: E402
+from programs import Program, start_node  # noqa: E402
 
 WALKS = {'dribbel': {}, 'walker3d': {'stepping.speed': 0.3}}
 AHEAD, SECOND = 0.1, 1.0  # s before the first effort that is not zero, and after it
 
 
-def start(module, **values):
-    """Start a node of the package in a process of its own."""
-    words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
-    return Program(
-        sys.executable,
-        str(SCRIPTS / module),
-        '--ros-args',
-        *words,
-        preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),
-    )
+def lower_priority():
+    """Give a process that is started the usual priority, not that of this one."""
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def measure_start(node, robot, heard):
@@ -55,8 +48,9 @@ def measure_start(node, robot, heard):
     """
     heard.clear()
     with (
-        start(
+        start_node(
             'simulator_node',
+            lower_priority,
             robot_file=robot,
             realtime='true',
             duration=3.0,
@@ -64,8 +58,9 @@ def measure_start(node, robot, heard):
             place='mujoco',
             controllers_file=shipped_folder(robot) / 'controllers.yaml',
         ) as plant,
-        start(
+        start_node(
             'controller_node',
+            lower_priority,
             robot_file=robot,
             realtime='true',
             use_sim_time='true',
@@ -110,7 +105,7 @@ def main():
                     sys.executable,
                     '-c',
                     'while True: pass',
-                    preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)),
+                    preexec_fn=lower_priority,
                 )
             )
         for _ in range(options.starts):

@@ -28,18 +28,12 @@ from walking_control.ros.ros2_control.files import ros2_control_files
 from walking_control.ros.ros2_control.wiring import wire
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
-from programs import Program, SCRIPTS  # noqa: E402
+from programs import Program, start_node  # noqa: E402
 
 ROBOTS = 'walker3d:natural_walking', 'walker3d:stepping', 'dribbel', 'humanoid'
 # what a law is told beside its defaults: others stand until somebody asks
 SPEEDS = {'natural_walking': 0.6, 'stepping': 0.3}
 SHORTEST, PATIENCE = 0.005, 120.0  # s: of a pause; for the start
-
-
-def start(module, **values):
-    """Start a node of the package in a process of its own."""
-    words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
-    return Program(sys.executable, SCRIPTS / module, '--ros-args', *words)
 
 
 def walk(robot, law, seconds, gap, given, rng):
@@ -52,7 +46,7 @@ def walk(robot, law, seconds, gap, given, rng):
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / 'controllers.yaml').write_text(files['controllers.yaml'])
         simulator = stack.enter_context(
-            start(
+            start_node(
                 'simulator_node',
                 robot_file=robot,
                 **named,
@@ -63,9 +57,9 @@ def walk(robot, law, seconds, gap, given, rng):
                 controllers_file=folder / 'controllers.yaml',
             )
         )
-        stack.enter_context(start('watchdog_node', use_sim_time='true'))
+        stack.enter_context(start_node('watchdog_node', use_sim_time='true'))
         controller = stack.enter_context(
-            start(
+            start_node(
                 'controller_node',
                 robot_file=robot,
                 **named,

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -132,3 +133,9 @@ def run(*command, timeout=PATIENCE, **given):
         return subprocess.CompletedProcess(
             program.command, program.returncode, program.output, program.error
         )
+
+
+def start_node(module, preexec_fn=None, **values):
+    """Start a node of the package as a `Program`, its parameters given by name."""
+    words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
+    return Program(sys.executable, SCRIPTS / module, '--ros-args', *words, preexec_fn=preexec_fn)

@@ -134,17 +134,15 @@ def endurance(options: _Endurance) -> Answer:
     )
     curves, law = found.pop('curves'), options.controller or robot_file.controller
     result = {'robot': robot.name, 'controller': law, 'posture': posture, **found}
-    start = Dynamics(robot).start_state(robot_file.start)[0]
-    draw = save_figures(
-        lambda: {'endurance': plots.walk.plot_temperatures(curves, result, robot, start)}
-    )
 
     def write(folder: Path) -> list[str]:
-        files = draw(folder)
+        dynamics = Dynamics(robot)
+        start = dynamics.start_state(robot_file.start)[0]
+        figure = plots.walk.plot_temperatures(curves, result, dynamics, start)
+        files = save_figures(lambda: {'endurance': figure})(folder)
         if posture is not None:
             files.append(str(folder / 'posture.yaml'))
-            with writing_to(folder):
-                Path(files[-1]).write_text(yaml.safe_dump({'joints': posture}, sort_keys=False))
+            Path(files[-1]).write_text(yaml.safe_dump({'joints': posture}, sort_keys=False))
         return files
 
     return Answer(result, text('endurance.txt'), write=write, document='endurance.json')

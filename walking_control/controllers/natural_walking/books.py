@@ -46,6 +46,10 @@ class Books:
         self._ways: list[np.ndarray] = []  # and how far the joints went in the last two
         self._step = np.zeros(2)  # net work and loss up to the last touchdown
 
+    def fill(self) -> None:
+        """Fill the tank."""
+        self.level = self._capacity
+
     def work(self, position: np.ndarray, dt: float) -> None:
         """Book the oldest effort; the joints came to positions in the last dt seconds."""
         if not self._held:

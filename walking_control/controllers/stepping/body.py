@@ -11,6 +11,7 @@ from walking_control.controllers.stepping.size import GRAVITY, size_of
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import friction_torques, spring_torques
+from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
 FOOT = 6  # coordinates of a foot: what as many joints move as they like
@@ -96,8 +97,8 @@ class Body:
                 for frame in self._frames
             ]
         )
-        places = dynamics.pinocchio_order[ROOT:] - ROOT
-        self.apart = np.flatnonzero(self.legs.sum(axis=0)[places] == 0).tolist()
+        places = np.arange(len(dynamics.joints))
+        self.apart = np.setdiff1d(places, loaded_joints(dynamics, self._frames)).tolist()
         self.knees = [self._find_knee(frame) for frame in self._frames]
         self._zero = np.zeros(self.nv)
         self._springs = any(

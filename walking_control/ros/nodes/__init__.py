@@ -7,7 +7,7 @@ from walking_control.door import open_door
 _PUBLIC, __all__, __getattr__ = open_door(
     __name__,
     {
-        'controller_client': 'ControllerClient',
+        'controller_client': 'ask_parameter ControllerClient',
         'controller_node': 'ControllerNode',
         'demo_place': 'announce DemoPlace',
         'diagnostics': 'DiagnosticsPublisher TickTimes',

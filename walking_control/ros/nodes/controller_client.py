@@ -17,6 +17,18 @@ from walking_control.ros.nodes import topics
 PATIENCE = 5.0  # s of wall time for an answer
 
 
+def ask_parameter(client: Any, name: str) -> Any:
+    """Return the future of the answer to what a parameter is, or None of nobody there.
+
+    Args:
+        client: Of the service ``get_parameters`` of a node.
+        name: Of the parameter.
+    """
+    if not client.service_is_ready():
+        return None
+    return client.call_async(GetParameters.Request(names=[name]))
+
+
 class ControllerClient:
     """Asks the controller, or another node.
 
@@ -72,9 +84,7 @@ class ControllerClient:
 
     def ask_later(self, name: str) -> Any:
         """Return the future of the answer to what a parameter is, or None of nobody there."""
-        if not self._get.service_is_ready():
-            return None
-        return self._get.call_async(GetParameters.Request(names=[name]))
+        return ask_parameter(self._get, name)
 
     def change(self, name: str, value: Any) -> str:
         """Set a parameter; return why the controller refuses it, or an empty text.

@@ -27,6 +27,7 @@ from walking_control.models import (
     sensors_of,
 )
 from walking_control.ros.nodes import (
+    ask_parameter,
     avoid_shared_memory,
     endpoint_name,
     GuardedNode,
@@ -121,10 +122,9 @@ class Listener(GuardedNode):
             self.seen.alone = True
         for node, name in ((node, name) for node, names in ASKED.items() for name in names):
             asked = self._asked.get((node, name))
-            if asked is None and self._asking[node].service_is_ready():
-                request = GetParameters.Request(names=[name])
-                self._asked[node, name] = self._asking[node].call_async(request)
-            elif asked is not None and asked.done() and asked.result().values:
+            if asked is None:
+                self._asked[node, name] = ask_parameter(self._asking[node], name)
+            elif asked.done() and asked.result().values:
                 value = parameter_value_to_python(asked.result().values[0])
                 self.seen.parameters.setdefault(node, {})[name] = value
 

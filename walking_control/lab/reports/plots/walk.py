@@ -343,18 +343,18 @@ def plot_heat(run: Run) -> style.Figure | None:
         return None
     found = endure(heating(run.robot), *heat_of_run(run), 3600.0, TOLD, TOLD)
     named = {'robot': run.robot.name, 'controller': 'as in this run', **found}
-    return plot_temperatures(found['curves'], named, run.robot, run.q[-1])
+    return plot_temperatures(found['curves'], named, Dynamics(run.robot), run.q[-1])
 
 
 def plot_temperatures(
-    curves: Mapping[str, np.ndarray], result: Mapping[str, Any], robot: Robot, q: np.ndarray
+    curves: Mapping[str, np.ndarray], result: Mapping[str, Any], dynamics: Dynamics, q: np.ndarray
 ) -> style.Figure:
     """Return how warm the windings get over time, the warmest named, and where they are.
 
     Args:
         curves: Of `lab.experiments.endurance.endure`.
         result: The rest of it, with the names of ``robot`` and ``controller``.
-        robot: The `Robot`.
+        dynamics: The robot's `Dynamics`.
         q: Where it is drawn, ``(nq,)``.
     """
     rows, minutes = list(result['temperatures'].items()), curves['time'] / 60.0
@@ -375,7 +375,7 @@ def plot_temperatures(
     words += f', motors after {minutes[-1]:g} min: blue as the air, red at their limit'
     air = result['ambient']
     views = warm_views(
-        Dynamics(robot),
+        dynamics,
         q,
         {joint: (row['winding'] - air) / (row['limit'] - air) for joint, row in rows},
     )
