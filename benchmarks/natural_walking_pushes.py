@@ -5,7 +5,9 @@ Run as ``python benchmarks/natural_walking_pushes.py SIZE SPEED [lab] [NAME=VALU
 N s/kg, ``lab`` adds the noise of a laboratory and 10 ms of delay that the law knows. 12 directions,
 8 parts of a step, walker3d, or ``--robot FILE`` such as bring-up writes, in MuJoCo. A cell counts
 as survived when the robot walks 20 s afterwards, or for ``--settled`` seconds (5) on its gait
-without leaving it; with ``--whole`` all walk 20 s.
+without leaving it; with ``--whole`` all walk 20 s. The last line gives the energy that a push costs
+at the supply beyond the mean power of the steps before it, until the walk ends: mean and worst, of
+the cells that stay on their gait and of those that leave it.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import time
 import yaml
 
 from walking_control.lab.experiments.branches import Branches
-from walking_control.lab.experiments.envelope import _Trial, Cell, even_grid, Trial
+from walking_control.lab.experiments.envelope import _Trial, Cell, even_grid, PRICE, Trial
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import choose_parts
@@ -29,12 +31,13 @@ DELAY = 0.01
 class _Pushed(_Trial):
     """A push that ends early where the robot is back on its gait."""
 
-    whole, spell = False, SETTLED
+    whole, spell, power = False, SETTLED, 0.0
 
     def attempt(self, trial):
-        """Return why it fell or None, when it was on its gait for good, s, and if it had left."""
+        """Return why it fell or None, when it was on its gait for good, s, if it left, extra J."""
         walk, law = self._walk, self._loop.controller
-        before = walk.plant.time
+        before, truth = walk.plant.time, walk.plant.truth
+        drawn = truth.electrical_energy
         plan_disturbances(walk.plant, [self.disturbance(trial.cell, trial.size)])
         self._since, left = before, []
 
@@ -48,10 +51,11 @@ class _Pushed(_Trial):
 
         walk.go(self._ticks(self.duration - before), until=settled)
         if walk.fault is not None:
-            return str(walk.fault), walk.plant.time - before, True
+            return str(walk.fault), walk.plant.time - before, True, 0.0
         stood = walk.plant.time - self._touchdowns.last
         reason = 'stands still' if stood > 4.0 * self._step_time else None
-        return reason, self._since - before, bool(left)
+        drawn = truth.electrical_energy - drawn - self.power * (walk.plant.time - before)
+        return reason, self._since - before, bool(left), drawn
 
 
 def _parse():
@@ -94,8 +98,10 @@ def main():
     grid = even_grid(given.directions, given.phases)
     begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
     trial.whole, trial.spell = given.whole, given.settled
+    steady = trial.settle()
+    trial.power = steady[PRICE] * steady['nominal_speed'] * robot_file.scale.mass * 9.81
     print(
-        {name: value and round(value, 4) for name, value in trial.settle().items()},
+        {name: value and round(value, 4) for name, value in steady.items()},
         'on the gait:',
         trial._loop.controller.on_gait,
         flush=True,
@@ -108,25 +114,29 @@ def main():
         ]
     first, every = map(int, given.part.split('/'))
     cells = cells[first::every]
-    failed, times, stayed = [], [], 0
+    failed, times, extra = [], [], {True: [], False: []}  # by whether it left the gait
     tasks = ((cell, partial(trial.attempt, Trial(cell, given.size, True))) for cell in cells)
     with Branches(given.processes) as branches:
-        for cell, (reason, took, left) in branches.work(tasks):
-            stayed += not left
+        for cell, (reason, took, left, drawn) in branches.work(tasks):
             name = f'{cell.summary()["direction_deg"]:.0f}/{cell.phase:g}'
             if reason is None:
                 times.append((took, name))
+                extra[left].append(drawn)
             else:
                 failed.append(name)
                 print(f'{name}: {reason}', flush=True)
     print(
         f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
-        f'{len(cells) - len(failed)} of {len(cells)}, {stayed} without leaving the '
+        f'{len(cells) - len(failed)} of {len(cells)}, {len(extra[False])} without leaving the '
         f'gait; back on it within '
         f'{max(times, default=(0.0, ""))[0]:.1f} s ({max(times, default=(0, ""))[1]}); '
         f'{time.time() - begun:.0f} s',
         flush=True,
     )
+    for left, joules in extra.items():
+        if joules:
+            name, mean = 'left' if left else 'stayed on', sum(joules) / len(joules)
+            print(f'{name} its gait: {mean:.1f} J more on average, {max(joules):.1f} at most')
     sys.exit(bool(failed))
 
 

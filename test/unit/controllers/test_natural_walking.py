@@ -19,11 +19,14 @@ from walking_control.controllers.natural_walking.reference import (
     FOOT,
     FOOT_TURN,
     GaitTable,
+    PARTS,
     PLACE,
+    PRESSURE,
     RATE,
 )
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.engine import ANKLE
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.step_plan import Step
 from walking_control.controllers.stepping.trip import Trip
@@ -429,6 +432,48 @@ def test_energy_beyond_the_gait_is_the_deviation(table):
     v_gait = np.sqrt(gait**2 + rate**2 * (x**2 - place**2))
     left = 0.5 * mass * (v**2 - v_gait**2)
     assert left == pytest.approx(began * np.exp(-gain * rate * time), rel=0.03)
+
+
+def test_sideways_or_by_a_clock_a_gain_of_one_holds_the_deviation():
+    """The page's (d/dt) delta = w (1 - k) delta would be another law's: at k = 1 it stays."""
+    rate, dt = 3.6, 1e-5
+    for gain, axis in ((1.0, 1), (2.0, 1), (0.5, 0), (2.0, 0)):
+        gait, mine = np.array([0.05, -0.06]), np.array([0.05, -0.06])  # divergent components
+        mine[axis] += 0.01
+        for _ in range(10000):
+            pressure = np.array([0.01, -0.02])
+            own = pressure + pressure_shift(mine - gait, gain, True)
+            gait, mine = gait + dt * rate * (gait - pressure), mine + dt * rate * (mine - own)
+        left = 0.01 * np.exp(rate * (1.0 - gain) * 0.1)
+        assert (mine - gait)[axis] == pytest.approx(left, rel=1e-3)
+
+
+def test_the_part_of_the_step_follows_the_place_critically_damped(table):
+    """A filter that swings would make a gait that hurries and waits; one that is slow, a clock."""
+    stride, rate, dt, behind = table.choose(0.8), 15.0, 1e-4, 0.02
+    tracking = GaitTracking.__new__(GaitTracking)
+    tracking.table, tracking.s, tracking.pace = table, 0.3, 1.0
+    place, true = [table.row(s, 0)[PLACE] for s in PARTS], 0.3 + behind
+    for tick in range(1, 1501):
+        ahead = np.interp(true, PARTS, place)
+        tracking._engine = SimpleNamespace(fall=SimpleNamespace(com=np.array([ahead, 0.0])))
+        tracking._find_place(rate, dt)
+        tracking.s += dt * tracking.pace / stride.duration  # as between two plans
+        true += dt / stride.duration
+        half = 0.5 * rate * dt * tick
+        assert true - tracking.s == pytest.approx(behind * (1.0 - half) * np.exp(-half), abs=2e-4)
+
+
+def test_a_sole_reaches_so_far_beyond_the_gaits_pressure(table):
+    """The page's reason why the whole of 5.2 is not built: forces of 2 to 6 N, m w^2 dp."""
+    table.choose(0.8)
+    rows = np.array([table.row(s, 0) for s in np.linspace(0.1, 0.9, 41)])
+    ahead, out = rows[:, PRESSURE].mean(axis=0)
+    long, wide = 0.5 * ANKLE * np.array([0.10, 0.05])
+    reach = np.array([long - ahead, long + ahead, wide - out, wide + out])
+    np.testing.assert_allclose(reach, [0.05, 0.04, 0.015, 0.03], atol=0.002)
+    forces = 10.0 * rows[:, RATE].mean() ** 2 * reach
+    assert 1.9 < forces.min() and forces.max() < 6.1
 
 
 def test_lengths_times_and_speeds_grow_with_the_robot():
