@@ -134,14 +134,16 @@ def test_a_controller_that_drives_other_joints_is_named_at_once(manager, interfa
     assert claims.conflict is None and len(said) == 1
 
 
-def told(**states):
-    """Return what a controller manager says of its controllers."""
-    return SimpleNamespace(
-        controllers=[
+def told(hardware='active', **states):
+    """Return what a controller manager says of its controllers and of the robot's hardware."""
+
+    def each(states):
+        return [
             SimpleNamespace(name=name, state=SimpleNamespace(label=label))
             for name, label in states.items()
         ]
-    )
+
+    return SimpleNamespace(controllers=each(states), hardware_components=each({'arms': hardware}))
 
 
 @fault(
@@ -180,6 +182,16 @@ def test_a_manager_that_is_started_anew_is_named(manager):
     claims.on_activity(told(effort_controller='active'))
     claims.on_activity(told())
     assert said == ['effort_controller is gone, says controller_manager: nobody hears our efforts']
+
+
+def test_hardware_that_has_left_is_named(manager):
+    """Whoever reads that a controller left would look for who deactivated it."""
+    said = []
+    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
+    claims.on_activity(told(effort_controller='active'))
+    claims.on_activity(told(effort_controller='inactive', hardware='unconfigured'))
+    assert said[0].endswith('nobody hears our efforts; hardware arms is unconfigured')
 
 
 def test_an_idle_robot_may_be_disarmed(bench, robot, manager):

@@ -155,6 +155,7 @@ def test_a_robot_file_of_megabytes_is_refused(tmp_path):
 
 
 FLOOD = 100  # messages that wait
+FAST = QoSProfile(depth=FLOOD, reliability=ReliabilityPolicy.RELIABLE)
 
 
 @pytest.mark.parametrize(
@@ -197,11 +198,21 @@ def test_what_is_urgent_overtakes_what_waits(bench, robot, asked):
         time.sleep(0.02 if len(done) < 10 else 0.0)  # it arrives meanwhile
         done.append(happened())
 
-    many = QoSProfile(depth=FLOOD, reliability=ReliabilityPolicy.RELIABLE)
-    node.create_subscription(String, 'flood', work, many)
-    flood = robot.node.create_publisher(String, 'flood', many)
+    node.create_subscription(String, 'flood', work, FAST)
+    flood = robot.node.create_publisher(String, 'flood', FAST)
     assert bench.spin_until(flood.get_subscription_count, 40.0)
     for _ in range(FLOOD):
         flood.publish(String())
     assert bench.spin_until(lambda: len(done) == FLOOD, 40.0)
     assert done[20], f'after {done.index(True) if any(done) else "all"} of {FLOOD} messages'
+
+
+def test_a_short_press_of_a_fast_button_counts(bench, robot):
+    """Fifty falses that follow at 500 Hz while a tick takes long would push the true out."""
+    node = bench.controller()
+    button = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, FAST)
+    assert bench.spin_until(lambda: button.get_subscription_count() == 2, 40.0)
+    for pressed in [True] + [False] * 50:
+        button.publish(Bool(data=pressed))
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'emergency_stop'

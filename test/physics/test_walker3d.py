@@ -195,3 +195,16 @@ def test_the_walker_that_can_be_built_stays_on_its_gait():
     way = np.hypot(*(run.base.position[last] - run.base.position[first])[:2])
     assert way == pytest.approx(1.2, abs=0.06)
     assert each_joint_energy(run, first, last) / (14.0 * 9.81 * way) < 0.3
+
+
+@pytest.mark.parametrize('name', ['walker3d', 'walker3d_points', 'walker3d_built'])
+def test_a_fallen_robot_lies_on_the_floor(name):
+    """It would sink through it but for its soles, and what its sensors say then would mislead."""
+    robot_file = load_robot(name)
+    plant, idle = make_plant(robot_file), Command(robot_file.robot)
+    plant.reset(robot_file.start)
+    heights = []
+    while plant.time < 3.0:
+        plant.step(idle, 0.01)
+        heights.append(plant.truth.base.position[2])
+    assert min(heights) > 0.0 and heights[-1] < 0.5 * heights[0]

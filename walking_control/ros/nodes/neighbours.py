@@ -233,7 +233,16 @@ class Claims:
                 self.ask()
         elif before:
             state = states.get(self._ours, 'gone')
-            self._left = f'{self._ours} is {state}, says {topics.MANAGER}: nobody hears our efforts'
+            self._left = '; '.join(
+                [
+                    f'{self._ours} is {state}, says {topics.MANAGER}: nobody hears our efforts',
+                    *(
+                        f'hardware {each.name} is {each.state.label}'
+                        for each in message.hardware_components
+                        if each.state.label != 'active'
+                    ),
+                ]
+            )
             self._on_left(self._left)
 
     def _on_answer(self, future: Future) -> None:

@@ -35,13 +35,12 @@ SENSOR_IN = QoSProfile(
 EVENTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # One subscription each, so that a stop is heard from whoever publishes it: reliably where that is
 # offered, also from a button box that was pressed before we were there, and from one that is not
-# reliable. To hear it twice does no harm.
-STOP_IN = (
-    EVENTS,
-    QoSProfile(
-        depth=10,
-        reliability=ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL,
-    ),
-    QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT),
+# reliable. To hear it twice does no harm. True is kept though many a false comes before it is read.
+STOP_IN = tuple(
+    QoSProfile(depth=100, reliability=reliability, durability=durability)
+    for reliability, durability in (
+        (ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE),
+        (ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL),
+        (ReliabilityPolicy.BEST_EFFORT, DurabilityPolicy.VOLATILE),
+    )
 )
