@@ -26,7 +26,7 @@ from walking_control.loading import load_robot
 from walking_control.safety.faults import FALL
 from walking_control.safety.supervisor import Supervisor
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
@@ -127,17 +127,16 @@ def listen(walk, law, speed, seed, duration, noise='lab', robot='walker3d'):
     if speed is not None:
         sets.append((f'{law}.speed', speed))
     robot_file = load_robot(robot, sets, controller=law)
-    robot_file, law, plant = choose_parts(robot_file, None, None)
     with (
         patch.object(Supervisor, 'latch', latch),
         leaning(walk.lean) if walk.lean else nullcontext(),
     ):
-        plant = make_plant(robot_file, plant)
+        plant = make_plant(robot_file)
         words = walk.words(seed)
         if robot_file.robot.is_planar:
             words = [re.sub(r'direction=(\d+)', _ahead_or_back, word) for word in words]
         plan_disturbances(plant, words)
-        run = run_plant(plant, ControlLoop(robot_file, law), robot_file.start, duration)
+        run = run_plant(plant, ControlLoop(robot_file), robot_file.start, duration)
     fell = run.fault is not None and run.fault.code == FALL
     end = run.time[-1] - (BEFORE if fell else 0.0)
     names, last = [], {}

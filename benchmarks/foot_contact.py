@@ -20,7 +20,6 @@ import walking_control as wc
 from walking_control.models.actuators import JointFriction
 from walking_control.models.urdf import scale_masses
 from walking_control.simulation.sensors import noise_overrides
-from walking_control.simulation.simulate import run_plant
 
 AIR, IN_TIME = 0.05, 0.008  # s
 BEGIN = 1.0  # s: until it walks
@@ -47,8 +46,10 @@ def walk(robot, speed, seconds, seed, friction, mass, forces, law=None):
         told.append(loop.state.contact.copy())
         return False
 
-    run = run_plant(plant, loop, known.start, seconds, until=look)
-    return loop.period, np.array(true), np.array(told), run.fault
+    ticks = round(seconds / loop.period)
+    walk = wc.Walk(plant, loop, known.start, ticks)
+    walk.go(ticks, until=look)
+    return loop.period, np.array(true), np.array(told), walk.fault
 
 
 def delays(true, told, period):

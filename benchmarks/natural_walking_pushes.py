@@ -21,7 +21,6 @@ from walking_control.lab.experiments.branches import Branches
 from walking_control.lab.experiments.envelope import _Trial, Cell, even_grid, PRICE, Trial
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.registry import choose_parts
 from walking_control.simulation.sensors import noise_overrides
 
 SETTLED = 5.0
@@ -94,9 +93,8 @@ def main():
             *pairs,
         ],
     )
-    robot_file, law, plant = choose_parts(robot_file, None, None)
     grid = even_grid(given.directions, given.phases)
-    begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
+    begun, trial = time.time(), _Pushed(robot_file, 'push', grid)
     trial.whole, trial.spell = given.whole, given.settled
     steady = trial.settle()
     trial.power = steady[PRICE] * steady['nominal_speed'] * robot_file.scale.mass * 9.81

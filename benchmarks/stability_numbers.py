@@ -57,7 +57,8 @@ def rough_floor(settled: cycle.StableCycle) -> float:
 def numbers(robot_file: RobotFile, controller: str, largest: float) -> tuple[list[float], float]:
     """Return the `NAMES` of a walk and the roughness it survives, m."""
     found = metrics.find_metrics(robot_file, controller=controller, steps=10000, samples=300)
-    down = find_first_failure(robot_file, 'step_down', controller, largest=largest)
+    walker = replace(robot_file, controller=controller)
+    down = find_first_failure(walker, 'step_down', largest=largest)
     first = down['first_failure'] if down['first_failure'] is not None else largest
     settled = cycle.StableCycle(robot_file, controller)
     row = [

@@ -38,10 +38,8 @@ def measure(row: str, options: argparse.Namespace) -> str:
     grid = even_grid(options.directions, options.phases, options.after)
     for pushed in map(float, options.speeds.split(',')):
         found = find_envelope(
-            load_robot('walker3d', [*terms, (speed, pushed)]),
+            load_robot('walker3d', [*terms, (speed, pushed)], controller=options.controller),
             'push',
-            options.controller,
-            None,
             options.max,
             options.resolution,
             grid,

@@ -17,7 +17,6 @@ import numpy as np
 
 from walking_control.lab.experiments.stops import try_stops, WARNED
 from walking_control.loading import load_robot
-from walking_control.safety.faults import EMERGENCY_STOP
 from walking_control.simulation.sensors import noise_overrides
 
 
@@ -32,12 +31,10 @@ def main() -> None:
     parser.add_argument('--noise', default='lab')
     parser.add_argument('--processes', type=int)
     options = parser.parse_args()
+    chosen = {'controller': options.controller, 'emergency_stop_category': 2}
     trials = try_stops(
-        load_robot(options.robot, noise_overrides(options.noise)),
-        (EMERGENCY_STOP,),
-        2,
-        options.starts,
-        options.controller,
+        load_robot(options.robot, noise_overrides(options.noise), **chosen),
+        starts=options.starts,
         speed=options.speed,
         push=[float(size) for size in options.push.split(',')],
         processes=options.processes,

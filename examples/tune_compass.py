@@ -78,9 +78,7 @@ def score(law, settings):
         )
         shares = []
         for kind, largest, resolution, one in TASKS:
-            first = find_first_failure(
-                robot_file, kind, law, 'rigid', largest, resolution
-            ).first_failure
+            first = find_first_failure(robot_file, kind, largest, resolution).first_failure
             shares.append(abs(largest if first is None else first) / one)
     except WalkingControlError:  # gains too fast for the rate, or no walk at all
         return 0.0

@@ -2,6 +2,7 @@
 """The golden walks: short, and together through every plant, law, kind of support."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from walking_control.loading import load_robot
@@ -51,9 +52,8 @@ class Walk(NamedTuple):
         if self.way == 'ros':
             from walking_control.ros.nodes.demo import run_demo
 
-            return run_demo(
-                robot_file, self.controller, self.plant, self.duration, disturb=self.disturb
-            ).run
+            robot_file = replace(robot_file, controller=self.controller, plant=self.plant)
+            return run_demo(robot_file, self.duration, disturb=self.disturb).run
         if self.way == 'compiled':
             from walking_control.simulation.rigid.compiled import record_run, Walker
 

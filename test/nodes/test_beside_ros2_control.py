@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our nodes beside a stand-in for ros2_control, on the files that are shipped for it."""
 
+from dataclasses import replace
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -38,9 +39,7 @@ def beside_stand_in(robot_file, duration, path=None, controller=None, **settings
     """Return the result of a demo on the stand-in, by the shipped files unless told otherwise."""
     path = path or shipped_folder(robot_file.robot.name) / 'controllers.yaml'
     return run_demo(
-        robot_file,
-        controller,
-        None,
+        replace(robot_file, controller=controller or robot_file.controller),
         duration,
         settings=(('controllers_file', str(path)), *settings.items()),
     )

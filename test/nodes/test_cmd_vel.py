@@ -407,7 +407,7 @@ def test_a_route_over_topics_equals_one_in_a_script(tmp_path):
     robot_file = load_robot('walker3d', noise_overrides('lab'))
     route = read_route(path)
     direct = simulate(robot_file, duration=route.duration, route=route)
-    over_ros = run_demo(robot_file, None, None, route.duration, route=str(path)).run
+    over_ros = run_demo(robot_file, route.duration, route=str(path)).run
     assert direct.fault is None and direct.steps[-1] > 3
     assert np.array_equal(direct.q, over_ros.q) and over_ros.route == route
     unpushed = simulate(

@@ -106,6 +106,6 @@ def test_what_is_missing_or_not_finite_is_refused():
 def test_the_walk_is_the_same():
     """If it failed, one message instead of many would change what the robot does."""
     robot_file = load_robot('dribbel')
-    run = run_demo(robot_file, None, None, 3.0, settings=(('combined_state', 'joint_state'),)).run
+    run = run_demo(robot_file, 3.0, settings=(('combined_state', 'joint_state'),)).run
     for column, values in simulate(robot_file, duration=3.0).columns.items():
         assert np.array_equal(values, run.columns[column]), column

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator and controller over topics: the same walk as without ROS, to the last bit."""
 
+from dataclasses import replace
 import os
 from pathlib import Path
 import random
@@ -56,7 +57,7 @@ class SlowController(ControllerNode):
 def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
     """Lockstep promises results that do not depend on transport, load or run."""
     monkeypatch.setattr(demo_module, 'ControllerNode', LateController)
-    over_ros = run_demo(dribbel, None, None, 10.0).run
+    over_ros = run_demo(dribbel, 10.0).run
     robot_file = load_robot('dribbel')
     direct = run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 10.0)
     assert len(over_ros.time) == len(direct.time) == 1001
@@ -71,8 +72,8 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
 @pytest.mark.long
 def test_two_processes_walk_the_same_way(dribbel):
     """A controller in a process of its own must not change the walk by a bit."""
-    one = run_demo(dribbel, None, None, 4.0).run
-    result = run_demo(dribbel, None, None, 4.0, processes=2)
+    one = run_demo(dribbel, 4.0).run
+    result = run_demo(dribbel, 4.0, processes=2)
     assert len(result.run.time) == 401
     assert np.array_equal(one.q, result.run.q)
     assert np.array_equal(one.telemetry['current'], result.run.telemetry['current'])
@@ -81,7 +82,7 @@ def test_two_processes_walk_the_same_way(dribbel):
 @pytest.mark.parametrize('controller, duration', [('curve_tracking', 0.6), ('none', 3.0)])
 def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
     """A law that counts time would walk otherwise over ROS, or a fall end a tick earlier there."""
-    over_ros = run_demo(dribbel, controller, None, duration).run
+    over_ros = run_demo(replace(dribbel, controller=controller), duration).run
     direct = wc.simulate(load_robot('dribbel'), controller, duration=duration)
     assert over_ros.fault == direct.fault
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
@@ -92,7 +93,7 @@ def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
 def test_foot_placement_over_topics_is_the_same():
     """Commanded speeds and push-offs of the walker in space would get lost on their way."""
     robot_file = load_robot('walker3d_point')
-    over_ros = run_demo(robot_file, None, None, 1.5).run
+    over_ros = run_demo(robot_file, 1.5).run
     direct = wc.simulate(robot_file, duration=1.5)
     assert direct.steps[-1] > 1 and np.ptp(direct.effort[:, -1]) > 0.1
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
@@ -103,7 +104,7 @@ def test_foot_placement_over_topics_is_the_same():
 def test_stepping_over_topics_is_the_same():
     """A biped that steps over ROS 2 would walk otherwise than in a script."""
     robot_file = load_robot('walker3d', speed=0.3)
-    over_ros = run_demo(robot_file, None, None, 1.2).run
+    over_ros = run_demo(robot_file, 1.2).run
     direct = wc.simulate(robot_file, duration=1.2)
     assert direct.fault is None and direct.steps[-1] > 0
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
@@ -127,7 +128,7 @@ def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
         return measurement
 
     monkeypatch.setattr(Injection, 'spoil', lie)
-    run = run_demo(robot_file, None, None, 0.36).run
+    run = run_demo(robot_file, 0.36).run
     assert len(told) == length
     honest = wc.simulate(robot_file, duration=0.36)
     change = (
@@ -143,7 +144,7 @@ def test_noise_delays_and_losses_are_the_same_over_topics():
     robot_file = load_robot(
         'dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05), ('sensors.seed', 5)]
     )
-    over_ros = run_demo(robot_file, None, None, 3.0).run
+    over_ros = run_demo(robot_file, 3.0).run
     direct = wc.simulate(robot_file, duration=3.0)
     assert len(direct.time) > 100 and over_ros.fault == direct.fault
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
@@ -155,7 +156,9 @@ def test_noise_delays_and_losses_are_the_same_over_topics():
 def test_telemetry_of_tracking_is_the_same_over_topics():
     """The figures of a report would depend on whether ROS was in between."""
     robot_file = load_robot('compass')
-    over_ros = run_demo(robot_file, 'curve_tracking', None, 0.6, disturb=['push=0.1@1']).run
+    over_ros = run_demo(
+        replace(robot_file, controller='curve_tracking'), 0.6, disturb=['push=0.1@1']
+    ).run
     plant = make_plant(robot_file)
     plan_disturbances(plant, ['push=0.1@1'])
     direct = run_plant(plant, ControlLoop(robot_file, 'curve_tracking'), robot_file.start, 0.6)
@@ -167,14 +170,14 @@ def test_telemetry_of_tracking_is_the_same_over_topics():
 
 def test_a_new_controller_walks_over_topics(toy, dribbel):
     """A controller beyond the shipped ones would need edits in the nodes."""
-    run = run_demo(dribbel, toy, None, 1.0).run
+    run = run_demo(replace(dribbel, controller=toy), 1.0).run
     assert run.controller == 'hip_spring' and run.fall_reason is None and len(run.time) == 201
 
 
 def test_real_time_demo_walks():
     """By the clock, the robot must walk as well, at the speed of the clock."""
     patient = load_robot('dribbel', [('state_timeout', 0.5)])
-    result = run_demo(patient, None, None, 4.0, realtime=True)
+    result = run_demo(patient, 4.0, [('realtime', True)])
     assert not result.run.fell, result.run.fall_reason
     assert result.run.steps[-1] > 4
     assert result.figures['real_time_factor'] < 4.0 / 3.9
@@ -221,15 +224,15 @@ def _alive(pid):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('options', [{}, {'processes': 2}, {'realtime': True}])
+@pytest.mark.parametrize('options', [{}, {'processes': 2}, {'settings': [('realtime', True)]}])
 def test_a_fault_of_the_controller_reaches_the_record(options):
     """A run that a fault ended would be told as a fall, or as a success, without the fault."""
     overrides = [('safety.velocity_limit_factor', 0.3), ('safety.state_timeout', 0.5)]
     robot_file = load_robot('dribbel', overrides)
-    run = run_demo(robot_file, None, None, 0.6, **options).run
+    run = run_demo(robot_file, 0.6, **options).run
     assert run.fault.code == 'velocity_limit' and 'joint hip' in run.fault.message
     assert run.broke_off and len(run.time) > 12, 'the reaction to the fault belongs to the record'
-    if 'realtime' not in options:
+    if 'settings' not in options:
         direct = run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 0.6)
         assert run.fault.code == direct.fault.code
         assert run.fault.stamp == pytest.approx(direct.fault.stamp, abs=1e-6)
@@ -238,7 +241,7 @@ def test_a_fault_of_the_controller_reaches_the_record(options):
 def test_overrides_reach_both_nodes():
     """`--set` must change the simulated robot and the controller alike."""
     robot_file = load_robot('dribbel', [('reduction', 66.0)])
-    run = run_demo(robot_file, None, None, 0.05).run
+    run = run_demo(robot_file, 0.05).run
     assert run.robot.actuators['hip'].reduction == 66.0
     assert run.effort[0, 0] == pytest.approx(66 * 0.0302 * 6.0)
 
@@ -272,8 +275,8 @@ def test_step_down_over_topics(dribbel):
     """The step down that fells the uncontrolled compass must be survived under curve tracking."""
     compass = load_robot('compass')
     disturb = ['step_down=0.06@4']
-    assert run_demo(compass, 'none', None, 6.0, disturb=disturb).run.fell
-    run = run_demo(compass, 'curve_tracking', None, 6.0, disturb=disturb).run
+    assert run_demo(replace(compass, controller='none'), 6.0, disturb=disturb).run.fell
+    run = run_demo(replace(compass, controller='curve_tracking'), 6.0, disturb=disturb).run
     assert not run.fell and run.steps[-1] >= 7
 
 
@@ -299,12 +302,10 @@ def test_simulator_says_that_nobody_is_there(bench):
 def test_demo_takes_settings_of_its_nodes(dribbel):
     """Otherwise nobody can give a slow machine more time, or a typing error passes in silence."""
     with pytest.raises(ParameterError, match='lockstep_timeou is 3.*known: .*lockstep_timeout'):
-        run_demo(dribbel, None, None, 1.0, settings=[('lockstep_timeou', 3)])
+        run_demo(dribbel, 1.0, settings=[('lockstep_timeou', 3)])
     with pytest.raises(ParameterError, match='is no setting'):
-        run_demo(dribbel, None, None, 1.0, settings=[('duration', 3)])
-    run = run_demo(
-        dribbel, None, None, 1.0, settings=[('lockstep_timeout', 0.1), ('telemetry_rate', 0)]
-    ).run
+        run_demo(dribbel, 1.0, settings=[('duration', 3)])
+    run = run_demo(dribbel, 1.0, settings=[('lockstep_timeout', 0.1), ('telemetry_rate', 0)]).run
     assert len(run.time) == 101
 
 
@@ -322,7 +323,7 @@ def test_controller_that_dies_ends_the_demo(dribbel):
     """Otherwise a demo waits minutes for a process that is gone."""
     start = time.monotonic()
     with pytest.raises(NotAchieved, match='ended before the walk began'):
-        run_demo(dribbel, 'static_torque', None, 1.0, processes=2)
+        run_demo(replace(dribbel, controller='static_torque'), 1.0, processes=2)
     assert time.monotonic() - start < 60.0
 
 
@@ -356,7 +357,7 @@ def test_names_that_are_no_topics(tmp_path):
 
     path = write_rabbit(tmp_path, change_urdf=renamed)
     path.write_text(renamed(path.read_text()).replace('stance_', 'stance/'))
-    result = run_demo(load_robot(path), None, None, 0.1)
+    result = run_demo(load_robot(path), 0.1)
     assert result.run.fault is None and len(result.run.time) == 11
 
 
@@ -367,4 +368,4 @@ def test_demo_without_a_home(monkeypatch, dribbel, home):
         monkeypatch.delenv(name, raising=False)
     if home:
         monkeypatch.setenv('HOME', home)
-    assert len(run_demo(dribbel, None, None, 0.1).run.time) == 11
+    assert len(run_demo(dribbel, 0.1).run.time) == 11

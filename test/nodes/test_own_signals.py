@@ -50,7 +50,7 @@ def robot_file(load_with):
 def test_a_torque_sensor_and_a_range_go_from_plant_to_plot(tmp_path, robot_file):
     """If it failed, a sensor of a user's own would need code in nodes, recording or plot."""
     path = tmp_path / 'walk.mcap'
-    run = run_demo(robot_file, None, None, 1.0, settings=(('record', str(path)),)).run
+    run = run_demo(robot_file, 1.0, settings=(('record', str(path)),)).run
     assert run.fault is None
     bag = open_bag(path)
     robot = recorded_robot(bag).robot

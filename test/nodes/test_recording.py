@@ -20,7 +20,7 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 def test_a_demo_is_recorded_and_replayed(tmp_path):
     """If it failed, a walk over ROS 2 could not be repeated without it."""
     path = tmp_path / 'demo.mcap'
-    run = run_demo(load_robot('dribbel'), None, None, 2.0, settings=(('record', str(path)),)).run
+    run = run_demo(load_robot('dribbel'), 2.0, settings=(('record', str(path)),)).run
     bag = open_bag(path)
     result, _ = replay(bag, recorded_robot(bag))
     assert result['identical'] and result['compared'] == len(run.time)

@@ -22,7 +22,7 @@ def test_another_imu_goes_from_plant_to_plot(tmp_path):
     """If it failed, a new sensor would need its own code in nodes, recording or plot."""
     path = tmp_path / 'walk.mcap'
     robot_file = load_robot('dribbel', [('robot.more_imus', [SHANK])])
-    run = run_demo(robot_file, None, None, 1.0, settings=(('record', str(path)),)).run
+    run = run_demo(robot_file, 1.0, settings=(('record', str(path)),)).run
     assert run.fault is None
     bag = open_bag(path)
     robot = recorded_robot(bag).robot

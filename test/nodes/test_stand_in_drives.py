@@ -29,7 +29,7 @@ def over_topics(robot_file, folder, duration, **settings):
     path = folder / 'controllers.yaml'
     path.write_text(to_yaml(controllers_file(wiring)))
     given = (('controllers_file', str(path)), *settings.items())
-    return run_demo(robot_file, None, None, duration, settings=given).run
+    return run_demo(robot_file, duration, settings=given).run
 
 
 def tagged(folder, edited_robot_file, name, drive):

@@ -21,7 +21,7 @@ from walking_control.controllers.curve_tracking.forces import asymptotic_force, 
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 from walking_control.exceptions import ParameterError
-from walking_control.gaits.curve import evaluate
+from walking_control.gaits.curve import evaluate, make_curve
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
@@ -196,7 +196,9 @@ def test_closing_rate_of_a_straight_gait():
     t = np.linspace(0.0, 1.0, 20)
     for n in (2, 3, 5):
         v = np.tile(np.arange(1.0, n + 1.0), (20, 1))
-        field = make_field('closest', t, t[:, None] * v, v, np.diag(np.linspace(0.5, 2.0, n)), 7.0)
+        field = make_field(
+            'closest', make_curve(t, t[:, None] * v, v, np.diag(np.linspace(0.5, 2.0, n))), 7.0
+        )
         assert closing_rate(field, t[:, None] * v, v) == pytest.approx(7.0, rel=1e-6)
 
 
@@ -204,7 +206,7 @@ def test_closing_rate_of_a_bend():
     """In a bend too the gap closes at the attraction, across it as the metric sees it."""
     t = np.linspace(0.0, 2.0, 40)
     q, v = np.stack((np.sin(t), 0.5 * t), axis=1), np.stack((np.cos(t), 0.5 + 0.0 * t), axis=1)
-    field = make_field('closest', t, q, v, np.array([[2.0, 0.6], [0.6, 0.7]]), 3.0)
+    field = make_field('closest', make_curve(t, q, v, np.array([[2.0, 0.6], [0.6, 0.7]])), 3.0)
     assert closing_rate(field, q[1:-1], v[1:-1]) == pytest.approx(3.0, rel=1e-4)
 
 

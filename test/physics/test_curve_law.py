@@ -9,6 +9,7 @@ from systems import Arm, filled, Pinned, PointMass, split
 
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
+from walking_control.gaits.curve import make_curve
 
 SYSTEMS = {
     'mass_2d': lambda: PointMass(2, 1.7),
@@ -297,7 +298,7 @@ def test_point_mass_comes_to_a_curve_in_space():
     t = np.linspace(0.0, 14.0, 150)
     path = np.stack((np.cos(t), np.sin(t), 0.2 * t + 0.3 * np.sin(0.7 * t)), axis=1)
     rate = np.stack((-np.sin(t), np.cos(t), 0.2 + 0.21 * np.cos(0.7 * t)), axis=1)
-    field = make_field('closest', t, path, rate, np.eye(3), 1.0)
+    field = make_field('closest', make_curve(t, path, rate, np.eye(3)), 1.0)
 
     def field_of(q, v):
         w, dw = np.zeros(3), np.zeros(3)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Curve tracking as a controller of the compass: on its gait, off it, and with bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tracked import sensed
@@ -399,12 +401,13 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
 def test_survives_the_steps_down_of_the_book(compass):
     """[DS09] 5.2.3: 0.11 m tuned, where the walker alone falls from half of that."""
     pytest.importorskip('numba')
-    tracked = find_first_failure(
-        compass, 'step_down', 'curve_tracking', largest=0.11, resolution=0.055
-    )
+    law = replace(compass, controller='curve_tracking')
+    tracked = find_first_failure(law, 'step_down', largest=0.11, resolution=0.055)
     assert tracked.first_failure is None
     assert tracked['nominal_squared_effort'] < 0.01
-    alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
+    alone = find_first_failure(
+        replace(compass, controller='none'), 'step_down', largest=0.055, resolution=0.055
+    )
     assert alone.first_failure == pytest.approx(0.055)
 
 

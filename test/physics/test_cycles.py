@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit cycles: the book's compass, the simplest walking model, Goswami's compass, Dribbel."""
 
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -174,7 +175,9 @@ def test_sizes_below_zero_disturb_the_other_way():
 
 def test_a_walker_wedged_on_both_feet_ends_soon():
     """Feet that come down in one place would be integrated for minutes by steps of rounding."""
-    result = find_first_failure(load('dribbel'), 'push', 'hip_switching', 'rigid', -0.13, 0.13)
+    result = find_first_failure(
+        replace(load('dribbel'), controller='hip_switching'), 'push', -0.13, 0.13
+    )
     assert result.samples == [[-0.13, False, 'contacts chattered']]
 
 

@@ -72,15 +72,12 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     pytest.importorskip('casadi')
     pytest.importorskip('numba')
     robot_file = load_robot('compass', FOOT)
-    down = find_first_failure(robot_file, 'step_down', 'curve_tracking', 'rigid', 0.2, 0.04)
-    up = find_first_failure(robot_file, 'step_up', 'curve_tracking', 'rigid', 0.06, 0.03)
+    down = find_first_failure(robot_file, 'step_down', 0.2, 0.04)
+    up = find_first_failure(robot_file, 'step_up', 0.06, 0.03)
     assert down.first_failure is None and up.first_failure is None
     assert down['nominal_squared_effort'] < 1e-11
     plain = load_robot('compass', [*FOOT, *WITHOUT])
-    assert (
-        find_first_failure(plain, 'step_down', 'curve_tracking', 'rigid', 0.16, 0.16).first_failure
-        == 0.16
-    )
+    assert find_first_failure(plain, 'step_down', 0.16, 0.16).first_failure == 0.16
 
 
 @pytest.mark.long
@@ -93,12 +90,11 @@ def test_deep_step_through_the_whole_chain(monkeypatch):
     monkeypatch.setattr(robustness, 'SETTLING_STEPS', 1)
     monkeypatch.setattr(robustness, 'FURTHER_STEPS', 3)
     result = find_first_failure(
-        load_robot('compass', FOOT),
+        load_robot('compass', FOOT, controller='curve_tracking'),
         'step_down',
-        'curve_tracking',
         largest=0.2,
         resolution=0.2,
-        chain=True,
+        plant='rigid',
     )
     assert result['chain'] and result.samples == [[0.2, True, None]]
 

@@ -48,7 +48,7 @@ def built(monkeypatch):
     """Return (robot, world, sensors) of every plant that margins builds; nothing walks."""
     seen = []
 
-    def make(robot_file, name, robot):
+    def make(robot_file, name=None, robot=None):
         plant = make_plant(robot_file, name, robot)
         seen.append((plant.robot, plant.world, getattr(plant._wires, '_values', None)))
         return plant
@@ -61,7 +61,7 @@ def built(monkeypatch):
 
 def test_the_plant_gets_the_error_and_the_controller_does_not(dribbel, built):
     """If it failed, a controller would know of the mass it is not told about."""
-    loop = margins._Trial(dribbel, 'mass', None, None, 1, 1.0)._loop
+    loop = margins._Trial(dribbel, 'mass', 1, 1.0)._loop
     find_margin(dribbel, 'mass', resolution=0.25, largest=0.5)
     masses = [Dynamics(robot).mass for robot, _, _ in built]
     nominal = Dynamics(dribbel.robot).mass
@@ -164,7 +164,6 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
     'options, words',
     [
         ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip, rough'),
-        ({'kind': 'grip', 'plant': 'rigid'}, 'do not slip'),
         ({'kind': 'grip', 'largest': 1.0}, 'below 1'),
         ({'kind': 'delay', 'largest': 0.2}, 'safety.state_timeout'),
         ({'kind': 'noise', 'largest': -1.0}, 'at least 0'),
@@ -178,6 +177,12 @@ def test_margins_of_nothing_are_refused(dribbel, options, words):
     """If it failed, a slip would cost minutes and give a figure of something else."""
     with pytest.raises(InvalidInput, match=words):
         find_margin(dribbel, **options)
+
+
+def test_a_floor_that_is_not_slipped_on_has_no_grip(dribbel):
+    """If it failed, the rigid plant would be said to bear any floor."""
+    with pytest.raises(InvalidInput, match='do not slip'):
+        find_margin(replace(dribbel, plant='rigid'), 'grip')
 
 
 def test_verb(capsys, tmp_path):
@@ -221,6 +226,6 @@ def test_rough_floor_has_a_margin(dribbel, built, monkeypatch):
     """A margin of roughness would walk on the level floor, or on one floor for all seeds."""
     plans = []
     monkeypatch.setattr(margins, 'plan_disturbances', lambda plant, plan: plans.append(plan))
-    find_margin(dribbel, 'rough', plant='rigid', resolution=0.001, largest=0.001, seeds=2)
+    find_margin(replace(dribbel, plant='rigid'), 'rough', resolution=0.001, largest=0.001, seeds=2)
     assert len(plans) == len(built) == 3, 'level, and rough with two seeds'
     assert plans == [rough_floor(0.0, 0), rough_floor(0.001, 0), rough_floor(0.001, 1)]

@@ -189,7 +189,7 @@ def test_floors_of_plant_mujoco_come_back_at_reset():
 @pytest.mark.long
 def test_first_failures_of_both_plants():
     """Robustness on plant mujoco would be that of plant rigid under another name, or of none."""
-    found = find_first_failure(load_robot('dribbel'), 'step_down', None, 'mujoco', 0.02, 0.02)
+    found = find_first_failure(load_robot('dribbel'), 'step_down', 0.02, 0.02, 'mujoco')
     assert found['plant'] == 'mujoco' and found.first_failure == 0.02
     assert 0.0 < found['foot_depth'] < 0.003 and found['nominal_speed'] == pytest.approx(0.45, 0.03)
 

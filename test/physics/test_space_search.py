@@ -18,16 +18,22 @@ from walking_control.gaits.step_judgement import asymmetry  # noqa: E402
 from walking_control.lab.experiments.gait_search import family_members, find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
+from walking_control.models.robot_file import with_section  # noqa: E402
 from walking_control.search.space import SpaceSearch, wind  # noqa: E402
 
 COARSE = {'degree': 8, 'nodes': 12}
 SPEEDS = (0.1, 0.4, 0.6, 0.8, 1.0, 1.2)
 
 
+def coarse(robot_file=None):
+    """Return a robot, walker3d unless given, whose gaits are searched coarsely."""
+    return with_section(robot_file or load_robot('walker3d'), 'search', COARSE)
+
+
 @pytest.fixture(scope='module')
 def found():
     """Return a coarse search at one speed."""
-    return find_gaits(load_robot('walker3d'), [0.8], COARSE)
+    return find_gaits(coarse(), [0.8])
 
 
 @pytest.mark.long
@@ -73,21 +79,21 @@ def test_joints_without_room_are_named(joint, limits):
     """Knees that hardly bend, or hips that do not roll, would end in words about bounds."""
     stiff = change_limits(load_robot('walker3d'), joint, **limits)
     with pytest.raises(InvalidInput, match=f'{joint}.*leaves a gait no room'):
-        find_gaits(stiff, [0.8], COARSE)
+        find_gaits(coarse(stiff), [0.8])
 
 
 @pytest.mark.long
 def test_motors_without_a_gait_are_named():
     """Whoever's motors are too slow for any gait would read about solvers."""
     slow = change_limits(load_robot('walker3d'), ('_hip_pitch', '_knee'), velocity=0.1)
-    (member,) = find_gaits(slow, [0.8], COARSE).members
+    (member,) = find_gaits(coarse(slow), [0.8]).members
     assert re.search('would need .* rad/s', member.reason) and 'may be asked of it' in member.reason
 
 
 @pytest.mark.long
 def test_a_slope_is_the_level_price_and_the_height():
     """Power of the way down would be lost, or the search would walk on level floor for it."""
-    found = find_gaits(load_robot('walker3d'), [0.8], COARSE, slopes=[0.07, -0.07])
+    found = find_gaits(coarse(), [0.8], slopes=[0.07, -0.07])
     assert [member.summary['slope'] for member in found.members] == [-0.07, 0.07]
     for member in found.members:
         assert member.reason is None and abs(member.judgement.power_mismatch) < 1e-6
@@ -98,7 +104,9 @@ def test_a_slope_is_the_level_price_and_the_height():
 @pytest.mark.long
 def test_joints_are_no_faster_than_they_may_be(found):
     """A gait would ask for rates that stop the robot by a fault on its first step."""
-    (slow,) = find_gaits(load_robot('walker3d'), [0.8], COARSE, {'rate_share': 0.25}).members
+    (slow,) = find_gaits(
+        with_section(coarse(), 'space_search', {'rate_share': 0.25}), [0.8]
+    ).members
     free, slowed = (
         np.abs(member.result.gait.phases[0].motion(np.linspace(0.0, 1.0, 60))[1]).max()
         for member in (found.members[0], slow)
@@ -143,11 +151,11 @@ def test_a_family_without_a_slope_is_kept(found, tmp_path, monkeypatch):
 
     monkeypatch.setattr(SpaceSearch, 'find', find)
     robot_file, speeds, slopes = load_robot('walker3d'), [0.6, 0.8], [-0.07, 0.0, 0.07]
-    some = find_gaits(robot_file, speeds, COARSE, slopes=slopes)
+    some = find_gaits(coarse(robot_file), speeds, slopes=slopes)
     assert len([speed for speed, slope in asked if slope > 0.0]) == 1
     assert sorted({each.result.slope for each in family_members(some)}) == [-0.07, 0.0]
     asked.clear()
-    late = find_gaits(robot_file, [0.8], COARSE, slopes=slopes, patience=0.0)
+    late = find_gaits(coarse(robot_file), [0.8], slopes=slopes, patience=0.0)
     assert len(asked) == len(family_members(late)) == 1
     assert GaitFamily.read(save_gaits(late, tmp_path), robot_file).slopes == (0.0,)
 

@@ -212,10 +212,8 @@ def test_it_walks_in_sweeps_and_margins(installed):
     table = result['table']
     assert table.column('stable').to_pylist() == [True, True], table.column('reason').to_pylist()
     margin = find_margin(
-        wc.load_robot('dribbel'),
+        wc.load_robot('dribbel', controller=StiffHip(stiffness=9.0), plant='rigid'),
         'mass',
-        StiffHip(stiffness=9.0),
-        'rigid',
         0.02,
         0.01,
         seeds=1,
@@ -231,9 +229,9 @@ def test_it_walks_over_ros(installed):
 
     from walking_control.ros.nodes.demo import run_demo
 
-    robot = wc.load_robot('dribbel')
-    over_ros = run_demo(robot, StiffHip(stiffness=9.0), 'moon', 0.5).run
-    direct = wc.simulate(robot, StiffHip(stiffness=9.0), 'moon', duration=0.5)
+    robot = wc.load_robot('dribbel', controller=StiffHip(stiffness=9.0), plant='moon')
+    over_ros = run_demo(robot, 0.5).run
+    direct = wc.simulate(robot, duration=0.5)
     assert np.array_equal(over_ros.q, direct.q)
 
 

@@ -16,7 +16,9 @@ from walking_control.gaits.gait import on_slope
 from walking_control.lab import experiments
 from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.lab.reports import plots
-from walking_control.models import RobotFile
+from walking_control.models import RobotFile, with_section
+from walking_control.search.parameters import SearchParameters
+from walking_control.search.space_parameters import SpaceSearchParameters
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
 SPACE = ('width', 'step_time', 'slopes_deg')
@@ -83,7 +85,9 @@ def search(options: _Search) -> Answer:
             + ('bipeds on soles' if space else 'robots other than bipeds on soles'),
         )
     if space:
-        return _search_space(options, robot_file, task, show)
+        return _search_space(
+            options, with_section(robot_file, SearchParameters.section, task), show
+        )
     require(
         options.clearances is None or (options.speeds is not None and not options.optimise),
         'option --clearances',
@@ -107,7 +111,6 @@ def search(options: _Search) -> Answer:
 def _search_space(
     options: _Search,
     robot_file: RobotFile,
-    task: dict[str, Any],
     show: Callable[[str], None] | None,
 ) -> Answer:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
@@ -124,7 +127,8 @@ def _search_space(
         limit='needs --speeds',
     )
     slopes = None if options.slopes_deg is None else [math.radians(d) for d in options.slopes_deg]
-    found = gaits.find_gaits(robot_file, speeds, task, space, options.optimise, show, slopes)
+    asked = with_section(robot_file, SpaceSearchParameters.section, space)
+    found = gaits.find_gaits(asked, speeds, options.optimise, slopes, progress=show)
     reasons = [row.reason for row in found.members if row.reason is not None]
     file = None
     if options.out is not None and len(reasons) < len(found.members):

@@ -53,6 +53,7 @@ def demo(options: _Demo) -> Answer:
     with common.needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.ros.nodes.demo import run_demo
     settings = [(name[len(NODE) :], value) for name, value in options.set if name.startswith(NODE)]
+    settings.append(('realtime', options.realtime))
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     name, route = _choose_route(options)
     if route is not None:
@@ -66,15 +67,12 @@ def demo(options: _Demo) -> Answer:
         settings.append(('record', str(bag_path(options.record).resolve())))
     run, figures = run_demo(
         robot_file,
-        options.controller,
-        options.plant,
         duration,
-        options.realtime,
+        settings,
         options.processes,
         options.disturb,
-        output.show_progress(duration),
-        settings,
         name,
+        output.show_progress(duration),
     )
     return output.answer_run(run, figures)
 
@@ -256,13 +254,13 @@ def _try_stops(options: _Robustness) -> Answer:
         value=','.join(f'{size:g}' for size in options.pushed),
         limit='takes a size, or the least and the largest',
     )
-    result = experiments.stops.try_stops(
-        common.walking_robot(options, options.speed),
+    stops, robot_file = experiments.stops, common.walking_robot(options, options.speed)
+    if options.category is not None:
+        robot_file = stops.with_category(robot_file, options.cause, options.category)
+    result = stops.try_stops(
+        robot_file,
         options.cause,
-        options.category,
         options.starts,
-        options.controller,
-        options.plant,
         0.5 if options.speed is None else options.speed,
         (options.pushed[0], options.pushed[-1]),
         options.processes,
@@ -334,8 +332,6 @@ def _first_failure(options: _Robustness) -> experiments.margins.FirstFailure:
         return experiments.margins.find_margin(
             robot_file,
             options.margin,
-            options.controller,
-            options.plant,
             *sizes,
             options.seeds,
             options.duration,
@@ -345,8 +341,6 @@ def _first_failure(options: _Robustness) -> experiments.margins.FirstFailure:
         return experiments.envelope.find_envelope(
             robot_file,
             options.disturbance or 'push',
-            options.controller,
-            options.plant,
             *sizes,
             common.requested_grid(options),
             options.processes,
@@ -358,18 +352,16 @@ def _first_failure(options: _Robustness) -> experiments.margins.FirstFailure:
             limit='robots with base: free alone have an envelope',
             remedy='give --disturbance or --margin',
         )
-    plant = options.plant or 'rigid'
-    if plant == 'rigid':
+    plant = None if options.plant == 'rigid' else options.plant
+    if plant is None:
         output.suggest_compiler()
     return experiments.robustness.find_first_failure(
         robot_file,
         options.disturbance,
-        options.controller,
-        plant,
         *sizes,
-        output.show_share('tried'),
-        options.chain,
+        plant or ('rigid' if options.chain else None),
         options.heavier,
+        output.show_share('tried'),
     )
 
 
@@ -424,17 +416,20 @@ def compare(options: _Compare) -> Answer:
         options.disturb = options.disturb or [comparison.DISTURBANCE]
     interrupted = False
     try:
-        walks = comparison.compare(
+        asked = comparison.Comparison(
             options.robot,
             variants,
             options.disturb,
             options.duration,
             [*common.settings_of(options), *gaits],
-            robustness,
-            output.say,
             options.plant,
+        )
+        walks = comparison.compare(
+            asked,
             options.speeds or comparison.SPEEDS,
+            robustness,
             options.processes,
+            output.say,
         )
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True

@@ -211,9 +211,7 @@ class Column:
 
 
 def make_block(
-    u: ca.SX,
-    numbers: ca.SX,
-    extra: ca.SX,
+    inputs: Sequence[ca.SX],
     cost: ca.SX,
     rows: Rows,
     G: np.ndarray,
@@ -223,16 +221,15 @@ def make_block(
     """Return the `Block` of a cost and rows of constraints.
 
     Args:
-        u: Symbol of a column.
-        numbers: Symbol of the program's parameters.
-        extra: Symbol of what else differs from column to column.
+        inputs: Symbols: of a column, of the program's parameters, and of what else differs from
+            column to column.
         cost: In these symbols.
         rows: `Rows`, likewise.
         G: From the unknowns to each column, ``(count, n_u, n_x)``.
         constants: Values of extra, ``(n_extra, count)``.
         lower: Bounds of the rows, ``(n_g, count)``; None takes theirs for every column.
     """
-    function = ca.Function('block', [u, numbers, extra], [cost, ca.cse(ca.vertcat(*rows.rows))])
+    function = ca.Function('block', [*inputs], [cost, ca.cse(ca.vertcat(*rows.rows))])
     count = constants.shape[1]
     lower = np.tile(np.array(rows.lower)[:, None], count) if lower is None else lower
     sparse = ca.sparsify(ca.DM(G.reshape(-1, G.shape[-1])))
@@ -273,9 +270,7 @@ def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Num
         lower[-1, (nodes == 0.0) & (phase == 0)] = -1.0
         lower[-1, (nodes == 1.0) & (phase == last)] = -1.0
     return make_block(
-        column.symbol,
-        numbers.symbol,
-        extra,
+        (column.symbol, numbers.symbol, extra),
         cost,
         rows,
         selection(shape, n, phase, nodes, range(3)),
@@ -293,9 +288,7 @@ def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: N
     rows = Rows()
     rows.add('torque of joints without a motor', ca.DM(np.array(shape.passive[phase])) @ effort)
     return make_block(
-        column.symbol,
-        numbers.symbol,
-        extra,
+        (column.symbol, numbers.symbol, extra),
         ca.SX(1, 1),
         rows,
         selection(shape, n, phase, inner, range(3)),
@@ -344,9 +337,7 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     if shape.keeps_mass:
         rows.add('total mass', ca.sum1(theta[equations.masses]) - task['mass'])
     return make_block(
-        ca.vertcat(*(column.symbol for column in columns)),
-        numbers.symbol,
-        ca.SX.sym('extra', 1),
+        (ca.vertcat(*(column.symbol for column in columns)), numbers.symbol, ca.SX.sym('extra', 1)),
         ca.SX(1, 1),
         rows,
         np.concatenate(pieces)[None],

@@ -89,9 +89,7 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: Numbers) -> Blo
     lower = np.tile(np.array(rows.lower)[:, None], len(nodes))
     lower[:on_floor, [0, -1]] = -1.0  # held there by touchdown
     return make_block(
-        column.symbol,
-        numbers.symbol,
-        extra,
+        (column.symbol, numbers.symbol, extra),
         cost,
         rows,
         selection(shape, n, 0, nodes, range(3)),
@@ -138,9 +136,7 @@ def touchdown_block(
         )
     G = selection(shape, n, 0, [0.0, 1.0], range(2))
     return make_block(
-        column.symbol,
-        numbers.symbol,
-        ca.SX.sym('extra', 1),
+        (column.symbol, numbers.symbol, ca.SX.sym('extra', 1)),
         ca.SX(1, 1),
         rows,
         np.concatenate([G[0, : 2 * n], G[1]])[None],

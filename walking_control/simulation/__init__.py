@@ -14,7 +14,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'mujoco': 'import_mujoco',
         'parameters': 'CompliantParameters FLOORS RigidParameters',
         'plant': 'Plant',
-        'registry': 'choose_parts make_fast_plant make_plant',
+        'registry': 'make_fast_plant make_plant',
         'rigid.compiled': 'make_walker Walker',
         'rigid.engine': 'FloorChange',
         'sensors': 'has_errors read_preset SensorParameters',

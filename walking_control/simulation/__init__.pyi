@@ -20,7 +20,6 @@ from walking_control.simulation.parameters import CompliantParameters as Complia
 from walking_control.simulation.parameters import FLOORS as FLOORS
 from walking_control.simulation.parameters import RigidParameters as RigidParameters
 from walking_control.simulation.plant import Plant as Plant
-from walking_control.simulation.registry import choose_parts as choose_parts
 from walking_control.simulation.registry import make_fast_plant as make_fast_plant
 from walking_control.simulation.registry import make_plant as make_plant
 from walking_control.simulation.rigid.compiled import make_walker as make_walker
@@ -54,7 +53,6 @@ __all__ = [
     'FLOORS',
     'RigidParameters',
     'Plant',
-    'choose_parts',
     'make_fast_plant',
     'make_plant',
     'make_walker',

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import MissingDependency
 from walking_control.loading import PLANTS
 from walking_control.models import Choice, Robot, RobotFile, World
@@ -44,24 +43,6 @@ def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None =
         return Plant(engine)
     check_delays(sensors, robot_file.values(SafetyParameters).state_timeout)
     return Plant(engine, sensors)
-
-
-def choose_parts(
-    robot_file: RobotFile, controller: Choice, plant: Choice
-) -> tuple[RobotFile, str | None, str | None]:
-    """Return a robot file with the parameters of a controller and a plant in it, and their names.
-
-    Args:
-        controller: Name, ``module:Class``, class, or class with parameters such as
-            ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
-        plant: Likewise.
-
-    Raises:
-        InvalidInput: One of them, or a parameter, is unusable.
-    """
-    robot_file, law = robot_file.choose(CONTROLLERS, controller)
-    robot_file, world = robot_file.choose(PLANTS, plant)
-    return robot_file, law, world
 
 
 def make_fast_plant(

@@ -20,7 +20,6 @@ from walking_control.operation import Patience
 from walking_control.runs import Recorder, Route, Run
 from walking_control.safety import FALL, Fault, Steering
 from walking_control.simulation import (
-    choose_parts,
     Disturbance,
     Guide,
     make_plant,
@@ -90,7 +89,7 @@ class Walk:
         progress: Callable[[float], None] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> None:
-        """Walk on for a number of ticks; see `run_plant`.
+        """Walk on for a number of ticks, until the loop latches a fault or the robot trips.
 
         Args:
             ticks: How many.
@@ -144,7 +143,6 @@ def run_plant(
     start: Start,
     duration: float,
     progress: Callable[[float], None] | None = None,
-    until: Callable[[], bool] | None = None,
     before: Teller | None = None,
     listen: Listener | None = None,
 ) -> Run:
@@ -156,7 +154,6 @@ def run_plant(
         loop: A `ControlLoop` for the same robot.
         duration: Simulated time, s.
         progress: Called with the simulated time now and then, e.g. to print it.
-        until: Called after every tick; the run ends when it returns True.
         before: Called before every tick with what was measured, see `Walk`.
         listen: Called after every tick with measurement, command and reference.
 
@@ -165,7 +162,7 @@ def run_plant(
     """
     ticks = max(1, round(duration / loop.period))
     walk = Walk(plant, loop, start, ticks, before, listen)
-    walk.go(ticks, progress, until)
+    walk.go(ticks, progress)
     return walk.finish()
 
 
@@ -198,7 +195,6 @@ def simulate(
     Raises:
         InvalidInput: An unknown name, or parts that do not fit each other.
     """
-    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     world = make_plant(robot_file, plant)
     plan_disturbances(world, disturb)
     loop = ControlLoop(robot_file, controller)

@@ -45,6 +45,11 @@ def sample(n, count=61):
     return t, *wave(t, n)
 
 
+def closest(metric, attraction, **more):
+    """Return the field of the wave in three coordinates."""
+    return make_field('closest', make_curve(*sample(3), metric), attraction, **more)
+
+
 def at(curve, s):
     """Return position and derivatives of a curve."""
     n = curve.metric.shape[0]
@@ -123,7 +128,7 @@ def test_rate_of_the_field(kind, n, lead):
     """A wrong derivative of w makes the decoupling effort leak energy."""
     leads = np.zeros(n)
     leads[1] = 1.0
-    field = make_field(kind, *sample(n), METRICS[n], 1.5, leads=leads)
+    field = make_field(kind, make_curve(*sample(n), METRICS[n]), 1.5, leads=leads)
     rng = np.random.default_rng(4)
     w, dw, spare = np.zeros(n), np.zeros(n), np.zeros(n)
     for _ in range(15):
@@ -140,7 +145,7 @@ def test_rate_of_the_field(kind, n, lead):
 def test_lead_draws_to_where_the_gait_will_be():
     """If it failed, the swing leg would lead nowhere, or the others be drawn along with it."""
     leads, w, ahead = np.array([0.0, 1.0, 0.0]), np.zeros(3), np.zeros(3)
-    field = make_field('closest', *sample(3), np.eye(3), 4.0, leads=leads, end=1.6)
+    field = closest(np.eye(3), 4.0, leads=leads, end=1.6)
     now, later = (wave(np.array([t]), 3)[0][0] for t in (0.8, 0.8 + 0.3 * 0.5))
     for lead, out in ((0.0, w), (0.3, ahead)):  # half of the lead is left halfway
         apply_field(field, now, now, math.nan, out, np.zeros(3), lead)
@@ -154,7 +159,11 @@ def test_lead_draws_to_where_the_gait_will_be():
 def test_closest_field_points_along_and_towards():
     """On the gait the field is the gait's velocity; beside it the gap must close at the set
     rate."""
-    field, w, dw = make_field('closest', *sample(3), np.eye(3), 4.0), np.zeros(3), np.zeros(3)
+    field, w, dw = (
+        make_field('closest', make_curve(*sample(3), np.eye(3)), 4.0),
+        np.zeros(3),
+        np.zeros(3),
+    )
     q, v = (x[0] for x in wave(np.array([0.8]), 3))
     s, margin, distance = apply_field(field, q, v, math.nan, w, dw)
     assert w == pytest.approx(v, abs=1e-6) and margin == pytest.approx(1.0, abs=1e-6)
@@ -168,14 +177,8 @@ def test_closest_field_points_along_and_towards():
 def test_domain_ends_at_the_centre_of_curvature():
     """Beyond the gait's centre of curvature the closest point is not unique: no trust there."""
     t = np.linspace(0.0, 2.0, 80)
-    field = make_field(
-        'closest',
-        t,
-        np.stack((np.cos(t), np.sin(t)), axis=1),
-        np.stack((-np.sin(t), np.cos(t)), axis=1),
-        np.eye(2),
-        1.0,
-    )
+    q, v = np.stack((np.cos(t), np.sin(t)), axis=1), np.stack((-np.sin(t), np.cos(t)), axis=1)
+    field = make_field('closest', make_curve(t, q, v, np.eye(2)), 1.0)
     w, dw = np.zeros(2), np.zeros(2)
     for radius in (1.0, 0.6, 0.25):
         q = radius * np.array([np.cos(1.0), np.sin(1.0)])
@@ -188,7 +191,10 @@ def test_domain_ends_at_the_centre_of_curvature():
 
 def test_distance_is_measured_by_the_metric():
     """The distance reported would not be the one that the nearest point is nearest in."""
-    field, rng = make_field('closest', *sample(3), METRICS[3], 1.0), np.random.default_rng(1)
+    field, rng = (
+        make_field('closest', make_curve(*sample(3), METRICS[3]), 1.0),
+        np.random.default_rng(1),
+    )
     path, w, dw = wave(np.linspace(0.0, 2.0, 20001), 3)[0], np.zeros(3), np.zeros(3)
     for _ in range(5):
         q = path[rng.integers(3000, 17000)] + 0.1 * rng.normal(size=3)
@@ -200,7 +206,7 @@ def test_distance_is_measured_by_the_metric():
 def test_surface_is_the_polynomial_of_the_book():
     """Coefficients of (5.28) read in another order than they were fitted in point anywhere."""
     rng, w, dw, a = np.random.default_rng(3), np.zeros(2), np.zeros(2), np.zeros((5, 5))
-    field = make_field('surface', *sample(2), np.eye(2), 1.0)
+    field = make_field('surface', make_curve(*sample(2), np.eye(2)), 1.0)
     field = field._replace(surface=rng.normal(size=15))
     for k, (i, j) in enumerate((a, b) for a in range(5) for b in range(a + 1)):
         a[i - j, j] = field.surface[k]
@@ -214,7 +220,9 @@ def test_surface_is_the_polynomial_of_the_book():
 def test_surface_leads_along_a_gait_and_to_it():
     """Fitted with a wrong sign or rate it would lead off the gait, or back too fast."""
     t, v, w, dw = np.linspace(0.0, 1.0, 20), np.array([-1.0, 2.0]), np.zeros(2), np.zeros(2)
-    field = make_field('surface', t, np.outer(t, v), np.tile(v, (20, 1)), np.eye(2), 3.0, 0.1)
+    field = make_field(
+        'surface', make_curve(t, np.outer(t, v), np.tile(v, (20, 1)), np.eye(2)), 3.0, 0.1
+    )
     left = np.array([-v[1], v[0]]) / np.linalg.norm(v)
     for s in (0.1, 0.5, 0.9):
         for gap in (-0.08, 0.0, 0.08):
@@ -226,7 +234,11 @@ def test_surface_leads_along_a_gait_and_to_it():
 def test_surface_is_trusted_around_its_angles():
     """A polynomial means nothing where its angle is more than a right angle off those fitted."""
     t, q, v = sample(2)
-    field, w, dw = make_field('surface', t, q, v, np.eye(2), 2.0, 0.1), np.zeros(2), np.zeros(2)
+    field, w, dw = (
+        make_field('surface', make_curve(t, q, v, np.eye(2)), 2.0, 0.1),
+        np.zeros(2),
+        np.zeros(2),
+    )
     angles = fit_surface(field.curve, 2.0, 0.1)[1]
     low, high = angles.min() - 0.5 * math.pi, angles.max() + 0.5 * math.pi
     for angle, expected in (
@@ -266,6 +278,6 @@ def test_bad_gaits_are_refused():
     with pytest.raises(GaitError, match='positive definite'):
         make_curve(t, q, v, np.diag([1.0, 1.0, -1.0]))
     with pytest.raises(InvalidInput, match='two coordinates'):
-        make_field('surface', t, q, v, np.eye(3), 1.0)
+        make_field('surface', make_curve(t, q, v, np.eye(3)), 1.0)
     with pytest.raises(InvalidInput, match='closest or surface'):
-        make_field('spiral', t, q, v, np.eye(3), 1.0)
+        make_field('spiral', make_curve(t, q, v, np.eye(3)), 1.0)

@@ -5,6 +5,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+from members import own_names
 import numpy as np
 import pytest
 
@@ -24,17 +25,6 @@ from walking_control.simulation.simulate import simulate
 
 ROOM = Path(controllers.__file__).parent
 NAMED_TUPLE = {'_replace', '_asdict', '_fields', '_make'}  # public, by the library's own word
-
-
-def own_names(node):
-    """Return the names that a class defines itself: methods, class variables, what it assigns."""
-    names = {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            names.add(child.id)
-        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
-            names.add(child.attr)
-    return names
 
 
 def test_no_private_member_of_another_class_is_touched():

@@ -205,10 +205,7 @@ def make_gait_field(
     inside = np.ones(len(path.time), bool) if values.field == 'closest' else path.inside
     field = make_field(
         values.field,
-        path.time[inside],
-        path.q[inside][:, free],
-        path.v[inside][:, free],
-        metric,
+        make_curve(path.time[inside], path.q[inside][:, free], path.v[inside][:, free], metric),
         values.attraction,
         values.surface_offset,
         leads[free],

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from walking_control.exceptions import require
-from walking_control.gaits.curve import closest_point, Curve, evaluate, make_curve, nearest_knot
+from walking_control.gaits.curve import closest_point, Curve, evaluate, nearest_knot
 from walking_control.models import array_function, form
 
 if TYPE_CHECKING:
@@ -63,10 +63,7 @@ class Field(NamedTuple):
 
 def make_field(
     kind: str,
-    time: np.ndarray,
-    q: np.ndarray,
-    v: np.ndarray,
-    metric: np.ndarray,
+    curve: Curve,
     attraction: float,
     offset: float = 0.2,
     leads: np.ndarray | None = None,
@@ -76,21 +73,17 @@ def make_field(
 
     Args:
         kind: ``'closest'`` or ``'surface'``.
-        time: Of the samples, s, ``(k,)``.
-        q: Positions, ``(k, n)``.
-        v: Their rates.
-        metric: Of distance in configuration space, ``(n, n)``.
+        curve: `Curve` of the gait.
         attraction: kappa, 1/s.
         offset: Distance of the parallel curves of the surface, rad.
         leads: See `Field`; None for none.
         end: See `Field`.
 
     Raises:
-        InvalidInput: A surface for other than two coordinates, an unknown kind, or a gait without
-            direction.
+        InvalidInput: A surface for other than two coordinates, or an unknown kind.
     """
-    curve, ahead = make_curve(time, q, v, metric), np.zeros(q.shape[1]) if leads is None else leads
-    end = min(end, time[-1])
+    ahead = np.zeros(len(curve.metric)) if leads is None else leads
+    end = min(end, curve.knots[-1])
     if kind == 'closest':
         return Field(CLOSEST, curve, attraction, np.zeros(15), 0.0, 1.0, ahead, end)
     require(kind == 'surface', 'field', value=kind, limit='must be closest or surface')

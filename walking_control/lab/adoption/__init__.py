@@ -16,8 +16,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'mjcf': 'urdf_of_mjcf',
         'rbdl': 'read_lua urdf_of_lua',
         'repair': 'compile_mended ENTRIES tensor_of',
-        'robot_tree': 'armatures_of fill_hollow GAIT_WIDTH motors_of sections_of SHARED '
-        'sole_names TALL write_urdf',
+        'robot_tree': 'armatures_of fill_hollow GAIT_WIDTH LAYS_FLAT leg_joints motors_of '
+        'sections_of SHARED sole_names TALL write_urdf',
         'sdf': 'urdf_of_sdf',
         'standing': 'find_seat find_standing find_stride MAY_BE_OFF Standing support_maps',
         'suspicion': 'find_suspicions',

@@ -37,6 +37,8 @@ from walking_control.lab.adoption.repair import tensor_of as tensor_of
 from walking_control.lab.adoption.robot_tree import armatures_of as armatures_of
 from walking_control.lab.adoption.robot_tree import fill_hollow as fill_hollow
 from walking_control.lab.adoption.robot_tree import GAIT_WIDTH as GAIT_WIDTH
+from walking_control.lab.adoption.robot_tree import LAYS_FLAT as LAYS_FLAT
+from walking_control.lab.adoption.robot_tree import leg_joints as leg_joints
 from walking_control.lab.adoption.robot_tree import motors_of as motors_of
 from walking_control.lab.adoption.robot_tree import sections_of as sections_of
 from walking_control.lab.adoption.robot_tree import SHARED as SHARED
@@ -89,6 +91,8 @@ __all__ = [
     'armatures_of',
     'fill_hollow',
     'GAIT_WIDTH',
+    'LAYS_FLAT',
+    'leg_joints',
     'motors_of',
     'sections_of',
     'SHARED',

@@ -2,7 +2,7 @@
 """Adopt a robot: from its description to a robot file that passes `check`, and what was guessed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 from pathlib import Path
 import re
@@ -32,6 +32,8 @@ from walking_control.lab.adoption import (
     fix_joints,
     Guess,
     HIGH,
+    LAYS_FLAT,
+    leg_joints,
     LOW,
     MAY_BE_OFF,
     MEDIUM,
@@ -48,7 +50,6 @@ from walking_control.lab.adoption import (
     sole_names,
     Standing,
     support_maps,
-    TALL,
     TOLD,
     Told,
     write_urdf,
@@ -228,7 +229,8 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
         limit='would have to be repaired',
         remedy='mend the description, or leave --strict out',
     )
-    return _complete(description, tree, soles, mirror, base, efforts, guesses, suspicions, told)
+    completed = _complete(description, tree, soles, mirror, base, efforts, told)
+    return replace(completed, guesses=guesses + completed.guesses, suspicions=suspicions)
 
 
 def _find_legs(tree: BodyTree, feet: Sequence[str]) -> tuple[np.ndarray, float]:
@@ -326,11 +328,9 @@ def _complete(
     mirror: Mirror | None,
     base: str,
     efforts: dict[str, float],
-    guesses: list[Guess],
-    suspicions: list[InvalidInput],
     told: Told,
 ) -> Adoption:
-    """Solve the start and put everything together."""
+    """Solve the start and put everything together, with the guesses that this takes."""
     links = sole_names(tree, soles)
     name = told.name or tree.name
     order = [joint.name for joint in moving_joints(tree.urdf)]
@@ -377,7 +377,7 @@ def _complete(
                 if abs(value) > 5e-6
             }
         }
-    guesses.append(
+    guesses = [
         Guess(
             'start',
             f'base {standing.height:.3g} m over the floor',
@@ -386,7 +386,7 @@ def _complete(
             'their middle',
             '--posture, --bend',
         )
-    )
+    ]
     drives = read_drives(told.drives, order) if told.drives else {}
     if drives:
         guesses.append(_drives_guess(told, drives, order))
@@ -411,11 +411,8 @@ def _complete(
             limit='needs a base that moves freely in space',
         )
         robot['foot_forces'] = MOTORS
-    places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
-    apart = float(abs(places[0][1] - places[-1][1]))
     on_points = any(sole.is_point for sole in soles)
-    joints = min(len(tree.chain(sole.body)) for sole in soles)
-    lays_flat = joints >= 6
+    joints = leg_joints(tree, soles)
     parameters = {
         'robot': robot,
         'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8},
@@ -426,17 +423,7 @@ def _complete(
         if on_points and len(soles) == 2
         else 'static_torque',
         'plant': 'rigid' if base == 'planar' else 'mujoco',
-        **sections_of(
-            tree.mass,
-            soles,
-            base == 'planar',
-            standing.height,
-            standing.height + max(0.0, TALL - told.bend) * standing.longest,
-            standing.longest,
-            apart,
-            efforts,
-            lays_flat,
-        ),
+        **sections_of(tree, soles, base == 'planar', standing, told.bend, efforts),
     }
     seat = find_seat(tree, soles, standing.posture) if 'natural_walking' in parameters else None
     crouch = 0.0
@@ -457,7 +444,7 @@ def _complete(
             'as on blades',
             HIGH,
             f'legs of {joints} joints cannot lay a sole flat wherever they step',
-        ): base == 'free' and not on_points and not lays_flat,
+        ): base == 'free' and not on_points and joints < LAYS_FLAT,
         Guess(
             'law',
             'static_torque',
@@ -488,7 +475,7 @@ def _complete(
         write_urdf(tree, soles, links, efforts),
         parameters,
         guesses,
-        suspicions,
+        [],
     )
 
 

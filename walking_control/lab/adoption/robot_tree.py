@@ -18,6 +18,7 @@ from walking_control.lab.adoption import (
     MEDIUM,
     REPAIRED,
     Sole,
+    Standing,
     tensor_of,
 )
 from walking_control.models import add_joint, moving_joints, numbers_text, parse, Scale
@@ -30,6 +31,7 @@ RELIED = 0.85  # of a sole: what laws rely on
 # of the weight: what counts as contact, what ends it, how much of it is noise
 CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
 BRED = Scale(10.0, 0.8, 9.81)  # the walker whose stepping the law's defaults fit
+LAYS_FLAT = 6  # joints of a leg that can lay its sole flat wherever it steps
 TALL = 0.97  # of the longest leg: how high natural walking stands
 # of the same: how low it sinks when pushed, so that its legs reach far. G1 survived 22 of 24 pushes
 # of 0.8 N s/kg so, and 7 where it sank to the height of its start, 0.93
@@ -174,31 +176,33 @@ def motors_of(
     }
 
 
+def leg_joints(tree: BodyTree, soles: Sequence[Sole]) -> int:
+    """Return how many joints the leg with the fewest has."""
+    return min(len(tree.chain(sole.body)) for sole in soles)
+
+
 def sections_of(
-    mass: float,
+    tree: BodyTree,
     soles: Sequence[Sole],
     planar: bool,
-    height: float,
-    tall: float,
-    leg: float,
-    apart: float,
+    standing: Standing,
+    bend: float,
     efforts: Mapping[str, float],
-    lays_flat: bool = True,
 ) -> dict[str, Any]:
     """Return the parameter sections of the robot file.
 
     Args:
-        mass: kg.
+        tree: The `BodyTree`.
+        soles: Its soles.
         planar: Whether it moves in the plane.
-        height: Of the base over the floor at the start, m.
-        tall: The same on legs nearly straight, m.
-        leg: Length of the longer leg, m.
-        apart: Distance between the feet sideways at the start, m.
+        standing: How it stands at the start.
+        bend: Of its legs then, see `Told`.
         efforts: joint -> effort limit.
-        lays_flat: Whether the legs can lay their soles flat wherever they step; else they are
-            blades.
     """
-    weight = 9.81 * mass
+    weight, height = 9.81 * tree.mass, standing.height
+    tall = height + max(0.0, TALL - bend) * standing.longest  # on legs nearly straight
+    places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
+    apart = float(abs(places[0][1] - places[-1][1]))
     sections: dict[str, Any] = {
         'estimator': {
             'contact_on': _short(CONTACT_ON * weight),
@@ -210,7 +214,9 @@ def sections_of(
     }
     if planar:
         return {**sections, 'none': {}, 'rigid': {}}
-    steps = BRED.time / Scale(mass, height, BRED.gravity).time  # in a second, more of small robots
+    steps = (
+        BRED.time / Scale(tree.mass, height, BRED.gravity).time
+    )  # in a second, more of small robots
     sections['safety']['flicker_limit'] = math.ceil(
         steps * SafetyParameters.rows['flicker_limit'].default
     )
@@ -231,7 +237,7 @@ def sections_of(
         stepping = {
             **stepping,
             **relied,
-            **({} if lays_flat else {'sole_width': 0.0}),
+            **({} if leg_joints(tree, soles) >= LAYS_FLAT else {'sole_width': 0.0}),
             'narrowest': _short(min(apart, max(sole.width for sole in soles) + GAP * height)),
         }
     if len(soles) != 2:
@@ -241,13 +247,13 @@ def sections_of(
         sections['estimator'] |= FELT
         shared = {name: stepping[name] for name in SHARED}
         usual = SpaceSearchParameters.rows['gait_width'].default_for(
-            Scale(mass, tall / TALL, BRED.gravity)
+            Scale(tree.mass, tall / TALL, BRED.gravity)
         )
         wide = _short(max(GAIT_WIDTH * stepping['narrowest'], usual))
         # by its place on the curve a step of G1 costs 4 to 29 % more than by the clock
         sections['natural_walking'] = {
             **shared,
-            'height': _short(tall - (TALL - SUNK) * leg),
+            'height': _short(tall - (TALL - SUNK) * standing.longest),
             'step_width': wide,
             'tall': _short(tall),
             'place_rate': 0.0,

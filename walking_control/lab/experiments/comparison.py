@@ -71,17 +71,39 @@ class Walk:
     energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
 
 
+class Comparison(NamedTuple):
+    """What is compared, and how each variant walks."""
+
+    robot: str  # name or path of a robot file
+    variants: Sequence[Variant]  # the laws of a free base have a parameter ``speed``
+    disturb: Sequence[str] = ()  # texts ``KIND=SIZE@WHEN``, for every walk
+    duration: float = 12.0  # simulated time of each walk, s
+    overrides: Sequence[tuple[str, Any]] = ()  # pairs (name, value) for every variant
+    # name; None takes the robot file's, and rigid for first failing sizes in the plane
+    plant: str | None = None
+
+    def load(self, variant: Variant, *settings: tuple[str, Any]) -> RobotFile:
+        """Return the `RobotFile` of a variant."""
+        robot_file = load_variant(self.robot, variant, [*self.overrides, *settings])
+        return robot_file if self.plant is None else replace(robot_file, plant=self.plant)
+
+    def prepare(
+        self, variant: Variant, *settings: tuple[str, Any]
+    ) -> tuple[RobotFile, ControlLoop]:
+        """Return file and loop of a variant, or say whose law does not fit."""
+        robot_file = self.load(variant, *settings)
+        try:
+            return robot_file, ControlLoop(robot_file, variant.controller)
+        except WalkingControlError as error:
+            raise of_variant(variant, error) from error
+
+
 def compare(
-    robot: str,
-    variants: Sequence[Variant],
-    disturb: Sequence[str] | None = None,
-    duration: float = 12.0,
-    overrides: Sequence[tuple[str, Any]] = (),
-    robustness: bool | Grid = False,
-    progress: Callable[[str], None] | None = None,
-    plant: str | None = None,
+    asked: Comparison,
     speeds: Sequence[float] = SPEEDS,
+    robustness: bool | Grid = False,
     processes: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> list[Walk]:
     """Walk every variant under the same disturbances, in space at several speeds.
 
@@ -89,36 +111,27 @@ def compare(
     are measured by one field: the robot file's own of curve tracking.
 
     Args:
-        robot: Name or path of a robot file.
-        variants: `Variant` list; the laws of a free base have a parameter ``speed``.
-        disturb: Texts ``KIND=SIZE@WHEN``, for every walk; None takes `DISTURBANCE`, in space none.
-        duration: Simulated time of each walk, s.
-        overrides: Pairs (name, value) for every variant.
+        asked: The `Comparison`.
+        speeds: Commanded in space, m/s.
         robustness: Whether to look for first failing sizes too: in the plane of each kind of
             disturbance, in space of pushes as a `Grid` says.
-        progress: Called with a line of text now and then.
-        plant: Name; None takes the robot file's, and rigid for first failing sizes in the plane.
-        speeds: Commanded in space, m/s.
         processes: How many walks at once in space; None: as many as there are processors.
+        progress: Called with a line of text now and then.
 
     Walks in space have no runs: ``gaits`` of their measures holds those of each speed, see
     `measure_gait`. InvalidInput: a variant, a disturbance or an override is unusable; Interrupted
     holds the walks until then.
     """
     show = progress or (lambda text: None)
-    in_space = load_robot(robot, overrides).robot.is_free
-    usual = () if in_space else (DISTURBANCE,)
-    asked = _Asked(
-        robot, variants, usual if disturb is None else disturb, duration, overrides, plant
-    )
+    in_space = load_robot(asked.robot, asked.overrides).robot.is_free
     side: _Responses | _Gaits = (
         _Gaits(asked, speeds, processes or count_processors()) if in_space else _Responses(asked)
     )
     walks = []
     try:
-        for i, variant in enumerate(variants):
+        for i, variant in enumerate(asked.variants):
             walks.append(side.walk(variant))
-            show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walks[-1].measures)}')
+            show(f'[{i + 1}/{len(asked.variants)}] {variant.name}: {outcome(walks[-1].measures)}')
             if robustness is not False:
                 walks[-1].measures['robustness'] = {
                     search[0]: _first_failure(*search, show)
@@ -152,36 +165,10 @@ def _first_failure(
     return entry
 
 
-class _Asked(NamedTuple):
-    """What `compare` is asked for."""
-
-    robot: str
-    variants: Sequence[Variant]
-    disturb: Sequence[str]
-    duration: float
-    overrides: Sequence[tuple[str, Any]]
-    plant: str | None
-
-    def load(self, variant: Variant, *settings: tuple[str, Any]) -> RobotFile:
-        """Return the `RobotFile` of a variant."""
-        robot_file = load_variant(self.robot, variant, [*self.overrides, *settings])
-        return robot_file if self.plant is None else replace(robot_file, plant=self.plant)
-
-    def prepare(
-        self, variant: Variant, *settings: tuple[str, Any]
-    ) -> tuple[RobotFile, ControlLoop]:
-        """Return file and loop of a variant, or say whose law does not fit."""
-        robot_file = self.load(variant, *settings)
-        try:
-            return robot_file, ControlLoop(robot_file, variant.controller)
-        except WalkingControlError as error:
-            raise of_variant(variant, error) from error
-
-
 class _Responses:
     """Walks in the plane, disturbed on their way."""
 
-    def __init__(self, asked: _Asked) -> None:
+    def __init__(self, asked: Comparison) -> None:
         self._asked = asked
         self._kinds = [parse_disturbance(text) for text in asked.disturb]
         base = load_robot(asked.robot, asked.overrides)
@@ -235,10 +222,9 @@ class _Responses:
                     find_first_failure,
                     self._prepared[variant.name][0],
                     kind,
-                    variant.controller,
-                    self._asked.plant or 'rigid',
                     largest,
                     resolution,
+                    self._asked.plant if self._asked.plant != 'rigid' else None,
                 ),
                 {'largest_tried': largest, 'resolution': resolution},
                 kept,
@@ -248,7 +234,7 @@ class _Responses:
 class _Gaits:
     """Walks in space, at several speeds."""
 
-    def __init__(self, asked: _Asked, speeds: Sequence[float], processes: int) -> None:
+    def __init__(self, asked: Comparison, speeds: Sequence[float], processes: int) -> None:
         self._asked, self._speeds, self._processes = asked, speeds, processes
         self._files = {
             variant.name: [self._at(variant, speed) for speed in speeds]
@@ -309,7 +295,6 @@ class _Gaits:
                 find_envelope,
                 self._at(variant, PUSHED_AT),
                 'push',
-                variant.controller,
                 grid=None if robustness is True else robustness,
                 processes=self._processes,
             ),

@@ -31,10 +31,9 @@ from walking_control.lab.experiments import (
     FirstFailure,
     size_grid,
 )
-from walking_control.models import Choice, Dynamics, RobotFile, World
+from walking_control.models import Dynamics, RobotFile, World
 from walking_control.runs import motors
 from walking_control.simulation import (
-    choose_parts,
     Disturbance,
     has_errors,
     How,
@@ -192,8 +191,6 @@ def reach(cell: Cell) -> float:
 def find_envelope(
     robot_file: RobotFile,
     kind: str = 'push',
-    controller: Choice = None,
-    plant: Choice = None,
     largest: float | None = None,
     resolution: float | None = None,
     grid: Grid | None = None,
@@ -205,8 +202,6 @@ def find_envelope(
     Args:
         robot_file: The `RobotFile`; its law must walk.
         kind: One of `DISTURBANCES` that is tried in space.
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; None takes the robot file's default.
         largest: Last size tried; below 0, of slopes, uphill. None takes the kind's own.
         resolution: Distance between sizes.
         grid: The `Grid`; None takes `even_grid`.
@@ -223,7 +218,6 @@ def find_envelope(
     not free. `NotAchieved`: the undisturbed robot does not walk. `Interrupted`: somebody stopped
     it; holds the result of the trials made.
     """
-    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     require(
         robot_file.robot.is_free,
         f'envelope of {robot_file.robot.name}',
@@ -242,7 +236,7 @@ def find_envelope(
         value=grid.settling,
         limit=f'must be at least {MEASURED + 1} touchdowns',
     )
-    trial = _Trial(robot_file, controller, plant, kind, grid)
+    trial = _Trial(robot_file, kind, grid)
     nominal = trial.settle()
     cells = [
         Cell(phase, direction, sizes)
@@ -250,7 +244,7 @@ def find_envelope(
         for phase in grid.phases
     ]
     conditions = {
-        **describe_walks(robot_file, controller, plant),
+        **describe_walks(robot_file),
         'disturbance': kind,
         'unit': DISTURBANCES[kind].unit,
         'after': grid.after,
@@ -355,20 +349,13 @@ def _make_trials(
 class _Trial:
     """Walks that are disturbed after a number of touchdowns."""
 
-    def __init__(
-        self,
-        robot_file: RobotFile,
-        controller: str | None,
-        plant: str | None,
-        kind: str,
-        grid: Grid,
-    ) -> None:
-        self._file, self._plant, self._kind, self._grid = robot_file, plant, kind, grid
-        self._loop = ControlLoop(robot_file, controller)
+    def __init__(self, robot_file: RobotFile, kind: str, grid: Grid) -> None:
+        self._file, self._kind, self._grid = robot_file, kind, grid
+        self._loop = ControlLoop(robot_file)
         self._walk, self._touchdowns = self._begin(())
 
     def _begin(self, disturbances: Sequence[Disturbance]) -> tuple[Walk, Touchdowns]:
-        plant = make_plant(self._file, self._plant)
+        plant = make_plant(self._file)
         plan_disturbances(plant, disturbances)
         return Walk(plant, self._loop, self._file.start, self._ticks(60.0)), plant.touchdowns
 

@@ -25,7 +25,7 @@ from walking_control.gaits import (
 )
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
-from walking_control.models import Robot, RobotFile, with_section, World
+from walking_control.models import Robot, RobotFile, World
 from walking_control.search import (
     HEAT,
     Judgement,
@@ -397,13 +397,11 @@ def middle_speed(robot_file: RobotFile) -> float:
 def find_gaits(
     robot_file: RobotFile,
     speeds: Sequence[float],
-    general: Mapping[str, Any] | None = None,
-    task: Mapping[str, Any] | None = None,
     optimise: Sequence[str] = (),
-    progress: Callable[[str], None] | None = None,
     slopes: Sequence[float] | None = None,
     start: Gait | None = None,
     patience: float = np.inf,
+    progress: Callable[[str], None] | None = None,
 ) -> FamilySearch:
     """Search gaits of a biped on soles, each from its neighbour's, and judge them.
 
@@ -412,16 +410,14 @@ def find_gaits(
     gait there, for a family has each of its speeds on each of its slopes.
 
     Args:
-        robot_file: The `RobotFile`.
+        robot_file: The `RobotFile`; its `SearchParameters` and `SpaceSearchParameters` count.
         speeds: Along the floor, m/s.
-        general: Values of `SearchParameters` that differ from the robot file's.
-        task: The same of `SpaceSearchParameters`.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change; of a
             single gait alone.
-        progress: Called with a line of text now and then.
         slopes: Of the floor, rad, downhill positive; None is that of the robot file's world.
         start: `Gait` that the first search begins with; None takes a guess.
         patience: Processor time after which no gait on another slope is begun, s.
+        progress: Called with a line of text now and then.
 
     Returns:
         `FamilySearch`.
@@ -439,12 +435,8 @@ def find_gaits(
         limit='gives each speed and slope mechanics of its own, and a family is of one robot',
         remedy='give one --speed, then search the family with what was found',
     )
-    values = SpaceSearchParameters.read(
-        {**robot_file.sections.get('space_search', {}), **(task or {})}, robot_file.scale
-    )
-    case = SpaceSearch(
-        with_section(robot_file, SearchParameters.section, general or {}), optimise, progress
-    )
+    values = robot_file.values(SpaceSearchParameters)
+    case = SpaceSearch(robot_file, optimise, progress)
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     level, begun = int(np.argmin(np.abs(slopes))), time.process_time()
     found = {(level, first): case.find(values, speeds[first], start, slopes[level])}

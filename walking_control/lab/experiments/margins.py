@@ -19,18 +19,10 @@ from walking_control.exceptions import (
     require,
     require_known,
 )
-from walking_control.models import (
-    Choice,
-    JointFriction,
-    RobotFile,
-    scale_masses,
-    with_section,
-    World,
-)
+from walking_control.models import JointFriction, RobotFile, scale_masses, with_section, World
 from walking_control.runs import Run
 from walking_control.safety import SafetyParameters
 from walking_control.simulation import (
-    choose_parts,
     has_errors,
     make_fast_plant,
     plan_disturbances,
@@ -212,14 +204,12 @@ def size_grid(largest: float, resolution: float, most: int) -> np.ndarray:
     return np.copysign(np.round(resolution * np.arange(1, int(count) + 1), 12), largest)
 
 
-def describe_walks(
-    robot_file: RobotFile, controller: str | None, plant: str | None
-) -> dict[str, Any]:
+def describe_walks(robot_file: RobotFile) -> dict[str, Any]:
     """Return robot, controller and plant by name."""
     return {
         'robot': robot_file.robot.name,
-        'controller': controller or robot_file.controller,
-        'plant': plant or robot_file.plant,
+        'controller': robot_file.controller,
+        'plant': robot_file.plant,
     }
 
 
@@ -240,8 +230,6 @@ def why_it_stopped(run: Run) -> str | None:
 def find_margin(
     robot_file: RobotFile,
     kind: str,
-    controller: Choice = None,
-    plant: Choice = None,
     largest: float | None = None,
     resolution: float | None = None,
     seeds: int = 5,
@@ -251,6 +239,8 @@ def find_margin(
     """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 
     Args:
+        robot_file: The `RobotFile`; its law walks on its plant.
+        kind: One of `MARGINS`.
         largest: Last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
         resolution: Distance between sizes.
         seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without chance.
@@ -262,13 +252,12 @@ def find_margin(
     unknown kind, sizes that make no grid, or parts that do not fit; NotAchieved: it does not even
     walk with the size 0; Interrupted holds the result of the sizes tried.
     """
-    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     require_known(kind, MARGINS, 'margin', value=kind)
     known = MARGINS[kind]
-    trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
+    trial = _Trial(robot_file, kind, seeds, duration)
     sizes = _sizes(robot_file, kind, largest, resolution)
     conditions = {
-        **describe_walks(robot_file, controller, plant),
+        **describe_walks(robot_file),
         'margin': kind,
         'unit': known.unit,
         'meaning': known.meaning,
@@ -329,24 +318,16 @@ def _sizes(
 class _Trial:
     """Walks of one kind of margin."""
 
-    def __init__(
-        self,
-        robot_file: RobotFile,
-        kind: str,
-        controller: str | None,
-        plant: str | None,
-        seeds: int,
-        duration: float,
-    ) -> None:
+    def __init__(self, robot_file: RobotFile, kind: str, seeds: int, duration: float) -> None:
         require(
-            kind != 'grip' or (plant or robot_file.plant) != 'rigid',
+            kind != 'grip' or robot_file.plant != 'rigid',
             'margin grip on plant rigid',
             limit='feet do not slip there',
             remedy='choose --plant mujoco',
             error=IncompatiblePlant,
         )
         require(seeds >= 1, 'seeds', value=seeds, limit='must be at least 1')
-        self._kind, self._plant, self._duration = kind, plant, duration
+        self._kind, self._duration = kind, duration
         values = dict(robot_file.sections.get(SensorParameters.section, {}))
         if kind == 'noise' and not has_errors(SensorParameters.read(values)):
             values |= read_preset(PRESET)
@@ -354,7 +335,7 @@ class _Trial:
         self._values = self._file.values(SensorParameters)
         self.noise = has_errors(self._values)
         self.seeds = seeds if self.noise or kind == 'rough' else 1
-        self._loop = ControlLoop(robot_file, controller)
+        self._loop = ControlLoop(robot_file)
 
     def walk(self, size: float) -> str | None:
         """Walk with every seed; return None if all do, else why the first does not."""
@@ -388,7 +369,7 @@ class _Trial:
             robot = replace(robot, friction=friction)
         robot_file = with_section(self._file, SensorParameters.section, {'seed': seed})
         robot_file = with_section(robot_file, section, own)
-        plant = make_fast_plant(robot_file, self._plant, robot)
+        plant = make_fast_plant(robot_file, robot=robot)
         if self._kind == 'rough':
             plan_disturbances(plant, rough_floor(size, seed))
         return plant

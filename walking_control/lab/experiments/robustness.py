@@ -24,15 +24,13 @@ from walking_control.lab.experiments.margins import (
     size_grid,
     try_sizes,
 )
-from walking_control.models import Base, Choice, Dynamics, RobotFile, scale_masses, World
-from walking_control.runs import foot_depths, Run
+from walking_control.models import Base, Dynamics, RobotFile, scale_masses, World
+from walking_control.runs import foot_depths
 from walking_control.simulation import (
-    choose_parts,
     Disturbance,
     has_errors,
     make_fast_plant,
     make_walker,
-    run_plant,
     SensorParameters,
 )
 from walking_control.simulation.rigid.model import (
@@ -50,6 +48,7 @@ from walking_control.simulation.rigid.model import (
     TIME,
     TRIPPED,
 )
+from walking_control.simulation.simulate import Walk
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
@@ -66,13 +65,11 @@ REASONS = {
 def find_first_failure(
     robot_file: RobotFile,
     kind: str,
-    controller: Choice = None,
-    plant: Choice = 'rigid',
     largest: float | None = None,
     resolution: float | None = None,
-    progress: Callable[[float], None] | None = None,
-    chain: bool = False,
+    plant: str | None = None,
     heavier: float = 0.0,
+    progress: Callable[[float], None] | None = None,
 ) -> FirstFailure:
     """Try disturbances of rising size.
 
@@ -81,15 +78,13 @@ def find_first_failure(
         kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk
             positive), ``'side_push'`` (likewise, to the left, in space alone) or
             ``'slope_change'`` (rad, downhill positive, in the plane alone).
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; any but ``'rigid'`` walks through the whole chain.
         largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
             takes the kind's own.
         resolution: Distance between sizes.
+        plant: Name of the plant on which it walks through the whole chain; None is plant
+            ``'rigid'``, compiled where no sensor errs and nothing is heavier.
+        heavier: Share by which all masses and inertias are larger than the controller knows.
         progress: Called with the share of sizes tried, 0 to 1, after each.
-        chain: Whether to walk through the whole chain in any case.
-        heavier: Share by which all masses and inertias are larger than the controller knows;
-            through the chain.
 
     Returns:
         `FirstFailure`, with the conditions ``chain`` (whether the walks went through it) and
@@ -104,8 +99,6 @@ def find_first_failure(
         NotAchieved: The undisturbed robot does not walk.
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
-    robot_file, controller, world = choose_parts(robot_file, controller, plant)
-    plant = world or 'rigid'
     require_known(kind, DISTURBANCES, 'disturbance', value=kind)
     known = DISTURBANCES[kind]
     sizes = size_grid(
@@ -119,20 +112,12 @@ def find_first_failure(
         value=heavier,
         limit='must be from -0.95 to 10, a share',
     )
-    chain = (
-        chain
-        or heavier != 0.0
-        or plant != 'rigid'
-        or has_errors(robot_file.values(SensorParameters))
-    )
-    trial = (
-        _CompiledTrial(robot_file, controller, kind)
-        if not chain
-        else _ChainTrial(robot_file, controller, kind, plant, heavier)
-    )
+    chain = plant or heavier != 0.0 or has_errors(robot_file.values(SensorParameters))
+    robot_file = replace(robot_file, plant=plant or 'rigid')
+    trial = _ChainTrial(robot_file, kind, heavier) if chain else _CompiledTrial(robot_file, kind)
     conditions = {
-        **describe_walks(robot_file, controller, plant),
-        'chain': chain,
+        **describe_walks(robot_file),
+        'chain': bool(chain),
         'heavier': heavier,
         'disturbance': kind,
         'unit': known.unit,
@@ -169,7 +154,7 @@ def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float
 class _CompiledTrial:
     """A compiled walk that is brought back to the same step again and again."""
 
-    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
+    def __init__(self, robot_file: RobotFile, kind: str) -> None:
         apart = {'side_push': Base.TRANSLATING, 'slope_change': Base.PLANAR}
         if apart.get(kind, robot_file.robot.base) is not robot_file.robot.base:
             raise InvalidInput(
@@ -180,7 +165,7 @@ class _CompiledTrial:
             )
         self._file, self._kind, self._at = robot_file, kind, SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
-        self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
+        self._walker = make_walker(robot_file, None, ((self._at, 0.0, 0.0),))
         self._mass = float(Dynamics(robot_file.robot).mass)
         pendulum_time = (self._walker.leg_length / robot_file.values(World).gravity) ** 0.5
         self._longest = LONGEST * pendulum_time
@@ -245,16 +230,14 @@ class _CompiledTrial:
 class _ChainTrial:
     """Walks from the start to the last step that counts, every one with the same sensor errors."""
 
-    def __init__(
-        self, robot_file: RobotFile, controller: str | None, kind: str, plant: str, heavier: float
-    ) -> None:
-        self._file, self._kind, self._plant = robot_file, kind, plant
+    def __init__(self, robot_file: RobotFile, kind: str, heavier: float) -> None:
+        self._file, self._kind = robot_file, kind
         robot = robot_file.robot
         self._robot = (
             replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) if heavier else robot
         )
         self._last = SETTLING_STEPS + 1 + FURTHER_STEPS
-        self._loop = ControlLoop(robot_file, controller)
+        self._loop = ControlLoop(robot_file)
         world = robot_file.values(World)
         self._dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
         self._longest = LONGEST * (self._dynamics.standing_height() / world.gravity) ** 0.5
@@ -286,7 +269,7 @@ class _ChainTrial:
 
     def disturb(self, size: float | None) -> str | None:
         """Walk from the start on, disturbed unless the size is None."""
-        plant, loop = make_fast_plant(self._file, self._plant, self._robot), self._loop
+        plant, loop = make_fast_plant(self._file, robot=self._robot), self._loop
         if size is not None:
             plant.disturb(*Disturbance(self._kind, size, SETTLING_STEPS + 1))
 
@@ -296,8 +279,10 @@ class _ChainTrial:
                 state.steps >= self._last or state.stamp - max(state.touchdown, 0.0) > self._longest
             )
 
-        run: Run = run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
-        self._run = run
+        ticks = max(1, round(self._last * self._longest / loop.period))
+        walk = Walk(plant, loop, self._file.start, ticks)
+        walk.go(ticks, until=over)
+        self._run = run = walk.finish()
         if run.fault is not None:
             return str(run.fault)
         return None if run.steps[-1] >= self._last else 'made no further step'

@@ -18,10 +18,10 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers import StopJudge
 from walking_control.exceptions import NotAchieved, require, require_known
 from walking_control.lab.experiments import branches, margins
-from walking_control.models import Choice, Command, Measurement, RobotFile, with_section
+from walking_control.models import Command, Measurement, RobotFile, with_section
 from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
-from walking_control.simulation import choose_parts, How, Injection, make_plant, SENSOR_FAULTS
+from walking_control.simulation import How, Injection, make_plant, SENSOR_FAULTS
 from walking_control.simulation.simulate import Walk
 
 SPEEDS = 5  # shares of the largest one, one after another
@@ -46,10 +46,7 @@ TRIED = tuple(
 def try_stops(
     robot_file: RobotFile,
     causes: Sequence[str] = (EMERGENCY_STOP,),
-    category: int | None = None,
     starts: int = 48,
-    controller: Choice = None,
-    plant: Choice = None,
     speed: float = 0.5,
     push: Sequence[float] = (0.0, 0.0),
     processes: int | None = None,
@@ -58,13 +55,10 @@ def try_stops(
     """Stop a walker at many parts of a step, at five speeds, by one or more causes.
 
     Args:
-        robot_file: The `RobotFile`.
+        robot_file: The `RobotFile`; its categories of stops are tried, see `with_category`.
         causes: Codes of faults that sensors or the law can provoke, or that are only said;
             ``('all',)``: all after which a stop of category 1 or 2 is the default.
-        category: Of the stops, 0 to 2; None takes the robot file's.
         starts: How many stops of each cause.
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Likewise.
         speed: The largest, m/s; the others are shares of it.
         push: Smallest and largest impulse on the base 0.2 s before the stop, N s per kg of robot;
             size and direction differ from start to start.
@@ -81,19 +75,18 @@ def try_stops(
         ``stoppable_margin``, and for how long before its fall the plan had said no, ``warned`` (s).
 
     Raises:
-        InvalidInput: An unknown cause, a category that the law cannot do, or no law that can stand.
+        InvalidInput: An unknown cause, or no law that can stand.
         NotAchieved: The robot does not walk to where it would be stopped.
     """
-    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     require(starts >= 1, 'starts', value=starts, limit='must be at least 1')
     causes = TRIED if tuple(causes) == ('all',) else tuple(causes)
-    robot_file, categories = _prepare(robot_file, causes, category, controller)
+    categories = _categories(robot_file, causes)
     trials: list[dict[str, Any]] = []
 
     def stops() -> Iterator[tuple[str, Callable[[], Any]]]:
         """Yield each stop when its walk has come to where a copy of it is stopped."""
         for number in range(min(SPEEDS, starts)):
-            walk = _Trial(robot_file, controller, plant)
+            walk = _Trial(robot_file)
             for start in range(number, starts, SPEEDS):
                 phase = (start // SPEEDS + 0.5) / math.ceil(starts / SPEEDS)
                 walk.walk_to(phase, (1 + number) / SPEEDS * speed)
@@ -109,7 +102,7 @@ def try_stops(
                 progress(len(trials) / (starts * len(causes)))
     trials.sort(key=lambda trial: (causes.index(trial['cause']), trial.pop('number')))
     return {
-        **margins.describe_walks(robot_file, controller, plant),
+        **margins.describe_walks(robot_file),
         'speed': speed,
         'push': list(push),
         'causes': [
@@ -143,15 +136,11 @@ def _sum_up(cause: str, category: int, trials: list[dict[str, Any]]) -> dict[str
     }
 
 
-def _prepare(
-    robot_file: RobotFile, causes: Sequence[str], category: int | None, controller: str | None
-) -> tuple[RobotFile, dict[str, int]]:
-    """Return the robot file with a category of the stops, and that of each cause."""
+def _categories(robot_file: RobotFile, causes: Sequence[str]) -> dict[str, int]:
+    """Return the category of the stop after each cause."""
     for cause in causes:
         require_known(cause, KINDS, 'cause', value=cause)
-    if category is not None:
-        robot_file = _with_category(robot_file, causes, category)
-    loop = ControlLoop(robot_file, controller)
+    loop = ControlLoop(robot_file)
     supervisor = loop.supervisor
     require(
         supervisor.stands or supervisor.standby,
@@ -163,13 +152,23 @@ def _prepare(
     stands = {
         cause: supervisor.standby or cause not in LAW_LOST and supervisor.stands for cause in causes
     }
-    return robot_file, {
-        cause: STOPS.get(safety.reaction(cause, stands[cause]), 0) for cause in causes
-    }
+    return {cause: STOPS.get(safety.reaction(cause, stands[cause]), 0) for cause in causes}
 
 
-def _with_category(robot_file: RobotFile, causes: Sequence[str], category: int) -> RobotFile:
-    """Return the robot file with a category of the stops after some causes."""
+def with_category(robot_file: RobotFile, causes: Sequence[str], category: int) -> RobotFile:
+    """Return the robot file with a category of the stops after some causes.
+
+    Args:
+        robot_file: The `RobotFile`.
+        causes: As for `try_stops`.
+        category: 0 to 2.
+
+    Raises:
+        InvalidInput: An unknown cause, or a category that there is not after it.
+    """
+    causes = TRIED if tuple(causes) == ('all',) else causes
+    for cause in causes:
+        require_known(cause, KINDS, 'cause', value=cause)
     reactions = {number: name for name, number in STOPS.items()}
     chosen: dict[str, Any] = {
         f'on_{cause}': {0: KINDS[cause].reaction, **reactions}.get(category) for cause in causes
@@ -184,8 +183,8 @@ def _with_category(robot_file: RobotFile, causes: Sequence[str], category: int) 
 class _Trial:
     """A walk that is stopped; `time` (s) and `way` (m) say how it came to rest."""
 
-    def __init__(self, robot_file: RobotFile, controller: str | None, plant: str | None) -> None:
-        self._plant, self._loop = make_plant(robot_file, plant), ControlLoop(robot_file, controller)
+    def __init__(self, robot_file: RobotFile) -> None:
+        self._plant, self._loop = make_plant(robot_file), ControlLoop(robot_file)
         self._injection = Injection(robot_file.robot)
         self._stand_time = robot_file.values(SafetyParameters).stand_time
         self._lean = robot_file.values(SafetyParameters).fall_lean

@@ -224,20 +224,18 @@ class _Bench:
     def _kept(self, robot_file: RobotFile, goal: Goal) -> float:
         """Return the size up to which every one is survived."""
         sizes = MOST * goal.wanted, abs(QUARTER * goal.wanted)
-        controller, plant = self.workshop.controller, self.workshop.plant
         result: margins.FirstFailure | None = None
         with contextlib.suppress(NotAchieved):  # falls even undisturbed, after longer
             if goal.kind in margins.DISTURBANCES and robot_file.robot.is_free:
-                result = envelope.find_envelope(
-                    robot_file, goal.kind, controller, plant, *sizes, envelope.QUICK, 1
-                )
+                result = envelope.find_envelope(robot_file, goal.kind, *sizes, envelope.QUICK, 1)
             elif goal.kind in margins.DISTURBANCES:
+                plant = self.workshop.plant
                 result = robustness.find_first_failure(
-                    robot_file, goal.kind, controller, plant, *sizes
+                    robot_file, goal.kind, *sizes, None if plant == 'rigid' else plant
                 )
             else:
                 result = margins.find_margin(
-                    robot_file, goal.kind, controller, plant, *sizes, SEEDS, self.task.duration
+                    robot_file, goal.kind, *sizes, SEEDS, self.task.duration
                 )
         if result is None:
             return 0.0

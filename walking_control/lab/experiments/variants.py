@@ -2,7 +2,7 @@
 """Controllers and settings that are compared, as lists in files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,8 @@ def load_variant(
         settings = [
             (f'{variant.controller}.{name}', value) for name, value in variant.settings.items()
         ]
-        return load_robot(robot, [*overrides, *settings])
+        robot_file = load_robot(robot, [*overrides, *settings])
+        return replace(robot_file, controller=variant.controller)
     except WalkingControlError as error:
         raise of_variant(variant, error) from error
 

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from walking_control.exceptions import NotAchieved, ParameterError, require
-from walking_control.models import Choice, Parameters, RobotFile
+from walking_control.models import Parameters, RobotFile
 from walking_control.ros.nodes import (
     announce,
     break_law,
@@ -33,7 +33,6 @@ from walking_control.ros.nodes import (
     StopSignal,
 )
 from walking_control.runs.run import Run
-from walking_control.simulation.registry import choose_parts
 
 TABLES: dict[str, type[Parameters]] = {
     'controller': controller_node.ControllerNodeParameters,
@@ -43,7 +42,6 @@ MADE_HERE = {
     'robot_file',
     'controller',
     'plant',
-    'realtime',
     'duration',
     'disturb',
     'autostart',
@@ -77,34 +75,29 @@ class DemoResult(NamedTuple):
 
 def run_demo(
     robot_file: RobotFile,
-    controller: Choice,
-    plant: Choice,
     duration: float,
-    realtime: bool = False,
+    settings: Sequence[tuple[str, Any]] = (),
     processes: int = 1,
     disturb: Sequence[str] = (),
-    progress: Callable[[float], None] | None = None,
-    settings: Sequence[tuple[str, Any]] = (),
     route: str | Path = '',
+    progress: Callable[[float], None] | None = None,
 ) -> DemoResult:
     """Walk a robot over ROS 2 topics.
 
     Args:
-        controller: Name, ``module:Class``, class or class with parameters; None for the default.
-        plant: Likewise.
+        robot_file: The `RobotFile`.
         duration: Simulated time, s.
-        realtime: Step by the clock instead of in lockstep.
+        settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout`` or
+            ``realtime``: step by the clock instead of in lockstep.
         processes: 1 for both nodes in this process, 2 for a controller in one of its own.
         disturb: Disturbances ``KIND=SIZE@WHEN``.
-        progress: Called with the simulated time now and then.
-        settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout``.
         route: Name or path of the route to ask the walker for; ``''``: none.
+        progress: Called with the simulated time now and then.
 
     Returns the `DemoResult`. Raises `NotAchieved`: the controller could not be configured or
     activated. `ParameterError`: a setting that no node has or that the demo makes itself, or a bad
     value.
     """
-    robot_file, law, world = choose_parts(robot_file, controller, plant)
     isolate_domain()
     chosen = {node: _settings_for(table, settings) for node, table in TABLES.items()}
     with tempfile.TemporaryDirectory() as directory:
@@ -113,8 +106,7 @@ def run_demo(
         shared = {
             **PATIENCE,
             'robot_file': str(path),
-            'controller': law or robot_file.controller,
-            'realtime': realtime,
+            'controller': robot_file.controller,
             'record_telemetry': True,
         }
         control = {
@@ -126,7 +118,7 @@ def run_demo(
         simulation = {
             **shared,
             'discovery_timeout': 600.0,
-            'plant': world or robot_file.plant,
+            'plant': robot_file.plant,
             'duration': float(duration),
             'disturb': ','.join(disturb),
             'route': str(route),
@@ -150,6 +142,7 @@ def run_demo(
                 start = _start_process if processes == 2 else _start_here
                 others, alive = start(stack, namespace, control)
                 if others:
+                    realtime = dict(settings).get('realtime', False)
                     simulator.break_law = lambda kind: break_law(others[0], kind, realtime)
                 result = _walk(simulator, others, alive, stop, progress)
             if stop.received:

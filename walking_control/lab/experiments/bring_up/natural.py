@@ -28,8 +28,9 @@ from walking_control.lab.experiments import (
     try_margins,
 )
 from walking_control.loading import load_robot
-from walking_control.models import RobotFile, World
+from walking_control.models import RobotFile, with_section, World
 from walking_control.runs import Run, summarize
+from walking_control.search.parameters import SearchParameters
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.simulate import simulate
 
@@ -101,21 +102,20 @@ def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str,
     reasons: list[str] = []
     for way in EASIER:
         eased = {name: factor * getattr(usual, name) for name, factor in way.items()}
-        first = find_gaits(robot_file, [middle], task=task | eased, progress=site.progress)
+        asked = with_section(robot_file, SpaceSearchParameters.section, task | eased)
+        first = find_gaits(asked, [middle], progress=site.progress)
         if first.members[0].reason is None:
             break
         reasons.append(first.members[0].reason)
     else:
         return replace(first, members=()), '', reasons[0]
     found = find_gaits(
-        robot_file,
+        with_section(asked, SearchParameters.section, {'max_iterations': ITERATIONS}),
         [share * pace(robot_file) for share in GAITS],
-        general={'max_iterations': ITERATIONS},
-        task=task | eased,
-        progress=site.progress,
         slopes=[told + slope for slope in SLOPES],
         start=first.members[0].result.gait,
         patience=SLOPES_BEGIN,
+        progress=site.progress,
     )
     level = [member for member in found.members if member.result.slope == told]
     easiest = min(level, key=lambda member: abs(member.summary['speed'] - middle))

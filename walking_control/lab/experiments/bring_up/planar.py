@@ -265,7 +265,7 @@ def measure_margins(site: Site) -> Outcome:
         site.progress(f'margin {kind}')
         try:
             found = margins.find_margin(
-                site.load(), kind, None, 'rigid', largest, resolution, 1, 4.0
+                replace(site.load(), plant='rigid'), kind, largest, resolution, 1, 4.0
             )
             unit = '' if found['unit'] == '1' else f' {found["unit"]}'
             figures[kind] = f'{found.largest_survived:.3g}{unit}' + (

@@ -148,7 +148,6 @@ def last_step_down(name: str) -> float:
         found = robustness.find_first_failure(
             variants.load_variant('compass', variant),
             'step_down',
-            variant.controller,
             largest=0.13,
         )
     first = found.first_failure
