@@ -230,10 +230,9 @@ def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
     assert np.degrees(whole['tilt_rms']) == pytest.approx([0.48, 0.51], abs=0.1)
     # no foot tells its force, and the log has no efforts: by the IMU
     settings = '--set', 'estimator.way_scale=1.035', '--set', 'robot.foot_forces=imu'
-    settings += '--set', 'estimator.observer_time=0.004'
     assert main(['estimate', bag, '--json', *noise, *settings]) == 0
     whole = json.loads(capsys.readouterr().out)['whole']
-    assert whole['place_share'] < 0.05 and 0.3 < whole['nees'] < 2.5
+    assert whole['place_share'] < 0.03 and 0.3 < whole['nees'] < 2.0
 
 
 def test_torques_of_a_real_humanoid_tell_what_its_feet_bear(capsys):

@@ -12,7 +12,7 @@ with the turning of the base and the joints in v, the efforts tau that reach the
 rotors, gears and known friction, and a as the mean between the measurements, as IMUs tell it. The
 first-order filter r' = (s - r) / T is the observer r = (p - integral(S^T tau + C^T v - g + r)) / T
 of the momentum p = M v, because M' = C + C^T: no acceleration is differentiated that is not
-integrated again.
+integrated again. T is at least the time between two measurements: else nothing would be filtered.
 
 Six rows of r are of the base: how all feet together press. One row is of each joint: which foot
 does. The wrenches w_i follow by least squares from all rows, each over its error: of efforts a
@@ -192,7 +192,7 @@ class FootLoads:
         self._q[self._dynamics.base.nq :] = measurement.position
         acceleration[:3] = self._felt(measurement, mean[3:6], acceleration[3:6])
         needed = self._dynamics.inverse(self._q, mean, acceleration)
-        share = 1.0 - math.exp(-dt / self._time)
+        share = 1.0 - math.exp(-min(dt / self._time, 1.0))
         if efforts is not None:
             self._passed = self._passed_on(efforts, measurement, mean[6:], acceleration[6:])
             needed[6:] -= self._passed

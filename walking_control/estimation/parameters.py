@@ -71,7 +71,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     observer_time: float = parameter(
         0.003,
         's',
-        'Time constant of the observer that takes the forces on the feet from motors and IMU.',
+        'Time constant of the observer that takes the forces on the feet from motors and IMU; at '
+        'least the time between two measurements.',
         1e-4,
         0.1,
     )

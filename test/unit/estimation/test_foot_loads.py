@@ -65,6 +65,19 @@ def test_without_efforts_the_pressure_says_which_foot_carries(aside, carries):
     assert loads.forces[carries, 2] > 0.75 * weight
 
 
+def test_loads_are_filtered_where_measurements_are_rare():
+    """If it failed, a robot at 100 Hz would take the noise of one sample for the load of a foot."""
+    robot_file = wc.load_robot('walker3d', [('robot.foot_forces', 'imu')])
+    loads, (measurement, _, weight) = _loads(robot_file), _standing(robot_file)
+    for _ in range(20):
+        measurement.stamp += 0.01
+        loads.update(measurement, None, np.ones(2, bool))
+    measurement.stamp += 0.01
+    measurement.linear_acceleration[2] *= 2.0
+    loads.update(measurement, None, np.ones(2, bool))
+    assert loads.forces[:, 2].sum() < 1.7 * weight
+
+
 def test_nothing_is_carried_in_flight():
     """If it failed, a robot that falls freely would be told that its feet carry it."""
     robot_file = wc.load_robot('walker3d', [MOTORS])
