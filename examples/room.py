@@ -25,7 +25,6 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.ros.ros2_control.nav2 import outline_of
 from walking_control.safety.steering import Steering
 from walking_control.simulation.sensors import noise_overrides
-from walking_control.simulation.simulate import run_plant
 
 CELL = 0.1  # m
 LENGTH, WIDTH = 20.0, 6.0  # m, of the room; the walk is along it
@@ -33,6 +32,7 @@ OBSTACLES, SMALLEST, LARGEST = 12, 0.2, 0.5  # how many, and their radii, m
 NEAR, DEAR = 1.2, 8.0  # m from an obstacle where a way costs more, and by how much at most
 SPEED, TURNING = 0.5, 1.0  # m/s; rad/s per rad of error of heading
 AHEAD, ARRIVED, PERIOD = 0.8, 0.2, 0.1  # m on the path, m from the goal, s between two commands
+LONGEST = 150.0  # s that a walk may take
 
 
 def refuse(words):
@@ -125,7 +125,7 @@ def make_room(seed, size, goal):
     return Room(np.array(found), size)
 
 
-class Walk:
+class Follower:
     """Follows a path by velocities, as a planner in front of the controller does.
 
     Args:
@@ -172,25 +172,19 @@ def walk_through(seed, goal, robot='walker3d', noise='lab'):
     room = make_room(seed, size, goal)
     path = room.path((0.0, 0.0), goal)
     loop, plant, places, known = wc.ControlLoop(robot_file), wc.make_plant(robot_file), [], []
-    walk = Walk(loop, path)
+    follower, ticks = Follower(loop, path), round(LONGEST / loop.period)
 
     def look():
         places.append(plant.truth.q[:2].copy())
         known.append(loop.state.base.position[:2].copy())
-        return walk.arrived
+        return follower.arrived
 
-    run = run_plant(
-        plant,
-        loop,
-        robot_file.start,
-        150.0,
-        until=look,
-        before=lambda told: walk.command(told.stamp),
-    )
+    walk = wc.Walk(plant, loop, robot_file.start, ticks, lambda told: follower.command(told.stamp))
+    walk.go(ticks, until=look)
     places, known = np.array(places), np.array(known)
     off = math.dist(places[-1] - places[0], known[-1] - known[0])
     result = {
-        'arrived': walk.arrived and run.fault is None,
+        'arrived': follower.arrived and loop.fault is None,
         'way': float(np.hypot(*np.diff(places[::50], axis=0).T).sum()),
         'seconds': len(places) * loop.period,
         'clearance': room.clearance(places),

@@ -20,7 +20,7 @@ def roll(path):
         reference=reference,
         controller=SimpleNamespace(velocity_limits=lambda: LIMITS),
     )
-    walk, places = room.Walk(loop, path), []
+    walk, places = room.Follower(loop, path), []
     for tick in range(1500):
         walk.command(0.1 * tick)
         ahead, left, turning = reference.velocity
@@ -66,6 +66,13 @@ def test_a_wall_of_obstacles_leaves_no_way(capsys):
     with pytest.raises(SystemExit, match='2'):
         room.Room(np.array(wall), SIZE).path((0.0, 0.0), GOAL)
     assert 'no way leads to goal 20,0' in capsys.readouterr().err
+
+
+def test_who_does_not_arrive_is_told(monkeypatch, capsys):
+    """A robot that is still on its way, or has fallen, would count as arrived."""
+    monkeypatch.setattr(room, 'LONGEST', 0.1)
+    assert room.main(['--seed', '2']) == 1
+    assert 'did not arrive' in capsys.readouterr().out
 
 
 @pytest.mark.long

@@ -186,6 +186,24 @@ def test_a_frame_has_one_parent(tf2, footprint, told, left):
     assert all(told in words and 'withheld' in words for words in node.told)
 
 
+def test_a_map_that_jumps_moves_nothing_of_ours(tf2):
+    """Whoever corrects the place by a map would silence the odometry, or make the robot turn."""
+    loop, _ = walking_pose()
+    node = Listener()
+    publisher = OdometryPublisher(node, loop, 0.0, 100.0, 'base_footprint')
+    publisher.publish(0.02)
+    before = poses(node.heard[-1].transforms)
+    jump = TransformStamped(child_frame_id='odom')
+    jump.header.frame_id, jump.transform.translation.x = 'map', 5.0
+    for hear in node.hears:
+        hear(tf2(transforms=[jump]))
+    publisher.publish(0.05)
+    after = poses(node.heard[-1].transforms)
+    assert after.keys() == before.keys() and not node.told
+    for name, (parent, pose) in after.items():
+        assert parent == before[name][0] and pose.isApprox(before[name][1])
+
+
 NOISE = [('estimator.gyro_sigma', 0.01), ('estimator.position_sigma', 1e-3)]
 
 
