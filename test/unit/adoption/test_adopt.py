@@ -181,6 +181,12 @@ def test_turned_robot_is_turned_back(tmp_path, biped):
             set_numbers('origin', 'xyz', lambda xyz: xyz * [1, -1, 1]),
             'sign of y is flipped',
         ),
+        # a place of zero is no slip of units
+        (
+            'left_hip_yaw',
+            set_numbers('origin', 'xyz', lambda xyz: 0 * xyz),
+            'mirror images is 0.07',
+        ),
         ('left_knee', set_numbers('axis', 'xyz', lambda xyz: -xyz), 'one sign is flipped'),
         (
             'left_shank',
@@ -199,7 +205,7 @@ def test_slip_on_one_side_is_named_in_one_line(tmp_path, biped, part, change, wo
     """A slip in a URDF would show as a robot that falls, days later."""
     found = [str(error) for error in adopt_text(tmp_path, edited(biped, part, change)).suspicions]
     assert len(found) == 1 and words in found[0], found
-    assert 'left_' in found[0]
+    assert 'left_' in found[0] and ('millimetres' in words) == ('millimetres' in found[0])
 
 
 def test_swapped_sides_are_named(tmp_path, biped):
@@ -324,8 +330,9 @@ def test_description_without_its_meshes(tmp_path):
     assert [sole.link for sole in adoption.soles] == ['left_sole_link', 'right_sole_link']
     assert adoption.soles[0].length == 0.2
     # the one slip that is really in it: two bodies of an arm are no mirror images
+    missed = 'distance in m by which the centres of mass behind {} and {} miss mirror images'
     assert {str(error).split(' is ')[0] for error in adoption.suspicions} == {
-        f'centre of mass behind arm_left_{i}_joint and arm_right_{i}_joint' for i in (3, 4)
+        missed.format(f'arm_left_{i}_joint', f'arm_right_{i}_joint') for i in (3, 4)
     }
 
 

@@ -386,6 +386,17 @@ def test_a_leg_without_inertia_is_named(tmp_path, link, words):
     assert words in said and '\n' not in said
 
 
+@pytest.mark.filterwarnings('error::RuntimeWarning')
+def test_legs_without_limits_are_no_wheels(tmp_path):
+    """A robot whose joints are all continuous was refused for a foot in the middle of its ankle."""
+    text = on_legs(TWO, limit='<limit effort="50" velocity="10"/>').replace(
+        'revolute', 'continuous'
+    )
+    path = tmp_path / 'endless.urdf'
+    path.write_text(f'<robot name="endless">{text}</robot>')
+    assert [sole.body for sole in adopt(path).soles]
+
+
 def test_a_shape_in_somebody_elses_element_needs_no_numbers(tmp_path):
     """Pinocchio's <collision_checking> names capsules without a size: the robot was refused."""
     path = tmp_path / 'named.urdf'

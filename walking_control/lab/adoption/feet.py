@@ -92,8 +92,7 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     for link in sorted(low, key=lambda name: (not _has_shape(tree, name), ends[name])):
         feet.setdefault(bodies[link], link)
     other = partner_name(*feet.values()) if len(feet) == 1 else None
-    if other in ends:
-        assert other is not None
+    if other is not None and other in ends:
         feet[bodies[other]] = other  # a leg that is far longer has a slip, of which more later
     shaped = all(_has_shape(tree, link) for link in feet.values())
     require(
@@ -134,8 +133,12 @@ def _is_wheel(tree: BodyTree, body: int) -> bool:
     points = tree.points(body)
     if body == ROOT or len(points) < 4:
         return False
-    limit = tree.limits[tree.joint(body)]
-    turns = limit.kind == 'continuous' or limit.kind == 'revolute' and limit.room > TURNS
+    endless = [
+        limit.kind == 'continuous' or limit.kind == 'revolute' and limit.room > TURNS
+        for limit in (tree.limits[tree.joint(part)] for part in tree.chain(body))
+    ]
+    # of a whole leg of such joints nobody has told the limits
+    turns = endless[-1] and (len(endless) == 1 or not all(endless))
     axis = tree.places[body].rotation.T @ tree.axis(body)
     beside = np.cross(axis, 0.5 * (points.max(axis=0) + points.min(axis=0)))
     return turns and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(

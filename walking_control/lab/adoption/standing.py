@@ -251,6 +251,8 @@ def find_seat(
         )
         for body, angle in bent.items()
     }
+    if not all(map(math.isfinite, folded.values())):  # a joint without a stop
+        return None
     com = _set_joints(tree.model, data, pin.neutral(tree.model), {**posture, **folded})
     for sole in soles:
         floor = (data.oMi[sole.body] * sole.place).inverse()  # from base axes to those of the sole

@@ -116,30 +116,30 @@ def _places(tree: BodyTree, mirror: Mirror, planar: bool) -> Iterator[InvalidInp
         if planar:
             off[1] = 0.0
         names = f'{tree.joint(a)} and {tree.joint(b)}'
-        if np.linalg.norm(off) > PLACE * size:
-            wrong |= {a, b}
-            yield InvalidInput(
-                f'origin of {names}',
-                value=round(float(np.linalg.norm(off)), 4),
-                limit='m is how far they are from mirror images' + _slip(flip @ here, there),
-            )
-            continue
         turn = _turned(tree, a, b, planar)
-        if turn > AXIS:
-            wrong |= {a, b}
+        if np.linalg.norm(off) > PLACE * size:
             yield InvalidInput(
-                f'axis of {names}',
+                f'distance in m by which the origins of {names} miss mirror images',
+                value=round(float(np.linalg.norm(off)), 4),
+                limit=_slip(flip @ here, there),
+            )
+        elif turn > AXIS:
+            yield InvalidInput(
+                f'angle in rad by which the axes of {names} miss mirror images',
                 value=round(turn, 3),
-                limit='rad is how far they are from mirror images: a frame is turned',
+                limit='a frame is turned',
                 remedy='compare their rpy and xyz of axis',
             )
+        else:
+            continue
+        wrong |= {a, b}
 
 
-def _slip(image: np.ndarray, there: np.ndarray) -> str:
-    """Return in words which slip makes one place of the other."""
-    ratio = np.linalg.norm(image) / max(1e-12, np.linalg.norm(there))
-    if ratio > 300.0 or ratio < 1.0 / 300.0:
-        return ': one is in millimetres'
+def _slip(image: np.ndarray, there: np.ndarray) -> str | None:
+    """Return in words which slip makes one place of the other, or None."""
+    less, more = sorted(map(np.linalg.norm, (image, there)))
+    if 300.0 * less < more < 3000.0 * less:
+        return 'one is in millimetres'
     for signs in product((1.0, -1.0), repeat=3):
         if min(signs) < 0.0 and np.allclose(signs * image, there, atol=1e-3):
             axes = ' and '.join(
@@ -148,10 +148,10 @@ def _slip(image: np.ndarray, there: np.ndarray) -> str:
                 if sign < 0 and abs(there['xyz'.index(axis)]) > 1e-3
             )
             if axes:
-                return f': the sign of {axes} is flipped'
+                return f'the sign of {axes} is flipped'
     if abs(np.linalg.norm(image) - np.linalg.norm(there)) < 1e-3:
-        return ': a frame is turned'
-    return ''
+        return 'a frame is turned'
+    return None
 
 
 def _turned(tree: BodyTree, a: int, b: int, planar: bool) -> float:
@@ -195,9 +195,9 @@ def _pair(
     whole = float(np.ptp([place.translation for place in tree.places[1:]], axis=0).max())
     if np.linalg.norm(off) > max(OFF * size, 0.5 * PLACE * whole):
         yield InvalidInput(
-            f'centre of mass behind {names}',
+            f'distance in m by which the centres of mass behind {names} miss mirror images',
             value=round(float(np.linalg.norm(off)), 4),
-            limit='m is how far they are from mirror images' + _slip(flip @ levers[0], levers[1]),
+            limit=_slip(flip @ levers[0], levers[1]),
         )
         return
     tensors = [turn @ body.inertia @ turn.T for turn, body in zip(turns, (one, other), strict=True)]
