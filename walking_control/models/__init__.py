@@ -25,7 +25,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'friction_torque friction_torques gear_change gear_table loses lost_torques '
         'motor_efforts passive_elements passive_torques spring_table spring_torques VISCOUS',
         'own_signals': 'OwnSignal',
-        'parameters': 'parameter Parameters',
+        'parameters': 'Parameter parameter Parameters read_rows',
         'pendulum': 'clearance find_landing leg_angles leg_direction leg_rates settle stand '
         'step_over swing tension',
         'pose': 'check_limits',

@@ -53,8 +53,10 @@ from walking_control.models.friction import spring_table as spring_table
 from walking_control.models.friction import spring_torques as spring_torques
 from walking_control.models.friction import VISCOUS as VISCOUS
 from walking_control.models.own_signals import OwnSignal as OwnSignal
+from walking_control.models.parameters import Parameter as Parameter
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
+from walking_control.models.parameters import read_rows as read_rows
 from walking_control.models.pendulum import clearance as clearance
 from walking_control.models.pendulum import find_landing as find_landing
 from walking_control.models.pendulum import leg_angles as leg_angles
@@ -220,8 +222,10 @@ __all__ = [
     'spring_torques',
     'VISCOUS',
     'OwnSignal',
+    'Parameter',
     'parameter',
     'Parameters',
+    'read_rows',
     'clearance',
     'find_landing',
     'leg_angles',

@@ -30,7 +30,14 @@ else:
 Value = TypeVar('Value')
 Section = TypeVar('Section', bound='Parameters')
 
-_TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
+_TYPE_NAMES = {
+    bool: 'bool',
+    int: 'integer',
+    float: 'number',
+    str: 'text',
+    list: 'list of names',
+    dict: 'mapping of name: value',
+}
 _ROW = 'parameter'  # in the metadata of a field
 
 
@@ -76,8 +83,8 @@ class Parameter:
 
     Args:
         name: Name within its section.
-        default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
-            parameter's type.
+        default: Default value; its type (bool, int, float, str, a tuple of floats, a list of names
+            or a dict) is the parameter's type.
         unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
         description: One sentence.
         minimum: Smallest allowed value (for arrays: of each element).
@@ -89,7 +96,7 @@ class Parameter:
     """
 
     name: str  # name within its section
-    # default value; its type (bool, int, float, str, or a tuple of floats) is the parameter's type
+    # default value; its type is the parameter's type
     default: Any
     unit: str
     description: str
@@ -116,7 +123,7 @@ class Parameter:
 
     @property
     def type(self) -> type:
-        """Return the Python type of the value: bool, int, float, str or tuple (of floats)."""
+        """Return the type of the value: bool, int, float, str, tuple, list (of names) or dict."""
         return type(self.default)
 
     @property
@@ -155,7 +162,10 @@ class Parameter:
         if self.type is float:
             return self._as_float(value, what)
         require(
-            type(value) is self.type,
+            isinstance(value, list)
+            and self.type is list
+            and all(isinstance(each, str) for each in value)
+            or type(value) is self.type is not list,
             what,
             value=value,
             limit=f'must be a {_TYPE_NAMES[self.type]}',
@@ -255,23 +265,41 @@ class Parameters:
             ParameterError: An unknown name, a bad value or a contradiction; carries all others.
         """
         place = cls.section if place is None else place
-        values = {} if values is None else values
-        if not isinstance(values, Mapping):
-            raise ParameterError(
-                f'section {place}', value=values, limit='must be a list of name: value pairs'
-            )
-        findings = Findings()
-        for name in values:
-            what = f'parameter {place}.{name}'
-            findings.attempt(require_known, name, cls.rows, what, ParameterError)
-        given = {
-            name: findings.attempt(row.validate, values[name], f'{place}.')
-            if name in values
-            else row.default_for(scale)
-            for name, row in cls.rows.items()
-        }
-        findings.raise_first()
-        return cls(**given)
+        return cls(**read_rows(cls.rows, {} if values is None else values, place, scale))
+
+
+def read_rows(
+    rows: Mapping[str, Parameter],
+    values: Mapping[str, Any],
+    place: str,
+    scale: Scale | None = None,
+) -> dict[str, Any]:
+    """Return what a mapping of names to values says, defaults filled in; all or nothing.
+
+    Args:
+        rows: name -> `Parameter`.
+        values: Missing names take their default.
+        place: What messages call it.
+        scale: `Scale` of the robot, with which some defaults grow.
+
+    Raises:
+        ParameterError: An unknown name or a bad value; carries all others.
+    """
+    if not isinstance(values, Mapping):
+        raise ParameterError(
+            f'section {place}', value=values, limit='must be a list of name: value pairs'
+        )
+    findings = Findings()
+    for name in values:
+        findings.attempt(require_known, name, rows, f'parameter {place}.{name}', ParameterError)
+    given = {
+        name: findings.attempt(row.validate, values[name], f'{place}.')
+        if name in values
+        else row.default_for(scale)
+        for name, row in rows.items()
+    }
+    findings.raise_first()
+    return given
 
 
 def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:

@@ -16,7 +16,9 @@ from walking_control.models import (
     UrdfJoint,
 )
 
-SENSORS, MOTORS, INERTIAL = 'sensors', 'motors', 'imu'
+SENSORS: str = 'sensors'
+MOTORS: str = 'motors'
+INERTIAL: str = 'imu'
 
 
 @dataclass(frozen=True)

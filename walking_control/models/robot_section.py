@@ -25,9 +25,11 @@ from walking_control.models import (
     LOCKS,
     MotorThermal,
     moving_joints,
+    Parameter,
     parameter,
     Parameters,
     parse,
+    read_rows,
     topic_word,
     UrdfJoint,
 )
@@ -67,61 +69,45 @@ class GroundTorqueLimit(Parameters, section='ground_torque'):
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 
-_ROBOT_KEYS: dict[str, type | tuple[type, ...]] = {
-    'name': str,
-    'urdf': str,
-    'base_link': str,
-    'imu_link': str,
-    'base': str,
-    'planar': bool,
-    'joints': list,
-    'feet': list,
-    'mirror': dict,
-    'coordinates': list,
-    'supports': dict,
-    'actuators': dict,
-    'locks': dict,
-    'springs': dict,
-    'friction': dict,
-    'servos': dict,
-    'push_off': dict,
-    'xacro_args': dict,
-    'ground_torque': dict,
-    'more_imus': list,
-    'signals': dict,
-    'thermal': dict,
-    'effort_share': (int, float),
-    'foot_forces': str,
+_ROWS = {
+    row.name: row
+    for row in (
+        Parameter('name', '', '', 'Files are named after it.'),
+        Parameter('urdf', '', '', 'URDF or xacro, relative to the robot file.'),
+        Parameter('base_link', '', '', 'Root link of the URDF.'),
+        Parameter('imu_link', '', '', 'Link whose frame the IMU measures in; none: the base link.'),
+        Parameter('base', '', '', 'How the base moves.'),
+        Parameter('planar', False, '', 'The older way to say it.'),
+        Parameter('joints', [], '', 'All that move, in the order of the package.'),
+        Parameter('feet', [], '', 'Links of the feet.'),
+        Parameter('mirror', {}, '', 'joint: {partner, sign}, the relabelling of legs.'),
+        Parameter('coordinates', [], '', 'Names of the minimal coordinates.'),
+        Parameter('supports', {}, '', 'foot: coordinate: {pitch or joint: factor}.'),
+        Parameter('actuators', {}, '', 'joint: its motor.'),
+        Parameter('locks', {}, '', 'joint: {foot, angle, capture}.'),
+        Parameter('springs', {}, '', 'joint: its spring.'),
+        Parameter('friction', {}, '', 'joint: its friction.'),
+        Parameter('servos', {}, '', 'joint: {limit}, of those whose speed is commanded.'),
+        Parameter('push_off', {}, '', '{limit} of a stance leg that pushes off.'),
+        Parameter('xacro_args', {}, '', 'Arguments of the xacro.'),
+        Parameter('ground_torque', {}, '', '{limit} of a virtual ankle.'),
+        Parameter('more_imus', [], '', 'Links with another IMU.'),
+        Parameter('signals', {}, '', 'name: what else is measured.'),
+        Parameter('thermal', {}, '', 'joint: how its motor warms.'),
+        Parameter('effort_share', 1.0, '1', 'Of the motors, that is counted on.', 0.01, 1.0),
+        Parameter(
+            'foot_forces',
+            SENSORS,
+            '',
+            'What tells the forces on the feet.',
+            choices=(SENSORS, MOTORS, INERTIAL),
+        ),
+    )
 }
-_KIND_WORDS: dict[type | tuple[type, ...], str] = {
-    str: 'a text',
-    bool: 'true or false',
-    list: 'a list of names',
-    dict: 'a mapping of name: value',
-    (int, float): 'a number',
-}
-_OPTIONAL_ROBOT_KEYS = (
-    'imu_link',
-    'base',
-    'planar',
-    'locks',
-    'springs',
-    'friction',
-    'servos',
-    'push_off',
-    'xacro_args',
-    'ground_torque',
-    'more_imus',
-    'signals',
-    'thermal',
-    'effort_share',
-    'foot_forces',
-)
+_NEEDED = ('name', 'urdf', 'base_link', 'joints', 'feet', 'actuators')
 _AT_LIMIT = 1e-6  # rad: a joint may begin at a stop, as rounding has it
-_LEAST_SHARE = 0.01  # of the motors
 _FASTEST = 1e3  # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
-_OPTIONAL_AT_REST = _OPTIONAL_ROBOT_KEYS + _COORDINATE_KEYS
 
 
 def urdf_path(section: Section, path: Path) -> Path:
@@ -158,13 +144,12 @@ def read_robot(section: Section, path: Path) -> Robot:
     Raises:
         InvalidInput: The section or its URDF is unusable.
     """
-    _check_robot_keys(section, path)
+    given, section = section, _read_keys(section, path)
     place = urdf_path(section, path)
-    urdf = load_urdf(place, section.get('xacro_args'))
+    urdf = load_urdf(place, section['xacro_args'])
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
-    imu_link = section.get('imu_link', section['base_link'])
-    section = {'more_imus': [], 'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    imu_link = section['imu_link'] or section['base_link']
     base = _base(section)
     findings = Findings()
     attempt = findings.attempt
@@ -180,18 +165,15 @@ def read_robot(section: Section, path: Path) -> Robot:
         attempt(_check_mirror, section['feet'], base, supports, mirror, joints)
     parts = {
         'actuators': attempt(_actuators, section, joints, path),
-        'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
+        'locks': attempt(_locks, section['locks'], joints, section['feet'], path),
         'springs': attempt(_by_joint, section, 'springs', JointSpring, joints, path),
         'friction': attempt(_friction, section, limits, joints, path),
         'thermal': attempt(_by_joint, section, 'thermal', MotorThermal, section['actuators'], path),
         'servos': attempt(_servos, section, joints, path),
-        'push_off': attempt(_limit, section, PushOffLimit),
-        'ground_torque': attempt(_limit, section, GroundTorqueLimit),
+        'push_off': attempt(_limit, given, PushOffLimit),
+        'ground_torque': attempt(_limit, given, GroundTorqueLimit),
         'signals': attempt(_signals, section, joints, imu_link, urdf),
         'foot_forces': attempt(_foot_forces, section, base),
-        'effort_share': attempt(
-            finite, section.get('effort_share', 1.0), 'robot.effort_share', _LEAST_SHARE, 1.0
-        ),
     }
     findings.raise_first()
     return Robot(
@@ -208,37 +190,29 @@ def read_robot(section: Section, path: Path) -> Robot:
         supports=supports,
         meshes=find_meshes(urdf, place.parent),
         more_imus=tuple(section['more_imus']),
+        effort_share=section['effort_share'],
         **parts,
     )
 
 
-def _check_robot_keys(section: Section, path: Path) -> None:
+def _read_keys(section: Section, path: Path) -> dict[str, Any]:
+    """Return the section with what it leaves out filled in."""
+    told = read_rows(_ROWS, section, 'robot')
+    steps = any(key in section for key in _COORDINATE_KEYS)
+    for key in _NEEDED + (_COORDINATE_KEYS if steps else ()):
+        require(key in section, f'robot.{key}', limit=f'missing in {path}', error=RobotFileError)
+    check_name(told['name'], 'robot.name')
     require(
-        isinstance(section, Mapping),
-        f'robot file {path}',
-        limit='section robot must hold name: value pairs',
+        bool(section.get('base')) != ('planar' in section),
+        'robot.base',
+        value=section.get('base'),
+        limit='must be given once',
+        remedy='base: '
+        + ', '.join(base.value for base in Base)
+        + '; planar: true means base: planar',
         error=RobotFileError,
     )
-    for key, value in section.items():
-        require_known(key, _ROBOT_KEYS, f'robot.{key}', RobotFileError, limit='unknown key')
-        kind = _ROBOT_KEYS[key]
-        require(
-            isinstance(value, kind)
-            and (kind is not list or all(isinstance(item, str) for item in section[key])),
-            f'robot.{key}',
-            value=value,
-            limit=f'must be {_KIND_WORDS[kind]}',
-            error=RobotFileError,
-        )
-    steps = any(key in section for key in _COORDINATE_KEYS)
-    for key in _ROBOT_KEYS:
-        require(
-            key in section or key in (_OPTIONAL_ROBOT_KEYS if steps else _OPTIONAL_AT_REST),
-            f'robot.{key}',
-            limit=f'missing in {path}',
-            error=RobotFileError,
-        )
-    check_name(section['name'], 'robot.name')
+    return told
 
 
 def check_name(name: str, what: str) -> None:
@@ -260,17 +234,7 @@ def check_name(name: str, what: str) -> None:
 
 def _base(section: Section) -> Base:
     """Return the `Base` of a robot; ``planar`` is the older way to say it."""
-    require(
-        ('base' in section) != ('planar' in section),
-        'robot.base',
-        value=section.get('base'),
-        limit='must be given once',
-        remedy='base: '
-        + ', '.join(base.value for base in Base)
-        + '; planar: true means base: planar',
-        error=RobotFileError,
-    )
-    if 'planar' in section:
+    if not section['base']:
         resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
         return Base.PLANAR if section['planar'] else resting
     given, known = section['base'], [base.value for base in Base]
@@ -475,7 +439,7 @@ def _by_joint(
     section: Section, key: str, kind: type[Kind], joints: Sequence[str], path: Path
 ) -> dict[str, Kind]:
     """Return joint -> what a part of the section says of it, a class of `Parameters` each."""
-    rows = section.get(key, {})
+    rows = section[key]
     for joint in rows:
         require_part(joint, joints, 'joint', path)
     return {joint: kind.read(row, place=f'robot.{key}.{joint}') for joint, row in rows.items()}
@@ -500,7 +464,7 @@ def _friction(
         for joint in joints
         if joint in urdf
     }
-    for joint, row in section.get('friction', {}).items():
+    for joint, row in section['friction'].items():
         require_part(joint, joints, 'joint', path)
         told[joint] = {**told.get(joint, {}), **mapping(row, f'robot.friction.{joint}')}
     found = _by_joint({'friction': told}, 'friction', JointFriction, joints, path)
@@ -545,13 +509,12 @@ def _signals(
     section: Section, joints: tuple[str, ...], imu_link: str, urdf: str
 ) -> dict[str, OwnSignal]:
     taken = {JOINTS, IMU, LOCKS, imu_link, *section['feet'], *map(imu_name, section['more_imus'])}
-    given, motors = section.get('signals', {}), section['actuators']
-    return read_signals(given, joints, motors, set(link_names(urdf)), taken)
+    links = set(link_names(urdf))
+    return read_signals(section['signals'], joints, section['actuators'], links, taken)
 
 
 def _foot_forces(section: Section, base: Base) -> str:
-    told = str(section.get('foot_forces', SENSORS))
-    require_known(told, (SENSORS, MOTORS, INERTIAL), 'robot.foot_forces', RobotFileError, told)
+    told = str(section['foot_forces'])
     require(
         told == SENSORS or (base is Base.FREE and section['actuators']),
         'robot.foot_forces',

@@ -194,11 +194,14 @@ def test_odometry_beside_another_controller_needs_efforts(edited_robot_file):
 
 @pytest.mark.parametrize(
     ('robot', 'told', 'words'),
-    [('dribbel', 'motors', 'moves freely in space'), ('walker3d', 'motor', 'did you mean motors')],
+    [
+        ('dribbel', 'motors', 'moves freely in space'),
+        ('walker3d', 'motor', 'one of sensors, motors, imu'),
+    ],
 )
 def test_who_cannot_do_without_sensors_is_refused(robot, told, words):
     """If it failed, a robot that nobody can know the loads of would be walked."""
-    with pytest.raises(RobotFileError, match=words):
+    with pytest.raises(wc.InvalidInput, match=words):
         wc.load_robot(robot, [('robot.foot_forces', told)])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.exceptions import RobotFileError
+from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -122,9 +122,10 @@ def test_older_key_means_the_same(edited_robot_file, name, older, base):
         ({'base': 'flying'}, "robot.base is 'flying': unknown; known: planar, translating, free"),
         ({'planar': True}, "robot.base is 'planar': must be given once"),
         ({'base': None}, 'robot.base'),
+        ({'base': ''}, 'must be given once'),
     ],
 )
 def test_unclear_base_is_refused(edited_robot_file, keys, message):
     """A misspelt base would silently become another one."""
-    with pytest.raises(RobotFileError, match=message):
+    with pytest.raises(InvalidInput, match=message):
         load_robot(edited_robot_file(lambda tree: tree['robot'].update(keys)))

@@ -98,7 +98,7 @@ def test_efforts_through_gears():
 @pytest.mark.parametrize('share', [0.0, 1.5, -1.0, 'half', True])
 def test_shares_of_motors_that_are_none(share):
     """Motors of more than their effort, or of none, would pass for real ones."""
-    with pytest.raises(InvalidInput, match=r'^robot\.effort_share is .*must be'):
+    with pytest.raises(InvalidInput, match=r'^parameter robot\.effort_share is .*must be'):
         load_robot('walker3d', [('robot.effort_share', share)])
 
 
