@@ -122,7 +122,7 @@ def main():
                 extra[left].append(drawn)
             else:
                 failed.append(name)
-                print(f'{name}: {reason}', flush=True)
+            print(f'{name}: {reason or f"{took:.1f} s, {drawn:.1f} J more"}', flush=True)
     print(
         f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
         f'{len(cells) - len(failed)} of {len(cells)}, {len(extra[False])} without leaving the '

@@ -189,7 +189,7 @@ def test_heat_that_is_assumed_is_said(found):
         (['walker3d', '--quadrature', 'riemann'], 'has no effect on bipeds on soles'),
         (['compass', '--width', '0.1'], 'has no effect on robots other than'),
         (['walker3d', '--speeds', '0.6,0.8', '--optimise', 'spring'], 'a family is of one robot'),
-        (['walker3d', '--speed', '-1'], 'must be above 0 m/s'),
+        (['walker3d', '--speed', '0'], 'must be a number other than 0 m/s'),
         (['walker3d', '--speed', '0.8', '--slopes-deg=-8:8:3'], 'needs --speeds'),
         (['walker3d', '--speeds', '0.8,1', '--slopes-deg', '0,40'], 'must be within 0.3 rad'),
         (['compass', '--slopes-deg', '0:4:2'], 'has no effect on robots other than'),
@@ -217,6 +217,7 @@ HIP_SPRINGS = [
         ('walker3d', [], SPEEDS, 0.09),
         ('walker3d_exchange', [], SPEEDS[1:], 0.08),
         ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[2:5], 0.035),
+        ('walker3d_both_ways', [], (-0.4, -0.25, -0.1, 0.1, 0.25, 0.4, 0.6, 0.8), 0.09),
         ('walker3d_built', [], (0.1, 0.25, 0.4, 0.6, 0.8, 1.0), 0.21),
     ],
 )
@@ -227,7 +228,7 @@ def test_shipped_families(name, overrides, speeds, most):
     np.testing.assert_allclose(family.speeds, speeds, atol=1e-6)
     for speed, judgement in zip(speeds, family.judgements, strict=True):
         assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6
-        assert judgement.cost_of_transport_electrical < most * max(1.0, 0.35 / speed)
+        assert judgement.cost_of_transport_electrical < most * max(1.0, 0.35 / abs(speed))
     for slope in family.slopes:
         assert family.at(0.8, slope).costs['cost_of_transport_electrical'] == pytest.approx(
             family.at(0.8).costs['cost_of_transport_electrical'] - np.sin(slope), abs=0.08

@@ -175,7 +175,7 @@ def judge_step(
     after = project_velocity(M, A, V)
     step, squared = np.array(swing[-1]), weights @ effort**2
     period, each = gait.period, np.maximum(drawn, 0.0).sum(axis=1)
-    scale = dynamics.weight * step[0] / period
+    scale = dynamics.weight * abs(step[0]) / period
     power = float(weights @ (effort * rates).sum(axis=1))
     given = float(weights @ (torque * rates).sum(axis=1))
     loss = float(0.5 * (V @ M @ V - after @ M @ after)) / period

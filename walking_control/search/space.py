@@ -173,19 +173,20 @@ class SpaceSearch:
 
         Args:
             values: What is asked of it.
-            speed: Along the floor, m/s.
+            speed: Along the floor, backwards below 0, m/s.
             start: Where the search begins; None takes a guess.
             slope: Of the floor, rad, downhill positive.
             strength: How many times as strong and fast motors are thought to be.
 
         Raises:
-            InvalidInput: The speed is not above 0, or the slope is steeper than `STEEPEST`.
+            InvalidInput: The speed is 0, or the slope is steeper than `STEEPEST`.
         """
         require(
-            0.0 < speed < np.inf,
+            0.0 < abs(speed) < np.inf,
             'speed of a gait in space',
             value=speed,
-            limit='must be above 0 m/s',
+            limit='must be a number other than 0 m/s',
+            remedy='below 0 it goes backwards; a family has what lies between',
         )
         require(
             abs(slope) <= STEEPEST,

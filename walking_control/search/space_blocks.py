@@ -65,7 +65,8 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: Numbers) -> Blo
     copper, power, share = numbers.part['copper'] * effort**2, effort * v, task['exchange']
     alone = ca.sum1(copper + _positive(power, task['smooth']))
     together = _positive(ca.sum1(copper + power), task['smooth'])
-    cost = extra[0] * ((1.0 - share) * alone + share * together) / (task['weight'] * task['speed'])
+    drawn = (1.0 - share) * alone + share * together
+    cost = extra[0] * drawn / ca.fabs(task['weight'] * task['speed'])
     rows = Rows()
     places, turns = equations.poses(q)
     swing, R = places[:, 0], turns[:, :3]

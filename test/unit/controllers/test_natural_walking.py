@@ -208,6 +208,22 @@ def test_a_touchdown_is_foreseen_over_a_known_delay():
     assert run.fault is None and np.sum(told['step_remaining'][last] > -0.002) >= 3
 
 
+@pytest.mark.parametrize(
+    'speed, sideways, most',
+    [(-0.3, 0.0, 0.15), pytest.param(0.0, 0.1, 0.4, marks=pytest.mark.long)],
+)
+def test_backwards_and_sideways_are_walked_on_gaits_of_their_own(speed, sideways, most):
+    """It would squat, at several times the price."""
+    sets = [('natural_walking.gait', 'walker3d_both_ways'), ('natural_walking.sideways', sideways)]
+    run = simulate(
+        load_robot('walker3d', sets, controller='natural_walking', speed=speed), duration=3.5
+    )
+    late = run.time > 2.0
+    way = np.hypot(*np.ptp(run.base.position[late][[0, -1], :2], axis=0))
+    assert run.fault is None and run.telemetry['on_gait'][late].all()
+    assert np.ptp(run.electrical_energy[late]) / (98.1 * way) < most
+
+
 def test_a_tank_of_zero_is_refused():
     """A law without a tank would divide by it, or run as if it were full."""
     with pytest.raises(ParameterError, match='tank_capacity'):
@@ -490,6 +506,8 @@ def test_an_empty_tank_cuts_what_injects_alone():
     np.testing.assert_allclose(pressure_shift(behind, 2.0, True), [-0.04, 0.02])
     np.testing.assert_allclose(pressure_shift(behind, 2.0, False), [0.0, 0.02])
     np.testing.assert_allclose(pressure_shift(ahead, 2.0, False), [0.04, 0.02])
+    np.testing.assert_allclose(pressure_shift(ahead, 2.0, False, -1.0), [0.0, 0.02])
+    np.testing.assert_allclose(pressure_shift(behind, 2.0, False, -1.0), [-0.04, 0.02])
 
 
 @pytest.mark.long

@@ -29,7 +29,7 @@ FIELDS = (
 class Books:
     """Energies since the walk began, and in the last whole step.
 
-    `capacity`: of the tank, J. `joints`: index of the joint of each effort, ``(n_efforts,)``.
+    `capacity`: of the tank, J, which is full at first. `joints`: index of the joint of each effort, ``(n_efforts,)``.
     Attributes: `values`: of `FIELDS`. `level`: of the tank, J.
     """
 
@@ -45,10 +45,6 @@ class Books:
         self._held: list[np.ndarray] = []  # efforts of the last three ticks
         self._ways: list[np.ndarray] = []  # and how far the joints went in the last two
         self._step = np.zeros(2)  # net work and loss up to the last touchdown
-
-    def fill(self) -> None:
-        """Fill the tank."""
-        self.level = self._capacity
 
     def work(self, position: np.ndarray, dt: float) -> None:
         """Book the oldest effort; the joints came to positions in the last dt seconds."""

@@ -161,7 +161,7 @@ class NaturalWalking(WalkingLaw):
         tracking, switch = self.tracking, self.switch
         tracking.begin_step()
         if not switch.on_gait:
-            self._books.fill()
+            self._books.level = self.values.tank_capacity
         switch.begin_step(
             float(self.engine.velocity.value[0]),
             tracking.table.speeds,

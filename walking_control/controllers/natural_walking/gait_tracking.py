@@ -64,6 +64,7 @@ BEND, SINK = 6.5, 0.35  # so much faster the stance knee bends meanwhile, for a 
 MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
 # gait, a foot may land
 STEADY = 0.04  # L: with a larger deviation, as after a push, no touchdown is foreseen
+SLOW = 0.03  # L in sqrt(L / g): slower, or backwards, the place says too little of the part
 STRAIGHT = 0.999  # share of its length that a leg may get
 
 
@@ -266,7 +267,8 @@ class GaitTracking:
         if self.struck or plan.step.remaining <= values.early:
             plan.count_down(dt)
         else:
-            rate = 0.0 if self.felt.uneven or self.surprised else values.place_rate
+            slow = self.table.stride.speed * self._time < SLOW * self._length
+            rate = 0.0 if self.felt.uneven or self.surprised or slow else values.place_rate
             self._find_place(rate, dt)
             self._plan_step(rate > 0.0, dt, values)
         left = max(plan.step.remaining, 0.0)
@@ -283,13 +285,10 @@ class GaitTracking:
                 that stands elsewhere than on the gait moves the place in all of the step.
             dt: Of the tick, s.
         """
-        if rate == 0.0:
-            self.pace = 1.0
-            return
         ahead = self.table.part_at(float(self._engine.fall.com[0])) - self.s
         self.s += rate * dt * ahead
         self.pace += 0.25 * rate**2 * dt * self.table.stride.duration * ahead
-        self.pace = min(max(self.pace, SLOWEST), FASTEST)
+        self.pace = min(max(self.pace, SLOWEST), FASTEST) if rate > 0.0 else 1.0
 
     def _plan_step(self, by_place: bool, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step: an undisturbed one is the gait's own, and leads into the next one's.
@@ -334,7 +333,9 @@ class GaitTracking:
         else:
             self._move_foot(row, rate, dt)
             engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
-        shift = pressure_shift(self.deviation, values.pressure_gain, self.may_inject)
+        shift = pressure_shift(
+            self.deviation, values.pressure_gain, self.may_inject, self.table.stride.speed
+        )
         place = engine.on_sole(row[PRESSURE] + shift)
         gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
         swing = swing_task(engine, gains)
@@ -444,7 +445,9 @@ class GaitTracking:
         )
 
 
-def pressure_shift(deviation: np.ndarray, gain: float, may_inject: bool) -> np.ndarray:
+def pressure_shift(
+    deviation: np.ndarray, gain: float, may_inject: bool, speed: float = 1.0
+) -> np.ndarray:
     """Return how far from where it does on the gait the floor shall press, m, ``(2,)``.
 
     Args:
@@ -452,9 +455,12 @@ def pressure_shift(deviation: np.ndarray, gain: float, may_inject: bool) -> np.n
         gain: k, in deviations.
         may_inject: Whether energy may be put in: pressing farther back than on the gait does, by
             -m w^2 (p - p_gait) x'.
+        speed: Of the gait; below 0, backwards, pressing farther ahead does.
     """
     shift = gain * deviation
-    return shift if may_inject else np.array([max(shift[0], 0.0), shift[1]])
+    if not may_inject and shift[0] * speed < 0.0:
+        shift[0] = 0.0
+    return shift
 
 
 def _aim_at(wanted: np.ndarray, gait: Stride, ahead: np.ndarray) -> Aim:
