@@ -120,7 +120,9 @@ def _search_space(
         for name in SPACE_NAMES
         if getattr(options, name) is not None
     }
-    speeds = options.speeds or [options.speed or gaits.middle_speed(robot_file)]
+    speeds = options.speeds or [
+        gaits.middle_speed(robot_file) if options.speed is None else options.speed
+    ]
     require(
         options.slopes_deg is None or options.speeds is not None,
         'option --slopes-deg',

@@ -29,7 +29,8 @@ FIELDS = (
 class Books:
     """Energies since the walk began, and in the last whole step.
 
-    `capacity`: of the tank, J, which is full at first. `joints`: index of the joint of each effort, ``(n_efforts,)``.
+    `capacity`: of the tank, J, which is full at first. `joints`: index of the joint of each effort,
+    ``(n_efforts,)``.
     Attributes: `values`: of `FIELDS`. `level`: of the tank, J.
     """
 
