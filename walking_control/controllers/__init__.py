@@ -24,7 +24,12 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'static_torque.parameters': 'StaticTorqueParameters',
         'stepping.body': 'Body',
         'stepping.controller': 'Stepping',
+        'stepping.engine': 'LEFT RIGHT SIDE WalkingEngine',
         'stepping.law': 'WalkingLaw',
         'stepping.parameters': 'SteppingParameters',
+        'stepping.step_plan': 'Step',
+        'stepping.stepping_tasks': 'posture_tasks standing_tasks step_tasks swing_task',
+        'stepping.tasks': 'BalanceTask FootTask FootTurnTask Gains HeightTask JointTask '
+        'PressureTask TorsionTask TrunkTask',
     },
 )

@@ -33,8 +33,26 @@ from walking_control.controllers.static_torque.parameters import (
 )
 from walking_control.controllers.stepping.body import Body as Body
 from walking_control.controllers.stepping.controller import Stepping as Stepping
+from walking_control.controllers.stepping.engine import LEFT as LEFT
+from walking_control.controllers.stepping.engine import RIGHT as RIGHT
+from walking_control.controllers.stepping.engine import SIDE as SIDE
+from walking_control.controllers.stepping.engine import WalkingEngine as WalkingEngine
 from walking_control.controllers.stepping.law import WalkingLaw as WalkingLaw
 from walking_control.controllers.stepping.parameters import SteppingParameters as SteppingParameters
+from walking_control.controllers.stepping.step_plan import Step as Step
+from walking_control.controllers.stepping.stepping_tasks import posture_tasks as posture_tasks
+from walking_control.controllers.stepping.stepping_tasks import standing_tasks as standing_tasks
+from walking_control.controllers.stepping.stepping_tasks import step_tasks as step_tasks
+from walking_control.controllers.stepping.stepping_tasks import swing_task as swing_task
+from walking_control.controllers.stepping.tasks import BalanceTask as BalanceTask
+from walking_control.controllers.stepping.tasks import FootTask as FootTask
+from walking_control.controllers.stepping.tasks import FootTurnTask as FootTurnTask
+from walking_control.controllers.stepping.tasks import Gains as Gains
+from walking_control.controllers.stepping.tasks import HeightTask as HeightTask
+from walking_control.controllers.stepping.tasks import JointTask as JointTask
+from walking_control.controllers.stepping.tasks import PressureTask as PressureTask
+from walking_control.controllers.stepping.tasks import TorsionTask as TorsionTask
+from walking_control.controllers.stepping.tasks import TrunkTask as TrunkTask
 
 __all__ = [
     'ArrayLaw',
@@ -65,6 +83,24 @@ __all__ = [
     'StaticTorqueParameters',
     'Body',
     'Stepping',
+    'LEFT',
+    'RIGHT',
+    'SIDE',
+    'WalkingEngine',
     'WalkingLaw',
     'SteppingParameters',
+    'Step',
+    'posture_tasks',
+    'standing_tasks',
+    'step_tasks',
+    'swing_task',
+    'BalanceTask',
+    'FootTask',
+    'FootTurnTask',
+    'Gains',
+    'HeightTask',
+    'JointTask',
+    'PressureTask',
+    'TorsionTask',
+    'TrunkTask',
 ]

@@ -280,7 +280,7 @@ class WalkingEngine:
         if self.may_stand():
             self.walking = False
         else:
-            self._begin_step()
+            self.begin_step(foot)
 
     def may_stand(self) -> bool:
         """Return whether nothing is asked for and nothing is left to catch."""
@@ -305,10 +305,8 @@ class WalkingEngine:
         feet = self.body.feet
         middle = 0.5 * (feet[LEFT].position + feet[RIGHT].position)[:2]
         sideways = self.heading.from_floor(self.divergent_point() - middle)[1]
-        self.stance = RIGHT if sideways > 1e-3 else LEFT
-        self.walking = True
         self.velocity.trim.reset()
-        self._begin_step()
+        self.begin_step(RIGHT if sideways > 1e-3 else LEFT)
 
     def take_over(self, state: WalkerState, values: SteppingParameters) -> None:
         """Begin anew in the middle of another law's step, to come to a stand.
@@ -320,11 +318,16 @@ class WalkingEngine:
         self.reset()
         self.observe(state, values)
         if not state.contact.all():
-            self.walking, self.stance = True, state.support
-            self._begin_step()
+            self.begin_step(state.support)
             self.plan.elapsed = state.stamp - state.touchdown
 
-    def _begin_step(self) -> None:
+    def begin_step(self, stance: int) -> None:
+        """Lift the foot that does not stand.
+
+        Args:
+            stance: Index of the one that does.
+        """
+        self.walking, self.stance = True, stance
         self.plan.begin()
         self.touchdown.begin_step()
         self.velocity.begun_for = self.velocity.value[:2].copy()

@@ -223,7 +223,7 @@ class SteppingParameters(LawParameters, section='stepping'):
         edges = self.edge_places
         require(
             self.shortest_step < self.step_time < self.longest_step,
-            'parameter stepping.step_time',
+            f'parameter {self.section}.step_time',
             value=self.step_time,
             limit=f'must lie between shortest_step ({self.shortest_step:g} '
             f's) and longest_step ({self.longest_step:g} s)',
@@ -231,21 +231,21 @@ class SteppingParameters(LawParameters, section='stepping'):
         )
         require(
             len(edges) == len(self.edge_rises) and all(a < b for a, b in zip(edges, edges[1:])),
-            'parameter stepping.edge_places',
+            f'parameter {self.section}.edge_places',
             value=list(edges),
             limit=f'must rise, as many as edge_rises ({len(self.edge_rises)})',
             error=ParameterError,
         )
         require(
             len(self.footholds) % 2 == 0,
-            'parameter stepping.footholds',
+            f'parameter {self.section}.footholds',
             value=list(self.footholds),
             limit='must be x and y of each',
             error=ParameterError,
         )
         require(
             self.narrowest <= self.step_width < self.widest,
-            'parameter stepping.step_width',
+            f'parameter {self.section}.step_width',
             value=self.step_width,
             limit=f'must lie between narrowest ({self.narrowest:g} m) and '
             f'widest ({self.widest:g} m)',
