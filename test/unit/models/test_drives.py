@@ -47,6 +47,23 @@ def test_a_law_of_efforts_walks_through_faster_drives(plant, duration, kind):
     assert far[1] == pytest.approx(far[0], rel=0.1)
 
 
+@pytest.mark.parametrize('speed', [0.0, 0.3])
+def test_a_biped_stands_and_walks_on_position_servos(speed):
+    """Robots of hobby servos, whose joints rub by a tenth of their torque, could not walk."""
+    sets = [('stepping.speed', speed)]
+    for joint, motor in load_robot('walker3d').robot.actuators.items():
+        place = f'robot.actuators.{joint}'
+        sets += [(f'{place}.drive', 'position'), (f'{place}.stiffness', 300.0)]
+        sets += [(f'{place}.damping', 3.0)]
+        sets += [(f'robot.friction.{joint}.coulomb', 0.1 * motor.effort_limit)]
+    run = simulate(load_robot('walker3d', sets, controller='stepping'), duration=3.0)
+    assert run.fault is None
+    half = len(run.time) // 2
+    way = (run.q[-1, 0] - run.q[half, 0]) / (run.time[-1] - run.time[half])
+    assert 0.6 * speed - 0.02 < way < speed + 0.02, 'it comes up to its speed in 5 s'
+    assert (run.steps[-1] >= 4) == (speed > 0.0)
+
+
 def test_what_follows_resists_what_was_not_predicted():
     """If it failed, the drive would add no stiffness between two commands."""
     robot = load_robot('dribbel', IMPEDANCE).robot
