@@ -11,21 +11,22 @@
 
 Walker3d in MuJoCo, or `--robot`. A floor is level, ramp=DEGREES (uphill positive, from 0.6 m on),
 cross=DEGREES (under each foot from its first swing beyond 0.5 m on), tiles=HEIGHT, strips=HEIGHT,
-stairs=HEIGHT (m), or friction=COULOMB: N m of every joint, a tenth of it in N m s/rad, known to the
-law, which walks on a family searched with it, half a minute. Joints that rub `--rubs` times as much
-are not known to it. `real` is a level floor of friction 0.6, noise of the laboratory times 1.5
-unless `--noise` says otherwise, torques that lag by 5 ms, 0.5 degrees of backlash, joints that rub
-by 0.3 N m, 80 % of the motors, and a robot whose parts each weigh up to 5 % more or less than the
-law knows, its trunk 3 % more besides; the law knows lag, friction and motors. Noise `told` is the
-laboratory's with 10 ms of delay that the law knows. Figures are of the time from 3 s on, the first
-steps on the floor included: the share on the gait, and the cost at the supply and of each motor
-alone, less height over distance. Each seed is another floor and other errors of the sensors. A push
-(N s/kg, at 0.8 m/s, an eighth of a step after a touchdown) is told by its deviation at the end of
-its step and of the next, mean size over seeds: `--set natural_walking.place_rate=0` leaves the part
-of the step to the clock, `pressure_gain=1` asks for less of the sole, and `tank_capacity` makes a
-tank that is soon empty. With `--page` the rows of a page's table of floors are walked and written
-anew, with noise `told` but for `real`, and times of their own: all of them, or those of `--floors`
-and `--speeds`.
+stairs=HEIGHT, sinks=HEIGHT (m; at 4 s, in 20 ms, under the foot that stands), or friction=COULOMB:
+N m of every joint, a tenth of it in N m s/rad, known to the law, which walks on a family searched
+with it, half a minute. Joints that rub `--rubs` times as much are not known to it. `real` is a
+level floor of friction 0.6, noise of the laboratory times 1.5 unless `--noise` says otherwise,
+torques that lag by 5 ms, 0.5 degrees of backlash, joints that rub by 0.3 N m, 80 % of the motors,
+and a robot whose parts each weigh up to 5 % more or less than the law knows, its trunk 3 % more
+besides; the law knows lag, friction and motors. Noise `told` is the laboratory's with 10 ms of
+delay that the law knows. Figures are of the time from 3 s on, the first steps on the floor
+included: the share on the gait, and the cost at the supply and of each motor alone, less height
+over distance. Each seed is another floor and other errors of the sensors. A push (N s/kg, at 0.8
+m/s, an eighth of a step after a touchdown) is told by its deviation at the end of its step and of
+the next, mean size over seeds: `--set natural_walking.place_rate=0` leaves the part of the step to
+the clock, `pressure_gain=1` asks for less of the sole, and `tank_capacity` makes a tank that is
+soon empty. With `--page` the rows of a page's table of floors are walked and written anew, with
+noise `told` but for `real`, and times of their own: all of them, or those of `--floors` and
+`--speeds`.
 """
 
 import argparse
@@ -48,13 +49,14 @@ from walking_control.loading import load_robot
 from walking_control.runs.quantities import each_joint_energy
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.mujoco.engine import MujocoEngine
-from walking_control.simulation.registry import choose_parts, make_plant
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
 LAWS = 'natural_walking', 'stepping'
 BEGIN = 3.0  # s
+SINKS = 4.0  # s: when the floor does, in 20 ms
 PUSHED = 6.0  # s: at 0.8 m/s after the 16th touchdown
 DELAY = 0.01  # s
 LAG, BACKLASH = 0.005, 0.0087  # of `real`: s, rad
@@ -87,6 +89,19 @@ def leaning(lean):
         return trip
 
     MujocoEngine.leant = set()
+    return patch.object(MujocoEngine, '_follow_feet', follow_feet)
+
+
+def sinking(height):
+    """Return how MuJoCo's floor sinks under the feet while one of them stands on it."""
+    follow = MujocoEngine._follow_feet
+
+    def follow_feet(engine):
+        trip = follow(engine)
+        part = min(max((engine.data.time - SINKS) / 0.02, 0.0), 1.0)
+        engine.data.mocap_pos[engine._mocaps, 2] -= height * part
+        return trip
+
     return patch.object(MujocoEngine, '_follow_feet', follow_feet)
 
 
@@ -183,11 +198,13 @@ def walk_floor(floor, speed, seed, options):
     size = float(value or 0.0)
     sets = [('natural_walking.speed', speed), ('sensors.seed', seed)]
     sets += noisy(options.noise)
-    lean, words = 0.0, []
+    moves, words = nullcontext(), []
     if kind == 'ramp':
         words = [f'slope_change={-math.radians(size):.6f}@0.6m']
     elif kind == 'cross':
-        lean, words = math.radians(size), ['step_up=0.0000001@1']
+        moves, words = leaning(math.radians(size)), ['step_up=0.0000001@1']
+    elif kind == 'sinks':
+        moves, words = sinking(size), ['step_up=0.0000001@1']
     elif kind in ('tiles', 'strips', 'stairs'):
         words = edges(kind, size, seed)
     elif kind in ('friction', 'real'):
@@ -200,11 +217,10 @@ def walk_floor(floor, speed, seed, options):
     real = rubbed(robot_file.robot, options.rubs)
     if kind == 'real':
         real = weighed(real, seed)
-    robot_file, law, plant = choose_parts(robot_file, None, None)
-    with leaning(lean) if lean else nullcontext():
-        plant = make_plant(robot_file, plant, real)
+    with moves:
+        plant = make_plant(robot_file, robot=real)
         plan_disturbances(plant, words)
-        run = run_plant(plant, ControlLoop(robot_file, law), robot_file.start, options.duration)
+        run = run_plant(plant, ControlLoop(robot_file), robot_file.start, options.duration)
     first, last = int(np.searchsorted(run.time, BEGIN)), len(run.time) - 1
     if run.fault is not None or first >= last:
         return str(run.fault), math.nan, math.nan, math.nan

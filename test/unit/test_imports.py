@@ -3,6 +3,7 @@
 
 import ast
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 import re
 import subprocess
@@ -255,3 +256,15 @@ def test_who_walks_loads_what_walks(script, others):
     ).stdout.split()
     wrong = tuple(f'walking_control.{other}' for other in others)
     assert not [name for name in loaded if name.startswith(wrong)]
+
+
+@pytest.mark.parametrize('folder', ['benchmarks', 'examples'])
+def test_programs_beside_the_package_import_what_there_is(folder):
+    """A benchmark that a page names would end in an ImportError, and no test would run it."""
+    wrong = []
+    for path, (module, name) in names_from((PACKAGE.parent / folder).rglob('*.py'), {}):
+        if module.startswith('walking_control.ros'):  # needs ROS 2
+            continue
+        if not hasattr(import_module(module), name) and not find_spec(f'{module}.{name}'):
+            wrong.append(f'{path.name}: {name} of {module}')
+    assert not wrong

@@ -7,6 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+from pinocchio import coal
 import pytest
 
 from walking_control.controllers.stepping.body import Body
@@ -395,6 +396,22 @@ def test_legs_without_limits_are_no_wheels(tmp_path):
     path = tmp_path / 'endless.urdf'
     path.write_text(f'<robot name="endless">{text}</robot>')
     assert [sole.body for sole in adopt(path).soles]
+
+
+def test_a_mesh_is_read_once(tmp_path, monkeypatch):
+    """A robot of 35 meshes that are shown 114 times took minutes: each was read for each time."""
+    seen, load = [], coal.MeshLoader.load
+    monkeypatch.setattr(
+        coal.MeshLoader, 'load', lambda *given: seen.append(given[1]) or load(*given)
+    )
+    corners = np.eye(4, 3)[[0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]].reshape(4, 9)
+    facets = np.hstack([np.zeros((4, 3)), corners]).astype('<f4')
+    body = b''.join(row.tobytes() + bytes(2) for row in facets)
+    (tmp_path / 'part.stl').write_bytes(bytes(80) + (4).to_bytes(4, 'little') + body)
+    shown = '<visual><geometry><mesh filename="part.stl"/></geometry></visual></link>'
+    path = tmp_path / 'shown.urdf'
+    path.write_text(f'<robot name="shown">{on_legs(TWO)}</robot>'.replace('</link>', shown))
+    assert len(adopt(path).soles) == 2 and len(seen) == 1
 
 
 def test_a_shape_in_somebody_elses_element_needs_no_numbers(tmp_path):

@@ -2,12 +2,14 @@
 """A described robot at zero angles: joints, masses and shapes, all in the axes of its base."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import pinocchio as pin
+from pinocchio import coal
 
 from walking_control.exceptions import Findings, require, UrdfError
 from walking_control.lab.adoption import Description
@@ -170,10 +172,9 @@ class BodyTree:
 
     def _points_of(self, part: Element) -> np.ndarray | None:
         """Return corners of a URDF shape in its own axes; None of what cannot be read."""
-        geometry = part.find('geometry')
-        if geometry is None or not len(geometry):
+        shape = part.find('geometry/*')
+        if shape is None:
             return None
-        shape = geometry[0]
         if shape.tag == 'box':
             sides = [0.5 * float(side) for side in shape.get('size', '').split()]
             return np.array(list(product(*((-side, side) for side in sides))))
@@ -184,17 +185,17 @@ class BodyTree:
             angles = np.linspace(0.0, 2.0 * np.pi, _ROUND, endpoint=False)
             rim = radius * np.column_stack((np.cos(angles), np.sin(angles)))
             return np.vstack([np.column_stack((rim, np.full(_ROUND, z))) for z in (-half, half)])
-        if shape.tag == 'mesh':
-            return self._mesh(shape.get('filename', ''), shape.get('scale', '1 1 1'))
-        return None
+        return (
+            self._mesh(shape.get('filename', ''), shape.get('scale', '1 1 1'))
+            if shape.tag == 'mesh'
+            else None
+        )
 
     def _mesh(self, name: str, scale: str) -> np.ndarray | None:
-        from pinocchio import coal
-
         numbers = np.array([float(x) for x in scale.split()])
         try:
-            points = np.array(coal.MeshLoader().load(name, np.ones(3)).vertices()) * numbers
-        except (RuntimeError, ValueError, AttributeError):
+            points = _corners(name, Path(name).stat().st_mtime_ns) * numbers
+        except (OSError, RuntimeError, ValueError, AttributeError):
             self.unread.append(name)
             return None
         if _is_y_up(name):  # as Gazebo turns it; loaders of the file alone do not
@@ -202,8 +203,14 @@ class BodyTree:
         return np.asarray(points[np.isfinite(points).all(axis=1)])
 
 
+@lru_cache(maxsize=256)  # parts are shown many times, and trees are built anew
+def _corners(name: str, written: int) -> np.ndarray:
+    """Return the corners of a mesh in a file that was written at a time, m."""
+    return np.array(coal.MeshLoader().load(name, np.ones(3)).vertices())
+
+
 def _is_y_up(name: str) -> bool:
     """Return whether a mesh is a COLLADA file whose y points up."""
-    if not name.endswith('.dae'):
-        return False
-    return 'Y_UP' in Path(name).read_text(encoding='utf-8', errors='ignore')[:20000]
+    return name.endswith('.dae') and (
+        'Y_UP' in Path(name).read_text(encoding='utf-8', errors='ignore')[:20000]
+    )
