@@ -156,8 +156,9 @@ def test_a_robot_that_can_rest_on_its_stops_is_told_to(tmp_path, biped):
     assert law['crouch_lean'] * safety['crouch'] == pytest.approx(lean, abs=1e-3)
     assert 0.5 < safety['crouch'] < 0.95 and safety['lower_time'] == 4.0
     assert any('hold it without torque' in guess.why for guess in adoption.guesses)
-    weak = edited(biped, 'left_ankle_pitch', lambda part: part.find('limit').set('lower', '-0.3'))
-    assert 'crouch' not in adopt_text(tmp_path, weak).parameters['safety']
+    for end in '-0.3', '-1.45':  # it would not balance there, or a jolt would tip it over its toes
+        weak = edited(biped, 'left_ankle_pitch', lambda part: part.find('limit').set('lower', end))
+        assert 'crouch' not in adopt_text(tmp_path, weak).parameters['safety']
 
 
 def test_turned_robot_is_turned_back(tmp_path, biped):

@@ -18,7 +18,7 @@ MAY_BE_OFF = 0.002  # m, rad
 SPREAD = 0.35  # of the leg: distance between the feet
 STRIDE_TRIES = 8
 BENT = 0.1  # rad: a joint that is bent more as the robot stands bends its leg
-SEATED = 0.45  # of the sole: farthest the weight may be from its middle
+SEATED = 0.175  # rad: by so much one that sits may be tilted and does not tip over its soles' ends
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,8 @@ def find_seat(
     """Return how a robot rests on its legs' stops: height of its base (m), lean ahead (rad).
 
     The joints that bend its legs as it stands are bent as far as they go. The weight must lie
-    within the sole and push each of them on into its stop; None if it does not.
+    so far within the sole that a jolt does not tip it, and push each of them on into its stop; None
+    if it does not.
 
     Args:
         tree: The `BodyTree`, x ahead.
@@ -256,13 +257,17 @@ def find_seat(
     com = _set_joints(tree.model, data, pin.neutral(tree.model), {**posture, **folded})
     for sole in soles:
         floor = (data.oMi[sole.body] * sole.place).inverse()  # from base axes to those of the sole
-        ahead = floor.act(com)[0]
+        ahead, _, high = floor.act(com)
         tips = [
             angle * tree.axis(body)[1] * (ahead - floor.act(data.oMi[body].translation)[0])
             for body, angle in bent.items()
             if body in tree.chain(sole.body)
         ]
-        if not (abs(ahead) < SEATED * sole.length and tips and max(tips) < 0.0):
+        if (
+            math.atan2(0.5 * sole.length - abs(ahead), high) < SEATED
+            or not tips
+            or max(tips) >= 0.0
+        ):
             return None
     return float(floor.translation[2]), math.asin(floor.rotation[0, 2])
 
