@@ -346,12 +346,12 @@ def indicator_section(folder, out):
     try:
         rows = reproduce_walks(folder)
     except InvalidInput as error:
-        return f'None: {error}.', ''
+        return f'None: {error}', ''
     good = sum(row['status'] == 'reproduced' for row in rows)
     worst = sorted(row['difference'] for row in rows)[good - 1]
     counts = (
         f'**{good} of {len(rows)}** within 2 % in each of their numbers, the worst of these by '
-        f'{100 * worst:.1f} %; {sum(not row["note"] for row in rows)} are what their names say.'
+        f'{100 * worst:.1f} %; {sum(not row["note"] for row in rows)} are what their names say'
     )
     letters = {words: f'({letter})' for letter, (_, words) in zip(LETTERS, SLIPS, strict=False)}
     cells = []
