@@ -256,6 +256,16 @@ def test_the_swing_foot_arrives():
     assert foot.velocity[2] == -0.25  # the floor is late: it is looked for
 
 
+def test_a_floor_that_is_lower_is_found_soon():
+    """The fall would grow meanwhile: down blind stairs it ran ever faster."""
+    foot, dt, late = SwingFoot(), 0.002, 0.0
+    foot.start(np.array([0.2, 0.1, 0.0]), np.array([0.0, 0.0, -0.2]))
+    while foot.position[2] > -0.05:
+        late += dt
+        foot.advance(SwingWay(np.array([0.2, 0.1]), -late, 0.06), 0.3 + late, dt, SHAPE)
+    assert late == pytest.approx(0.083, abs=0.003)
+
+
 def test_a_hurried_swing_foot_is_down_in_time():
     """It would hang over the floor when it should carry, and the fall would go on meanwhile."""
     foot, dt = SwingFoot(), 0.002
