@@ -73,6 +73,15 @@ def test_tiles_are_walked_over(seeds, duration):
         assert run.q[-1, 0] > 0.3 * duration  # it starts from standing
 
 
+def test_a_slippery_floor_is_walked_on_untold():
+    """With a friction of 0.2 in place of the 0.5 that is relied on it fell after 0.84 s."""
+    settings = [('controller', 'natural_walking'), ('natural_walking.slippery', 0.18)]
+    floor = [('natural_walking.speed', 0.5), ('world.friction', 0.2)]
+    run = simulate(load_robot('walker3d', [*settings, *floor]), duration=1.6)
+    assert run.fault is None and not run.fell
+    assert run.q[-1, 0] > 0.15
+
+
 STAIRS = ([0.8, 1.1, 1.4, 2.4, 2.7, 3.0], [0.1, 0.1, 0.1, -0.1, -0.1, -0.1])
 
 

@@ -37,6 +37,7 @@ from walking_control.controllers.stepping.step_plan import (
 )
 from walking_control.controllers.stepping.stoppable import judge_stop
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
+from walking_control.controllers.stepping.tasks import BalanceTask, Gains, PressureTask
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.trip import Trip
@@ -358,7 +359,8 @@ def test_torques_do_what_was_planned(robot_file, standing):
         body.update(*moving(dynamics, seed))
         program.begin(standing)
         program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
-        program.want_com(np.array([0.3, 0.1]), 0.1)
+        place = body.com + np.array([0.3, 0.1, 0.0])
+        BalanceTask(place, Gains(1.0, 0.0, 0.1)).add_to(program)
         torque = program.solve()
         efforts = body.mass_matrix @ program.acceleration + body.bias
         for foot, force in zip(body.feet, program.forces):
@@ -525,7 +527,7 @@ def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
         for program in programs:
             program.begin((seed % 2,))
             program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
-            program.want_pressure(seed % 2, np.array([0.02, 0.01]), 0.01)
+            PressureTask(seed % 2, np.array([0.02, 0.01]), 0.01).add_to(program)
             program.solve()
         np.testing.assert_allclose(
             programs[1].acceleration, programs[0].acceleration, rtol=1e-9, atol=1e-9
@@ -775,9 +777,26 @@ def test_a_foot_that_spins_on_a_corner_is_braked_by_its_hip():
     foot, command = engine.body.feet[engine.stance], SimpleNamespace(effort=np.zeros(12))
     for spin, least, most in ((0.9, 0.0, 0.0), (-9.0, 2.0, 20.0)):
         foot.velocity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin])
-        engine.brake_spin(command)
+        engine.brake_spin(0.002, 10.0, command)
         yaw, *others = command.effort
         assert least <= yaw <= most and np.abs(others).max() <= 0.1 * most
+
+
+def test_a_foot_that_spins_for_long_relies_on_less_friction():
+    """On ice it slid away: the place of the base, found from that foot, tells of no sliding."""
+    engine = make_controller(load_robot('walker3d'), 'stepping').engine
+    foot, command = engine.body.feet[engine.stance], SimpleNamespace(effort=np.zeros(12))
+    contact, usual = engine.program.contact, engine.values.friction
+    least, engine.walking, engine.plan.elapsed = FootContact(0.1, 0.05, 0.18, 0.0, 2.0), True, 0.1
+    for spin, ticks, relied in ((9.0, 0, usual), (0.2, 99, usual), (0.5, 3, usual), (0.5, 9, 0.18)):
+        foot.velocity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin])
+        for _ in range(ticks):
+            engine.brake_spin(0.002, 0.18, command)
+        assert contact.friction == relied
+    np.testing.assert_allclose(contact.rows[1:9], least.rows[1:9], atol=1e-12)
+    assert contact.rows[0, 2] == 1.0
+    engine.reset()
+    assert contact.friction == usual
 
 
 def test_an_edge_before_which_a_foot_came_down_tells_no_height():

@@ -76,7 +76,6 @@ class NaturalWalking(WalkingLaw):
         self.switch = GaitSwitch(scale.time)
         self._joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
         self._books = Books(values.tank_capacity, self._joints)
-        self._height, self._last_effort = 0.0, np.zeros(0)
 
     @property
     def on_gait(self) -> bool:
@@ -119,7 +118,7 @@ class NaturalWalking(WalkingLaw):
             self._begin_step()
         standing = [engine.stance] if engine.walking else [LEFT, RIGHT]
         engine.act(standing, self._tasks(dt), dt, command)
-        engine.brake_spin(command)
+        engine.brake_spin(dt, self.values.slippery, command)
         self._limit_effort(command.effort, dt)
         self._books.hold(command.effort, state.position)
         self._books.weigh(engine.body, engine.stance, engine.gravity)

@@ -49,12 +49,11 @@ class FeltFloor:
 
     def __init__(self, scale: Scale) -> None:
         self._length, self._time = scale.length, scale.time
-        self.slope, self._found = np.zeros((2, 2))
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the floor is level and smooth."""
-        self.slope[:] = self._found[:] = 0.0
+        self.slope, self._found = np.zeros((2, 2))
         self.bank, self.roughness, self.settled = np.eye(3), 0.0, True
         self._wary = False
 

@@ -110,6 +110,15 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         live=True,
         scaled=True,
     )
+    slippery: float = parameter(
+        10.0,
+        '1',
+        'Friction that is relied on once a foot that stands spins for tens of milliseconds, as on '
+        'a slippery floor; the usual one comes back by 0.01 a step.',
+        0.01,
+        10.0,
+        live=True,
+    )
     place_rate: float = parameter(
         13.4,
         '1/s',

@@ -67,6 +67,9 @@ AFTER = np.array([0.5, 1.0])  # so much of what the fall does late in a step a f
 FASTEST = 1.0  # m/s: and no faster, where the floor may be met early
 ALMOST = 0.025  # rad: so near to straight a knee may get
 SPINS, BRAKE = 1.0, 40.0  # rad/s, 1/s: a foot that stands and spins faster is braked so fast
+# rad/s: a foot that stands and spins faster, smoothly (s), slides; not soon after touchdown (s);
+# friction that is relied on again with each step
+SLIDES, SMOOTHED, LANDED, REGAINED = 0.3, 0.02, 0.03, 0.01
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -139,6 +142,8 @@ class WalkingEngine:
         ):
             part.reset()
         self.plan.reset(self.values.step_time)
+        self.program.contact.spin = 0.0
+        self.program.contact.rely_on(self.values.friction)
 
     @property
     def dynamics(self) -> Dynamics:
@@ -277,6 +282,8 @@ class WalkingEngine:
         self.plan.stride = self.plan.stride[1], elapsed
         self.floor.end_step(way, self.body.feet[foot].position, self.lowering())
         self.stance, self.steps = foot, self.steps + 1
+        contact = self.program.contact
+        contact.rely_on(min(self.values.friction, contact.friction + REGAINED))
         if self.may_stand():
             self.walking = False
         else:
@@ -512,15 +519,22 @@ class WalkingEngine:
             effort = motor_efforts(robot, command.effort, rates, command.acceleration, RUBBING)
             command.effort[:] = np.clip(effort, -limits, limits)
 
-    def brake_spin(self, command: Command) -> None:
+    def brake_spin(self, dt: float, slippery: float, command: Command) -> None:
         """Brake a foot that stands on a corner of its sole, on which nothing else keeps it.
 
         The program takes it for held: the little that it asks of the hip turns the foot instead.
+        One that spins for longer slides: from then on less friction is relied on. Sliding alone
+        cannot be seen, for the place of the base is found from that foot.
 
         Args:
+            dt: Of the tick, s.
+            slippery: The friction that is relied on then.
             command: Efforts as the program has them.
         """
-        body, foot = self.body, self.body.feet[self.stance]
+        body, foot, contact = self.body, self.body.feet[self.stance], self.program.contact
+        contact.spin += min(1.0, dt / SMOOTHED) * (float(foot.velocity[5]) - contact.spin)
+        if self.walking and self.plan.elapsed > LANDED and abs(contact.spin) > SLIDES:
+            contact.rely_on(min(self.values.friction, slippery))
         spin = foot.velocity[5] - np.clip(foot.velocity[5], -SPINS, SPINS)
         inertia = np.diag(body.mass_matrix)[ROOT:]
         command.effort[:] -= (BRAKE * spin * foot.jacobian[5, ROOT:] * inertia)[body.motors]

@@ -39,12 +39,11 @@ class Floor:
     def __init__(self, least_drop: float, fall: float = 0.0, size: Size = USUAL) -> None:
         self._least_drop, self.downhill = least_drop, np.array([fall, 0.0])
         self._size = size
-        self.tilted, self.level = np.eye(3), np.eye(3)
         self.reset()
 
     def reset(self) -> None:
         """Begin anew, on a level floor."""
-        self.tilted[2, :2] = self.level[2, :2] = 0.0
+        self.tilted, self.level = np.eye(3), np.eye(3)
         self._told: SteppingParameters | None = None  # whose edges `stairs` has
         self.stairs: Stairs | None = None
         self.stamp = self.rise = self.between = self._sag = self._drift = 0.0

@@ -54,12 +54,11 @@ class StrideMean:
     """Mean of a quantity and of its rate over the last stride."""
 
     def __init__(self) -> None:
-        self._past: deque[tuple[float, float]] = deque()
         self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
-        self._past.clear()
+        self._past: deque[tuple[float, float]] = deque()
         self._span = self._sum = 0.0
 
     def add(self, value: float, dt: float, stride: float) -> tuple[float, float]:

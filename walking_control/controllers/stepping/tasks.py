@@ -152,7 +152,7 @@ class JointTask(NamedTuple):
 
 
 class BalanceTask(NamedTuple):
-    """The centre of mass stands still over a place."""
+    """The centre of mass stands still over a place; by Newton the feet's forces accelerate it."""
 
     place: np.ndarray  # floor axes, the base the origin, m, ``(3,)``
     gains: Gains
@@ -162,7 +162,12 @@ class BalanceTask(NamedTuple):
         body, gains = program.body, self.gains
         speed = body.momentum / body.mass
         wanted = gains.stiffness * (self.place - body.com) - gains.damping * speed
-        program.want_com(wanted[:2], gains.weight)
+        rows = np.zeros((2, program.unknowns - body.nv))
+        for foot in program.standing:
+            column = program.column(foot) - body.nv
+            turn = body.feet[foot].rotation[:2, :2] if program.contact.blade else np.eye(2)
+            rows[:, column : column + 2] = turn / body.mass
+        program.want(rows, wanted[:2], gains.weight, body.nv)
 
 
 class PressureTask(NamedTuple):
@@ -174,7 +179,14 @@ class PressureTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        program.want_pressure(self.foot, self.place, self.weight)
+        contact, place, column = program.contact, self.place, program.column(self.foot)
+        if contact.blade:
+            ahead = program.body.feet[self.foot].rotation[:2, 0]
+            rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
+            program.want(rows, np.zeros(1), self.weight, column)
+        if contact.size == 6:
+            rows = np.array([[0, 0, -place[1], 1, 0, 0], [0, 0, place[0], 0, 1, 0]], dtype=float)
+            program.want(rows, np.zeros(2), self.weight, column)
 
 
 class TorsionTask(NamedTuple):
@@ -186,4 +198,4 @@ class TorsionTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        program.want_torsion(self.foot, self.moment, self.weight)
+        program.want(np.eye(1), np.array([self.moment]), self.weight, program.column(self.foot) + 3)

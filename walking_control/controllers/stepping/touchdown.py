@@ -32,14 +32,13 @@ class Thresholds(NamedTuple):
 
 def thresholds_of(size: Size) -> Thresholds:
     """Return the `Thresholds` of a robot of a size, by dynamic similarity."""
-    length, speed = size.length, size.speed
     return Thresholds(
-        STOPPED * length,
-        FAR * length,
-        RISING * speed,
-        BOUNCING * speed,
-        CREEP * speed,
-        SLOW * speed,
+        STOPPED * size.length,
+        FAR * size.length,
+        RISING * size.speed,
+        BOUNCING * size.speed,
+        CREEP * size.speed,
+        SLOW * size.speed,
     )
 
 
@@ -97,7 +96,6 @@ class Touchdown:
     def end_step(self, foot: int) -> None:
         """A foot has landed: note whether its sensor told of it."""
         self._felt[foot] = self._lifted and self._touches
-        self._landing = 0
 
     def has_come(self, contact: np.ndarray, descent: Descent, step_time: float) -> bool:
         """Return whether the swing foot stands: it carries, or it no longer sinks as it should.

@@ -29,12 +29,11 @@ class SpeedTrim:
 
     def __init__(self, size: Size = USUAL) -> None:
         self._steady, self._most = STEADY * size.speed, MOST * size.speed
-        self.value = np.zeros(2)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
-        self.value[:] = 0.0
+        self.value = np.zeros(2)
         self._last: tuple[np.ndarray, float, np.ndarray] | None = None
         self._mean = np.zeros(2)
 

@@ -8,6 +8,7 @@ long as no limit is met each wish is met exactly, whatever its weight.
 """
 
 from collections.abc import Sequence
+from functools import partial
 import math
 from typing import NamedTuple
 
@@ -45,13 +46,15 @@ class FootContact:
     their size. `smallest`: smallest normal force, N. Attributes: `size`: number of forces and
     moments: x, y, z and, of soles, about x, y, z; of points about z alone, if there is torsion; of
     blades all but about x. `blade`: whether it is one; then its own axes count, not the floor's.
-    `rows`: limits: ``rows @ force >= bound``.
+    `rows`: limits: ``rows @ force >= bound``. `friction`: the coefficient that is relied on.
+    `spin`: of the foot that stands about the floor's normal, smoothly, rad/s.
     """
 
     def __init__(
         self, length: float, width: float, friction: float, torsion: float, smallest: float
     ) -> None:
-        self.blade = length > 0.0 >= width
+        self._made = partial(FootContact, length, width, torsion=torsion, smallest=smallest)
+        self.friction, self.spin, self.blade = friction, 0.0, length > 0.0 >= width
         sole = Contact('foot', length, EDGE * length if self.blade else width, friction)
         limits, names = wrench_limits(sole)
         limits = limits[[name != FRICTION for name in names]]
@@ -72,6 +75,14 @@ class FootContact:
         self.rows = np.ascontiguousarray(rows[:, self.parts])
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
+
+    def rely_on(self, friction: float) -> None:
+        """Change the coefficient of friction.
+
+        Args:
+            friction: The coefficient.
+        """
+        self.rows[:], self.friction = self._made(friction=friction).rows, friction
 
 
 class MotorLimits:
@@ -349,8 +360,8 @@ class WholeBody:
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
-        self._standing = tuple(standing)
-        self._n = self.body.nv + self.contact.size * len(self._standing)
+        self.standing = tuple(standing)
+        self.unknowns = self.body.nv + self.contact.size * len(self.standing)
         self._wished = self._wanted = 0  # wishes, and rows in them
 
     def want(self, rows: np.ndarray, values: np.ndarray, weight: float, first: int = 0) -> None:
@@ -368,74 +379,36 @@ class WholeBody:
         wishes.spans[i], wishes.weights[i] = (row, end, first, last), weight
         self._wished, self._wanted = i + 1, end
 
-    def want_pressure(self, foot: int, place: np.ndarray, weight: float) -> None:
-        """Add a wish: the centre of pressure of a foot that stands on its sole.
-
-        Args:
-            foot: Index of the foot.
-            place: In floor axes, from the middle of the sole, m, ``(2,)``.
-            weight: Of the squared moment.
-        """
-        if self.contact.blade:
-            ahead = self.body.feet[foot].rotation[:2, 0]
-            rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
-            self.want(rows, np.zeros(1), weight, self._column(foot))
-        if self.contact.size < 6:
-            return
-        rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0], [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
-        self.want(rows, np.zeros(2), weight, self._column(foot))
-
-    def want_torsion(self, foot: int, moment: float, weight: float) -> None:
-        """Add a wish: the moment, N m, about the floor's normal on a foot that is a point.
+    def column(self, foot: int) -> int:
+        """Return the first column of the forces on a foot that stands.
 
         Args:
             foot: Its index.
-            moment: N m.
-            weight: Per (N m)^2.
         """
-        self.want(np.eye(1), np.array([moment]), weight, self._column(foot) + 3)
-
-    def want_com(self, acceleration: np.ndarray, weight: float) -> None:
-        """Add a wish: the acceleration of the centre of mass along the floor, m/s^2, ``(2,)``.
-
-        By Newton it is that of the sum of the feet's forces.
-
-        Args:
-            acceleration: m/s^2, ``(2,)``.
-            weight: Of the wish, 1.
-        """
-        rows = np.zeros((2, self._n - self.body.nv))
-        for foot in self._standing:
-            column = self._column(foot) - self.body.nv
-            turn = self.body.feet[foot].rotation[:2, :2] if self.contact.blade else np.eye(2)
-            rows[:2, column : column + 2] = turn / self.body.mass
-        self.want(rows, acceleration, weight, self.body.nv)
-
-    def _column(self, foot: int) -> int:
-        return int(self.body.nv + self.contact.size * self._standing.index(foot))
+        return int(self.body.nv + self.contact.size * self.standing.index(foot))
 
     def _program(self) -> Program:
         """Return the `Program` of the support: kept, since much of it never changes."""
         body, joints, floor = self.body, self.body.nv - ROOT, self.contact.bound
-        if self._standing not in self._kept:
-            feet, n = len(self._standing), self._n
+        if self.standing not in self._kept:
+            feet, n = len(self.standing), self.unknowns
             before = n + joints
             count = before + len(floor) * feet + 2 * joints
             bound = np.zeros(count)
             bound[before : before + len(floor) * feet] = np.tile(floor, feet)
             legs = np.zeros(joints, dtype=bool)
-            for foot in self._standing:
+            for foot in self.standing:
                 legs |= body.legs[foot]
             legs[[body.joint(knee)[2] - ROOT for knee in body.knees]] = False
-            self._kept[self._standing] = Program(
+            self._kept[self.standing] = Program(
                 np.zeros((n, n)),
                 np.zeros(n),
                 np.zeros((count, n)),
                 bound,
-                np.array(self._standing, dtype=np.int64),
+                np.array(self.standing, dtype=np.int64),
                 legs,
             )
-        return self._kept[self._standing]
+        return self._kept[self.standing]
 
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
@@ -449,7 +422,7 @@ class WholeBody:
         torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
         low, high = self._motors.range(body.velocity[ROOT:])
         jacobians, motions, rotations = self._states
-        for foot in self._standing:
+        for foot in self.standing:
             state = body.feet[foot]
             jacobians[foot], rotations[foot] = state.jacobian, state.rotation
             motions[foot] = state.drift + REST_RATE * state.velocity
@@ -473,7 +446,7 @@ class WholeBody:
                 Problem(hessian, gradient, rows[:equalities], bound[:equalities], equalities)
             ).x
         if x is None:
-            x = np.zeros(self._n)
+            x = np.zeros(self.unknowns)
         effort: np.ndarray = np.clip(torque @ x + bias, low, high)
         if not self.feasible:  # what the clipped torques do, not what was wished
             motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])
@@ -481,7 +454,7 @@ class WholeBody:
             x = np.linalg.lstsq(motion, driven, rcond=None)[0]
         self.acceleration[:] = x[:nv]
         self.forces[:] = 0.0
-        for foot in self._standing:
-            column = self._column(foot)
+        for foot in self.standing:
+            column = self.column(foot)
             self.forces[foot, parts] = x[column : column + size]
         return effort
