@@ -15,12 +15,13 @@ from walking_control.controllers.stepping.engine import LEFT, RIGHT
 from walking_control.controllers.stepping.law import WalkingLaw
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.stepping_tasks import (
+    BACK,
     posture_tasks,
     standing_tasks,
     step_tasks,
 )
 from walking_control.loading import load_robot
-from walking_control.models.signals import Reference
+from walking_control.models.signals import Reference, WalkerState
 from walking_control.simulation.simulate import simulate
 
 ROOM = Path(controllers.__file__).parent
@@ -155,6 +156,38 @@ def test_a_fall_is_caught_within_the_hull_of_both_soles(point, caught):
     for foot, side in zip(body.feet, (-1.0, 1.0)):  # the right one is ahead
         foot.position[:2] = middle - point + side * np.array([0.08, -0.09])
     assert engine.is_caught(0.9) == caught
+
+
+@pytest.fixture
+def striding():
+    """Return an engine whose right foot is ahead, and the middle between its feet."""
+    engine = Stepping(load_robot('walker3d'), SteppingParameters(**SOLES)).engine
+    engine.observe(WalkerState(load_robot('walker3d').robot), engine.values)
+    body = engine.body
+    middle = body.com[:2].copy()
+    for foot, side in zip(body.feet, (-1.0, 1.0)):
+        foot.position[:2] = middle + side * np.array([0.125, -0.07])
+    return engine
+
+
+def test_one_that_has_just_stopped_is_not_thrown_aside(striding):
+    """The pressure ahead of the feet became the nearest place there, and it took one more step."""
+    fall = striding.gravity / (striding.body.com[2] - striding.body.feet[0].position[2])
+    striding.body.momentum[:2] = striding.body.mass * np.array([0.5, 0.0])
+    place = -standing_tasks(striding)[0].acceleration / fall
+    axis = np.array([0.125, -0.07])
+    half = 0.5 * np.array([SOLES['sole_length'], SOLES['sole_width']])
+    most = half @ np.abs(axis[::-1])
+    assert np.all(np.abs(place) <= half + np.abs(axis) + 1e-9)
+    assert axis[0] * place[1] - axis[1] * place[0] == pytest.approx(most)
+
+
+def test_one_that_stands_goes_back_over_its_feet_at_rest(striding):
+    """Back at once, it would be too fast to count as standing for a second."""
+    for foot in striding.body.feet:
+        foot.position[0] -= 0.06
+    striding.body.momentum[:2] = striding.body.mass * np.array([-BACK, 0.0])
+    assert standing_tasks(striding)[0].acceleration == pytest.approx(np.zeros(2), abs=1e-3)
 
 
 def test_arms_and_waist_stay_as_they_were():

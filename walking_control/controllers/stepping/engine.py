@@ -180,6 +180,11 @@ class WalkingEngine:
         return np.asarray(feet[1 - self.stance].position - feet[self.stance].position)
 
     @property
+    def middle(self) -> np.ndarray:
+        """Return the place half-way between the feet, floor axes, the base the origin, m."""
+        return np.asarray(0.5 * (self.body.feet[LEFT].position + self.body.feet[RIGHT].position))
+
+    @property
     def leg(self) -> SwingLeg:
         """Return the leg in the air, its foot as it shall move."""
         foot = self.heading.from_floor(self.swing.position)
@@ -309,9 +314,7 @@ class WalkingEngine:
 
     def begin_walking(self) -> None:
         """Lift the foot towards which the robot falls; the right one if it does not."""
-        feet = self.body.feet
-        middle = 0.5 * (feet[LEFT].position + feet[RIGHT].position)[:2]
-        sideways = self.heading.from_floor(self.divergent_point() - middle)[1]
+        sideways = self.heading.from_floor(self.divergent_point() - self.middle[:2])[1]
         self.velocity.trim.reset()
         self.begin_step(RIGHT if sideways > 1e-3 else LEFT)
 
@@ -342,31 +345,40 @@ class WalkingEngine:
         self.swing.start(level @ self.way, level @ foot.velocity[:3])
 
     def is_caught(self, share: float) -> bool:
-        """Return whether the fall ends within a share of the soles and what lies between.
+        """Return whether the fall ends within a share of the soles and what lies between."""
+        point = self.divergent_point() - self.middle[:2]
+        return bool(np.abs(self.within_support(point, share) - point).max() < 1e-9)
 
-        That is the hull of both: a sole moved from one foot to the other. Where feet are one ahead
-        of the other it is far less than the rectangle around them.
+    def within_support(self, place: np.ndarray, share: float = 1.0) -> np.ndarray:
+        """Return the place of the support that is as far aside and, then, as far along its axis.
+
+        The support is the hull of both soles: one that is moved from foot to foot, its axis. Where
+        feet are one ahead of the other it is far less than the rectangle around them, and the
+        nearest place of it is at another side of the axis.
+
+        Args:
+            place: From the middle between the feet, floor axes, m, ``(2,)``.
+            share: Of the soles that counts.
         """
-        point = self.divergent_point()
-        first, last = (
-            self.heading.from_floor(foot.position[:2] - point) for foot in self.body.feet
-        )
-        half = 0.5 * share * self._sole
-        low, high = 0.0, 1.0  # parts of the way between the feet at which the sole covers the point
-        for start, way, reach in zip(first, last - first, half):
-            way = math.copysign(max(abs(way), 1e-9), way)
-            ends = sorted(((-reach - start) / way, (reach - start) / way))
-            low, high = max(low, ends[0]), min(high, ends[1])
-        return bool(low < high)
+        feet, half = self.body.feet, 0.5 * share * self._sole
+        axis = 0.5 * self.heading.from_floor((feet[RIGHT].position - feet[LEFT].position)[:2])
+        aside, size = np.array([-axis[1], axis[0]]), axis @ axis
+        place = self.heading.from_floor(place)
+        most = half @ np.abs(aside)
+        side = np.clip(aside @ place, -most, most) / size * aside
+        along = axis @ place / size
+        room = half + np.abs(axis) - np.sign(along * axis) * side
+        along = math.copysign(min(abs(along), np.min(room / np.maximum(np.abs(axis), 1e-9))), along)
+        return self.heading.to_floor(side + along * axis)
 
     def divergent_point(self) -> np.ndarray:
         """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""
         body = self.body
-        height = self._pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
+        height = self.pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
         rate = math.sqrt(self.gravity / height)
         return np.asarray(body.com[:2] + body.momentum[:2] / (body.mass * rate))
 
-    def _pendulum(self, height: float) -> float:
+    def pendulum(self, height: float) -> float:
         """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
         return max(height, FALLEN * self.values.height)
 
@@ -375,7 +387,7 @@ class WalkingEngine:
         body, stance = self.body, self.body.feet[self.stance]
         com = body.com - stance.position
         momentum = body.momentum_about(stance.position)
-        com[2] = self._pendulum((self.floor.level @ com)[2])
+        com[2] = self.pendulum((self.floor.level @ com)[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         self.fall = Fall(
             self.heading.from_floor(com[:2] + com[2] * self.floor.downhill),

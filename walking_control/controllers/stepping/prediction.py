@@ -74,23 +74,12 @@ class Prediction:
         self._span += dt
         while self._planned and self._span - self._planned[0][1] >= self.delay - 1e-9:
             acted, time = self._planned.popleft()
-            self._expect(acted, time)
             self._span -= time
-
-    def _expect(self, acceleration: np.ndarray, dt: float) -> None:
-        """Let rates go on, and measured ones lag, by what acts until the next measurement."""
-        if self.lag > 0.0:
-            share = 1.0 - math.exp(-dt / self.lag)
-            self._behind[ROOT:] += share * (self.lag * acceleration[ROOT:] - self._behind[ROOT:])
-        self._expected += acceleration[ROOT:] * dt
-        self._kept = math.exp(-dt / self._smoothing) if self._smoothing > 0.0 else 0.0
-
-    def _smooth(self, measured: np.ndarray) -> np.ndarray:
-        """Return joint rates, planned and measured, Pinocchio's order."""
-        ahead = np.clip(self._kept * (self._expected - measured), -JUMP, JUMP)
-        rates: np.ndarray = measured + ahead
-        self._expected = rates.copy()
-        return rates
+            if self.lag > 0.0:
+                share = 1.0 - math.exp(-time / self.lag)
+                self._behind[ROOT:] += share * (self.lag * acted[ROOT:] - self._behind[ROOT:])
+            self._expected += acted[ROOT:] * time
+            self._kept = math.exp(-time / self._smoothing) if self._smoothing > 0.0 else 0.0
 
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v after the delay; q itself where there is none.
@@ -104,7 +93,8 @@ class Prediction:
         self.measured = V.copy()
         V += self._behind
         if self._smoothing > 0.0:
-            V[ROOT:] = self._smooth(V[ROOT:])
+            V[ROOT:] += np.clip(self._kept * (self._expected - V[ROOT:]), -JUMP, JUMP)
+            self._expected = V[ROOT:].copy()
         if not self._planned:
             return q, V[dynamics.pinocchio_order]
         left = self._span  # at start less is planned than the delay

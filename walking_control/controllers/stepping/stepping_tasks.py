@@ -24,10 +24,11 @@ from walking_control.controllers.stepping.tasks import (
 # Weights of the tasks; they matter when not all can be met. Height and trunk go before the swing
 # foot: friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw
 # goes last: to hold it against a fast swing would cost the foothold.
-TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 10.0, 0.3, 0.01, 1.0, 0.01
+TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 10.0, 0.3, 0.01, 30.0, 0.01
 YAW = 0.01
 HELD = 0.1  # of joints that no leg has: arms, waist, head
 TORSION = 10.0  # per (N m)^2, on points
+BACK = 0.05  # m/s: fastest way of the centre of mass back over the feet
 AT_REST = 1e-4  # of the pressure under the feet of one that stands
 TWIST = 0.3  # rad: farthest that a foot in the air is turned against the base
 
@@ -116,11 +117,22 @@ def pivot_task(engine: WalkingEngine, sway: StrideMean, dt: float) -> TorsionTas
 
 
 def standing_tasks(engine: WalkingEngine) -> list[Task]:
-    """Return the tasks of standing: the centre of mass over the middle of the feet."""
-    feet, values = engine.body.feet, engine.values
-    middle = 0.5 * (feet[LEFT].position + feet[RIGHT].position)
+    """Return the tasks of standing: the centre of mass over the middle of the feet.
+
+    It goes back there so slowly that the robot is at rest meanwhile. With the pressure at p the
+    centre of mass at c is accelerated by w^2 (c - p), and p is kept under the feet here: the
+    program would take the nearest place there, which throws the robot aside where one foot is ahead
+    of the other.
+    """
+    body, values = engine.body, engine.values
+    com, damping = body.com - engine.middle, values.balance_damping
+    back, speed = BACK * body.size.speed * damping, body.momentum / body.mass
+    wanted = np.clip(-values.balance_stiffness * com, -back, back) - damping * speed
+    above = com[:2] + com[2] * engine.floor.downhill
+    fall = engine.gravity / engine.pendulum(com[2])
+    place = engine.within_support(above - wanted[:2] / fall)
     return [
-        BalanceTask(middle, Gains(values.balance_stiffness, values.balance_damping, BALANCE)),
+        BalanceTask(fall * (above - place), BALANCE),
         *(PressureTask(foot, np.zeros(2), AT_REST) for foot in (LEFT, RIGHT)),
     ]
 

@@ -152,22 +152,20 @@ class JointTask(NamedTuple):
 
 
 class BalanceTask(NamedTuple):
-    """The centre of mass stands still over a place; by Newton the feet's forces accelerate it."""
+    """The floor accelerates the centre of mass; by Newton the feet's forces do."""
 
-    place: np.ndarray  # floor axes, the base the origin, m, ``(3,)``
-    gains: Gains
+    acceleration: np.ndarray  # along the floor, m/s^2, ``(2,)``
+    weight: float  # of the squared error
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        body, gains = program.body, self.gains
-        speed = body.momentum / body.mass
-        wanted = gains.stiffness * (self.place - body.com) - gains.damping * speed
+        body = program.body
         rows = np.zeros((2, program.unknowns - body.nv))
         for foot in program.standing:
             column = program.column(foot) - body.nv
             turn = body.feet[foot].rotation[:2, :2] if program.contact.blade else np.eye(2)
             rows[:, column : column + 2] = turn / body.mass
-        program.want(rows, wanted[:2], gains.weight, body.nv)
+        program.want(rows, self.acceleration, self.weight, body.nv)
 
 
 class PressureTask(NamedTuple):
