@@ -12,7 +12,6 @@ import numpy as np
 import walking_control as wc
 from walking_control.controllers import (
     BalanceTask,
-    Gains,
     LEFT,
     posture_tasks,
     PressureTask,
@@ -76,8 +75,10 @@ class WideSteps(WalkingLaw):
             tasks = [PressureTask(foot, np.zeros(2), AT_REST) for foot in standing]
             if not goes:
                 place = 0.5 * (feet[LEFT].position + feet[RIGHT].position)
-        gains = Gains(values.balance_stiffness, values.balance_damping, 1.0)
-        tasks += [BalanceTask(place, gains), *posture_tasks(engine, values.height)]
+        body = engine.body
+        wanted = values.balance_stiffness * (place - body.com)
+        wanted -= values.balance_damping * body.momentum / body.mass
+        tasks += [BalanceTask(wanted[:2], 1.0), *posture_tasks(engine, values.height)]
         engine.act(standing, tasks, dt, command)
 
     def _is_over(self, foot):

@@ -37,7 +37,7 @@ from walking_control.controllers.stepping.step_plan import (
 )
 from walking_control.controllers.stepping.stoppable import judge_stop
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
-from walking_control.controllers.stepping.tasks import BalanceTask, Gains, PressureTask
+from walking_control.controllers.stepping.tasks import BalanceTask, PressureTask
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.trip import Trip
@@ -359,8 +359,7 @@ def test_torques_do_what_was_planned(robot_file, standing):
         body.update(*moving(dynamics, seed))
         program.begin(standing)
         program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
-        place = body.com + np.array([0.3, 0.1, 0.0])
-        BalanceTask(place, Gains(1.0, 0.0, 0.1)).add_to(program)
+        BalanceTask(np.array([0.3, 0.1]), 0.1).add_to(program)
         torque = program.solve()
         efforts = body.mass_matrix @ program.acceleration + body.bias
         for foot, force in zip(body.feet, program.forces):
