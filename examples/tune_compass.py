@@ -74,7 +74,9 @@ def score(law, settings):
     """Return how good settings are, 0 where they do not walk: the worse step counts threefold."""
     try:
         robot_file = load_robot(
-            'compass', [(f'{law}.{name}', value) for name, value in settings.items()]
+            'compass',
+            [(f'{law}.{name}', value) for name, value in settings.items()],
+            controller=law,
         )
         shares = []
         for kind, largest, resolution, one in TASKS:

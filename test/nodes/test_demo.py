@@ -312,9 +312,9 @@ def test_demo_takes_settings_of_its_nodes(dribbel):
 def test_demo_waits_for_a_slow_controller(dribbel, monkeypatch):
     """Lockstep must not depend on the machine: the first tick and any other may take long."""
     run = demo_module.run_demo
-    fast = run(dribbel, None, None, 0.3).run
+    fast = run(dribbel, 0.3).run
     monkeypatch.setattr(demo_module, 'ControllerNode', SlowController)
-    slow = run(dribbel, None, None, 0.3).run
+    slow = run(dribbel, 0.3).run
     assert slow.fall_reason is None and np.array_equal(fast.q, slow.q)
 
 

@@ -71,12 +71,12 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     """If it failed, the page's headline would be gone: deep steps by a foot, no effort without."""
     pytest.importorskip('casadi')
     pytest.importorskip('numba')
-    robot_file = load_robot('compass', FOOT)
+    robot_file = load_robot('compass', FOOT, controller='curve_tracking')
     down = find_first_failure(robot_file, 'step_down', 0.2, 0.04)
     up = find_first_failure(robot_file, 'step_up', 0.06, 0.03)
     assert down.first_failure is None and up.first_failure is None
     assert down['nominal_squared_effort'] < 1e-11
-    plain = load_robot('compass', [*FOOT, *WITHOUT])
+    plain = load_robot('compass', [*FOOT, *WITHOUT], controller='curve_tracking')
     assert find_first_failure(plain, 'step_down', 0.16, 0.16).first_failure == 0.16
 
 

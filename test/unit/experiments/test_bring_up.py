@@ -285,9 +285,9 @@ def test_less_is_asked_where_there_is_no_gait(tmp_path, monkeypatch):
     site = Site(robot_path('walker3d'), tmp_path, progress=lambda text: None)
     asked, robot_file = [], load_robot('walker3d')
 
-    def find(robot_file, speeds, task, progress, slopes=(0.0,), **options):
-        asked.append(task.get('gait_time'))
-        reason = None if task.get('gait_time') else 'left_knee would need 31 N m'
+    def find(robot_file, speeds, progress, slopes=(0.0,), **options):
+        asked.append(robot_file.sections['space_search'].get('gait_time'))
+        reason = None if asked[-1] else 'left_knee would need 31 N m'
         members = tuple(
             SimpleNamespace(
                 reason=reason,
