@@ -206,6 +206,7 @@ def test_another_simulation_is_shown_from_its_beginning(bench, robot, watch):
     latched = '/robot_description', '/walking_controller/fault'
     assert bench.spin_until(lambda: {'/joint_states', *latched} <= set(viewer.channels))
     viewer.subscribe('/joint_states', *latched)
+    assert bench.spin_until(lambda: set(latched) <= set(viewer.messages)), viewer.messages.keys()
     for stamp, sessions in ((100.0, 2), (1.0, 3)):  # the first session was that of the wall clock
         robot.ask(stamp)
 
