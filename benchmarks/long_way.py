@@ -13,12 +13,13 @@ import sys
 
 import numpy as np
 import pinocchio as pin
+from walking_envelope import tiled
 
 import walking_control as wc
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.sensors import noise_overrides
 
-STRIPS, STRIP, ROUGH = 110, 0.3, 0.005  # how many; m; m
+STRIPS, ROUGH = 110, 0.005  # how many; m
 OUT, TURN, CURVE = 24.0, 0.3, 12.0  # m; rad/s; s of a curve to both sides
 START, SHOWN = 2.0, 5.0  # s until it walks; between two lines
 
@@ -37,11 +38,8 @@ def walk(seconds, speed, seed, forces):
     robot_file = wc.load_robot('walker3d', [*settings, ('controller', 'stepping')])
     loop, plant = wc.ControlLoop(robot_file), wc.make_plant(robot_file)
     heights = ROUGH * np.random.default_rng((seed, 7)).uniform(-1.0, 1.0, STRIPS)
-    rises = np.diff(heights * (np.arange(STRIPS) % (STRIPS - 1) > 0), prepend=0.0)
-    plan_disturbances(
-        plant,
-        [f'step_up={rise:.6f}@{0.5 + STRIP * i:.6g}m' for i, rise in enumerate(rises) if rise],
-    )
+    heights[[0, -1]] = 0.0
+    plan_disturbances(plant, tiled(np.append(0.0, heights)))
     ticks, begun, squares = round(seconds / loop.period), [], []
 
     def lead(measurement):

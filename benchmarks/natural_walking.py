@@ -40,6 +40,7 @@ from unittest.mock import patch
 from xml.etree import ElementTree
 
 import numpy as np
+from walking_envelope import tiles
 
 from walking_control.cli.verb import setting
 from walking_control.control_loop import ControlLoop
@@ -122,10 +123,7 @@ def edges(kind, height, seed):
         stairs = (('up', up), ('down', up + up[-1] + 0.1))
         return [f'step_{way}={height}@{place:.4g}m' for way, places in stairs for place in places]
     if kind == 'tiles':
-        heights = height * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
-        heights[0] = 0.0
-        rises = np.diff(heights)
-        return [f'step_up={rise:.6f}@{0.5 + 0.3 * i:.6g}m' for i, rise in enumerate(rises)]
+        return tiles(height)(seed)
     rng, place, words = np.random.default_rng((seed, 8)), 0.8, []
     for _ in range(20):
         wide = rng.uniform(0.1, 0.3)

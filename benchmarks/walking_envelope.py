@@ -65,15 +65,19 @@ class Condition:
     commanded: bool = False
 
 
+def tiled(heights: np.ndarray) -> list[str]:
+    """Return words for tiles of these heights, m; the second one begins half a metre ahead."""
+    rises = enumerate(np.diff(heights))
+    return [f'step_up={rise:.6f}@{0.5 + TILE * i:.6g}m' for i, rise in rises if rise]
+
+
 def tiles(highest: float) -> Callable[[int], list[str]]:
     """Return words for tiles whose heights are drawn from 0 to the highest, m."""
 
     def words(seed: int) -> list[str]:
         heights = highest * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
         heights[0] = 0.0
-        return [
-            f'step_up={rise:.6f}@{0.5 + TILE * i:.6g}m' for i, rise in enumerate(np.diff(heights))
-        ]
+        return tiled(heights)
 
     return words
 

@@ -4,12 +4,11 @@
 import ast
 from pathlib import Path
 
-from members import own_names
+from members import private_members
 
 import walking_control
 
 PACKAGE = Path(walking_control.__file__).parent
-NAMED_TUPLE = {'_replace', '_asdict', '_fields', '_make'}  # public, by the library's own word
 # what other packages keep private, and we use for want of a public way
 FOREIGN = {
     'argparse': {'_SubParsersAction'},  # the type of what `add_subparsers` returns
@@ -41,29 +40,14 @@ def functions():
                 yield path.relative_to(PACKAGE), node
 
 
-def touched(path):
-    """Return (member, place) of the private members of other objects that a file touches."""
-    tree, owner = ast.parse(path.read_text(encoding='utf-8')), {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            names = own_names(node)
-            owner.update({id(child): names for child in ast.walk(node)})
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Attribute) or node.attr in NAMED_TUPLE:
-            continue
-        if not node.attr.startswith('_') or node.attr.endswith('__'):
-            continue
-        mine = isinstance(node.value, ast.Name) and node.value.id in ('self', 'cls')
-        if not mine and node.attr not in owner.get(id(node), ()):
-            yield node.attr, f'{path.relative_to(PACKAGE)}:{node.lineno}'
-
-
 def test_no_private_member_of_another_class_is_touched():
     """A change within one class would break another; what foreign ones keep private is said."""
     found = {}
     for path in sorted(PACKAGE.rglob('*.py')):
-        for member, place in touched(path):
-            found.setdefault(member, []).append(place)
+        for node, mine, own in private_members(path):
+            if not mine and not own:
+                place = f'{path.relative_to(PACKAGE)}:{node.lineno}'
+                found.setdefault(node.attr, []).append(place)
     foreign = set().union(*FOREIGN.values())
     assert found.keys() == foreign, {name: found.get(name) for name in found.keys() ^ foreign}
     inside = {place for name in FOREIGN['numba'] for place in found[name]}

@@ -285,10 +285,13 @@ class GaitTracking:
                 that stands elsewhere than on the gait moves the place in all of the step.
             dt: Of the tick, s.
         """
+        if rate == 0.0:
+            self.pace = 1.0
+            return
         ahead = self.table.part_at(float(self._engine.fall.com[0])) - self.s
         self.s += rate * dt * ahead
         self.pace += 0.25 * rate**2 * dt * self.table.stride.duration * ahead
-        self.pace = min(max(self.pace, SLOWEST), FASTEST) if rate > 0.0 else 1.0
+        self.pace = min(max(self.pace, SLOWEST), FASTEST)
 
     def _plan_step(self, by_place: bool, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step: an undisturbed one is the gait's own, and leads into the next one's.

@@ -82,7 +82,8 @@ class FootContact:
         Args:
             friction: The coefficient.
         """
-        self.rows[:], self.friction = self._made(friction=friction).rows, friction
+        if friction != self.friction:
+            self.rows[:], self.friction = self._made(friction=friction).rows, friction
 
 
 class MotorLimits:
