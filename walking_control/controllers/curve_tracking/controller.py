@@ -2,7 +2,7 @@
 """Port-based curve tracking with energy management ([DS09] section 5.2) as a controller.
 
 Follows the path of a natural gait instead of a timetable; see
-``doc/controllers/curve_tracking_evidence.md``.
+``doc/controllers/curve_tracking_derivation.md``.
 Simplification: the walker is taken as fixed to the floor at its stance foot; limits within the law
 keep it there, and while the foot is in the air the effort is zero.
 """

@@ -5,7 +5,7 @@ Notation: M mass matrix, ``e = w / |w|`` the desired direction of unit length in
 ``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it, ``r = v - nu e`` the
 undesired rest of the velocity and ``b = D_v e`` how fast e turns along the motion. The effort
 ``M b nu - m (b^T M r)`` decouples and returns as much power as it takes. It equals (5.12) with one
-choice of the free skew matrix Z, and needs no basis (doc/controllers/curve_tracking_evidence.md).
+choice of the free skew matrix Z, and needs no basis (doc/controllers/curve_tracking_derivation.md).
 (5.27) multiplies the field w, a velocity; an effort is a covector, so m takes its place.
 """
 

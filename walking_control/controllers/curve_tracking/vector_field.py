@@ -5,7 +5,7 @@ Two fields. ``closest``: along the gait at the nearest point plus an attraction 
 number of coordinates. ``surface``: the direction angle as a polynomial of degree four of two
 coordinates, [DS09] eq. (5.28). Both give w and its rate along v, which the law needs to stay on
 the field without lag. Where the floor is late the path goes on by free motion, or reaches for it
-(doc/controllers/curve_tracking_evidence.md).
+(doc/controllers/curve_tracking_derivation.md).
 
 Domain. ``closest`` is smooth and never zero as long as the state is nearer to the gait than the
 gait's centre of curvature; ``margin`` is 1 on the gait and 0 there. ``surface`` is trusted while

@@ -2,7 +2,7 @@
 """Books of energy while walking, and a tank that shows what the motors put in beyond the gait.
 
 An effort is booked with the way that the next two ticks continue, 2 dq(k + 1) - dq(k + 2), whose
-noise it has not seen (doc/controllers/natural_walking_evidence.md, "Books"). Kinetic energy, and
+noise it has not seen (doc/controllers/natural_walking_derivation.md, "Books"). Kinetic energy, and
 potential energy above the stance foot, follow from the state. What neither explains is lost, in
 impacts above all (or given, by a push): energy(t) - energy(0) = injected - absorbed - lost. The
 tank ([DS09] 5.2.2) says that a law pays for more than its gait, step after step; while it is empty
