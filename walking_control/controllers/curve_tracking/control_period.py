@@ -2,7 +2,7 @@
 """The longest control period that the gains of curve tracking bear.
 
 A loop that closes at a rate c leaves 1 - c T of an error per tick; periods with c T above 1 are
-refused (doc/controllers/curve_tracking_derivation.md says which rates). The direction with the gap g,
+refused (which rates: doc/controllers/curve_tracking_derivation.md). The direction with the gap g,
 g'' = -(lambda + kappa) g' - lambda kappa g with the effort held, needs (lambda + kappa) T < 2
 (Jury's criterion).
 """
