@@ -273,8 +273,8 @@ class Trial:
             robot.spin_until(lambda: not robot.moving, 5.0)
             robot.spin(0.2)
         os.write(self._ours, b'\x11')
-        # until the right one is described, or there is room again
-        self._other = 'another robot' in event or event == FULL
+        # until the right one is described, there is room again, or what ends has ended
+        self._other = 'another robot' in event or event == FULL or event.startswith(('SIG', 'kill'))
         since = [(when, any(effort)) for when, effort in robot.efforts if when >= begin - 0.01]
         gap = max(np.diff([when for when, _ in since]), default=float('inf'))
         last = max((when for when, moves in since if moves), default=begin)

@@ -5,8 +5,11 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+import rclpy
 from rclpy.task import Future
+from sensor_msgs.msg import JointState
 
+from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.neighbours import Claims
 
@@ -14,10 +17,10 @@ fault = pytest.mark.fault
 
 
 class Manager:
-    """Answers `list_controllers` with what it is told, or not at all."""
+    """Answers `list_controllers` and `list_hardware_components`, or not at all."""
 
     def __init__(self):
-        self.controllers, self.there, self.asked = [], True, []
+        self.controllers, self.hardware, self.there, self.asked = [], [], True, []
 
     def service_is_ready(self):
         """Return whether it runs."""
@@ -31,7 +34,15 @@ class Manager:
                 controller=[
                     SimpleNamespace(name=name, state=state, claimed_interfaces=interfaces)
                     for name, state, interfaces in self.controllers
-                ]
+                ],
+                component=[
+                    SimpleNamespace(
+                        name=name,
+                        state=SimpleNamespace(label=label),
+                        command_interfaces=[SimpleNamespace(name=each) for each in interfaces],
+                    )
+                    for name, label, interfaces in self.hardware
+                ],
             )
         )
         self.asked.append(future)
@@ -45,7 +56,8 @@ class Manager:
 def manager(monkeypatch):
     """Return a `Manager`, in place of the messages that pip does not have."""
     services, manager = ModuleType('controller_manager_msgs.srv'), Manager()
-    services.ListControllers = SimpleNamespace(Request=lambda: None)
+    for kind in ('ListControllers', 'ListHardwareComponents'):
+        setattr(services, kind, SimpleNamespace(Request=lambda: None))
     monkeypatch.setitem(
         sys.modules, 'controller_manager_msgs', ModuleType('controller_manager_msgs')
     )
@@ -55,7 +67,9 @@ def manager(monkeypatch):
         ControllerNode,
         'create_client',
         lambda node, kind, name: (
-            manager if name.endswith('list_controllers') else create(node, kind, name)
+            manager
+            if name.endswith(('list_controllers', 'list_hardware_components'))
+            else create(node, kind, name)
         ),
     )
     monkeypatch.setattr(ControllerNode, 'destroy_client', lambda node, client: True)
@@ -191,7 +205,60 @@ def test_hardware_that_has_left_is_named(manager):
     claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
     claims.on_activity(told(effort_controller='active'))
     claims.on_activity(told(effort_controller='inactive', hardware='unconfigured'))
-    assert said[0].endswith('nobody hears our efforts; hardware arms is unconfigured')
+    assert said[0].startswith('effort_controller is inactive, hardware arms is unconfigured, says')
+
+
+@fault(
+    'Our hardware leaves under a command controller that stays active',
+    code='second_publisher',
+    detected='at once (from ros2_control 4.24 on)',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once it is active',
+)
+@pytest.mark.parametrize('drives, left', [('hip/effort', True), ('grip/effort', False)])
+def test_hardware_under_an_active_controller_is_asked_for(bench, robot, manager, drives, left):
+    """The law would command motors that are off; but a gripper that is put away ends no walk."""
+    manager.controllers = [OURS]
+    manager.hardware = [('legs', 'active', ['hip/effort']), ('arms', 'inactive', [drives])]
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    claims = node.session.claims
+    claims.on_activity(told(effort_controller='active'))
+    assert node.fault is None
+    claims.on_activity(told(effort_controller='active', hardware='inactive'))
+    assert bench.spin_until(lambda: all(asked.done() for asked in manager.asked))
+    assert bench.spin_until(lambda: node.fault is not None, 0.3) == left
+    if left:
+        assert node.fault.code == 'second_publisher'
+        assert 'hardware arms is inactive, says controller_manager: nobody' in node.fault.message
+        claims.on_activity(told(effort_controller='active'))
+        assert node.session.clear() is None
+
+
+@fault(
+    'Two controller managers of one name, each with its broadcasters',
+    code='second_publisher',
+    detected='~/activate is refused; within a second while active',
+    reaction='damping, then zero',
+    last='zero after damping_time',
+    clears='~/clear_fault, once one of them is ended',
+)
+def test_two_managers_of_one_name_are_named(bench, robot):
+    """Both would drive the joints, and the states of both be taken for those of one robot."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    for _ in range(2):
+        other = rclpy.create_node('joint_state_broadcaster')
+        other.stop = lambda: None
+        bench.add(other)
+        other.create_publisher(JointState, topics.JOINT_STATES, topics.SENSOR_OUT)
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'second_publisher'
+    two = 'joint_states is published by /joint_state_broadcaster and /joint_state_broadcaster'
+    assert two in node.fault.message
 
 
 def test_an_idle_robot_may_be_disarmed(bench, robot, manager):

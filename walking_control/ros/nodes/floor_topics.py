@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Edges of the floor and footholds that others tell: judged, then parameters of the law."""
 
-import math
 from typing import Any
 
 from geometry_msgs.msg import PoseArray
 from nav_msgs.msg import Path
+import numpy as np
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -36,8 +36,7 @@ class FloorTopics:
 
     def _on_stairs(self, message: Path) -> None:
         places = [pose.pose.position.x for pose in message.poses]
-        heights = [pose.pose.position.z for pose in message.poses]
-        rises = [high - low for low, high in zip([0.0, *heights], heights)]
+        rises = np.diff([pose.pose.position.z for pose in message.poses], prepend=0.0).tolist()
         empty = f'it has no pose; to forget the stairs set {self._section}.edge_places to []'
         told = {'edge_places': places, 'edge_rises': rises}
         if self._set(STAIRS, message.header, told, '' if places else empty):
@@ -72,7 +71,7 @@ class FloorTopics:
                 f'its stamp, {stamp:.3f} s, is not between the beginning of {topics.ODOM}, '
                 f'{self._since:.3f} s, and now'
             )
-        return '' if all(map(math.isfinite, numbers)) else 'a place or height is not finite'
+        return '' if np.isfinite(numbers).all() else 'a place or height is not finite'
 
     def _warn_of_ends(self, places: list[float], rises: list[float]) -> None:
         """Say before which edge the robot will stand."""

@@ -118,7 +118,8 @@ class Neighbours:
                 return f'{topic} is also commanded by ' + ', '.join(others)
         for sensor, (_, topic) in self._sensors.items():
             names = sorted(endpoint_name(info) for info in self._publishers(topic))
-            if len(names) > 1 and sensor not in SHARED:
+            # many devices may share some topics, but no two of one name
+            if len(names) > (len({*names}) if sensor in SHARED else 1):
                 return f'{topic} is published by ' + ' and '.join(names)
         return None
 
@@ -195,7 +196,7 @@ class Claims:
         self._claimed: str | None = None  # why somebody else drives the joints, in words
         self._left: str | None = None  # that our command controller does not
         try:
-            from controller_manager_msgs.srv import ListControllers
+            from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
         except ImportError:  # comes with ros2_control
             return
         self._kind = ListControllers
@@ -206,6 +207,12 @@ class Claims:
                 ControllerManagerActivity, topics.ACTIVITY, self.on_activity, topics.LATCHED
             )
         self._client = node.create_client(ListControllers, f'{topics.MANAGER}/list_controllers')
+        hardware = node.create_client(
+            ListHardwareComponents, f'{topics.MANAGER}/list_hardware_components'
+        )
+        self._ask_hardware: Callable[[], Future] = lambda: hardware.call_async(
+            ListHardwareComponents.Request()
+        )
 
     @property
     def conflict(self) -> str | None:
@@ -227,23 +234,33 @@ class Claims:
         """Take what the controller manager says at once, of every change of a controller."""
         states = {each.name: each.state.label for each in message.controllers}
         before, self._active = self._active, states.get(self._ours) == 'active'
+        idle = [
+            f'hardware {each.name} is {each.state.label}'
+            for each in message.hardware_components
+            if each.state.label != 'active'
+        ]
         if self._active:
             self._left = None
             if not before:
                 self.ask()
+            if idle:  # ours, or a gripper's?
+                self._ask_hardware().add_done_callback(self._on_hardware)
         elif before:
-            state = states.get(self._ours, 'gone')
-            self._left = '; '.join(
-                [
-                    f'{self._ours} is {state}, says {topics.MANAGER}: nobody hears our efforts',
-                    *(
-                        f'hardware {each.name} is {each.state.label}'
-                        for each in message.hardware_components
-                        if each.state.label != 'active'
-                    ),
-                ]
-            )
-            self._on_left(self._left)
+            self._leave([f'{self._ours} is {states.get(self._ours, "gone")}', *idle])
+
+    def _on_hardware(self, future: Future) -> None:
+        idle = [
+            f'hardware {each.name} is {each.state.label}'
+            for each in future.result().component
+            if each.state.label != 'active'
+            and {*self._wanted} & {interface.name for interface in each.command_interfaces}
+        ]
+        if idle:
+            self._leave(idle)
+
+    def _leave(self, causes: Sequence[str]) -> None:
+        self._left = f'{", ".join(causes)}, says {topics.MANAGER}: nobody hears our efforts'
+        self._on_left(self._left)
 
     def _on_answer(self, future: Future) -> None:
         self._asked = None

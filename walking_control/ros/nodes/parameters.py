@@ -136,17 +136,13 @@ class SectionParameters:
         try:
             for kind in kinds:
                 self._sections[kind.section] = Section(node, robot_file.values(kind))
-            self._refuse_unknown()
+            for name in node._parameter_overrides:  # given from outside
+                section, _, leaf = name.rpartition('.')
+                if section in self._sections and leaf not in self._sections[section].kind.rows:
+                    self._sections[section].kind.read({leaf: None})
         except ParameterError:
             self.undeclare()
             raise
-
-    def _refuse_unknown(self) -> None:
-        """Refuse what was given from outside under a known section but is not in its class."""
-        for name in self._node._parameter_overrides:
-            section, _, leaf = name.rpartition('.')
-            if section in self._sections and leaf not in self._sections[section].kind.rows:
-                self._sections[section].kind.read({leaf: None})
 
     def undeclare(self) -> None:
         """Take the parameters back, to declare those of another robot."""

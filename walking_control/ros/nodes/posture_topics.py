@@ -59,7 +59,8 @@ class PostureTopics(Output):
         node.create_subscription(String, 'support', self._on_support, topics.LATEST)
 
     def _on_posture(self, message: JointState) -> None:
-        posture = np.zeros(len(self._loop.robot.joints))
+        robot = self._loop.robot
+        posture = np.zeros(len(robot.joints))
         try:
             require(
                 self._reader.read(message, posture),
@@ -68,32 +69,27 @@ class PostureTopics(Output):
                 limit='holds no joint of this robot',
                 error=MeasurementError,
             )
-            self._check_posture(posture)
+            for joint, value in zip(robot.joints, posture.tolist()):
+                limits = robot.limits[joint]
+                require(
+                    limits.lower <= value <= limits.upper,  # NaN is refused here too
+                    f'joint {joint}',
+                    value=value,
+                    limit=f'must be from {limits.lower:g} to {limits.upper:g} rad',
+                    error=MeasurementError,
+                )
         except MeasurementError as error:
             self._node.get_logger().error(f'posture refused: {error}')
             return
         self._loop.reference.posture = posture
 
-    def _check_posture(self, posture: Any) -> None:
-        robot = self._loop.robot
-        for joint, value in zip(robot.joints, posture.tolist()):
-            limits = robot.limits[joint]
-            if not limits.lower <= value <= limits.upper:  # NaN is refused here too
-                raise MeasurementError(
-                    f'joint {joint}',
-                    value=value,
-                    limit=f'must be from {limits.lower:g} to {limits.upper:g} rad',
-                )
-
     def _on_support(self, message: String) -> None:
-        feet = self._loop.robot.feet
-        if message.data == BOTH:
-            self._loop.reference.support = None
-        elif message.data in feet:
-            self._loop.reference.support = (message.data,)
+        supports = {**{foot: (foot,) for foot in self._loop.robot.feet}, BOTH: None}
+        if message.data in supports:
+            self._loop.reference.support = supports[message.data]
         else:
             self._node.get_logger().error(
-                f'support refused: {message.data!r}; must be one of ' + ', '.join((*feet, BOTH))
+                f'support refused: {message.data!r}; must be one of ' + ', '.join(supports)
             )
 
     def _write(self, stamp: float) -> None:

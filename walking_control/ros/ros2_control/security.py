@@ -84,7 +84,10 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 *(f'~/{name}' for name in names.BUTTONS),
                 *(f'~/{name}' for name in _LIFECYCLE),
             ),
-            (f'{names.MANAGER}/list_controllers',),
+            tuple(
+                f'{names.MANAGER}/{name}'
+                for name in ('list_controllers', 'list_hardware_components')
+            ),
         ),
         'watchdog': Access(
             (names.EFFORT_COMMANDS, *gains, names.WATCHDOG, '/diagnostics'),
