@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.control_loop import ControlLoop
 from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.felt_floor import FeltFloor
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
@@ -32,10 +33,14 @@ from walking_control.controllers.stepping.step_plan import Step
 from walking_control.controllers.stepping.trip import Trip
 from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
+from walking_control.models.actuators import JointFriction
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.scale import Scale
 from walking_control.runs.route import read_route
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.mujoco.engine import MujocoEngine
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant, simulate
 
 
 @pytest.fixture(scope='module')
@@ -222,6 +227,43 @@ def test_backwards_and_sideways_are_walked_on_gaits_of_their_own(speed, sideways
     way = np.hypot(*np.ptp(run.base.position[late][[0, -1], :2], axis=0))
     assert run.fault is None and run.telemetry['on_gait'][late].all()
     assert np.ptp(run.electrical_energy[late]) / (98.1 * way) < most
+
+
+def test_a_lean_beyond_the_family_turns_trunk_and_sole(table):
+    """The gait of its steepest slope would be walked as if the floor leant no more."""
+    ahead, across, felt = 0.2, 0.1, FeltFloor(Scale(10.0, 0.8, 9.81))
+    table.choose(0.8, ahead)
+    assert table.rise == pytest.approx(0.1405, abs=1e-4)
+    felt.turn(ahead - table.rise, across)
+    normal = felt.bank[:, 2]
+    np.testing.assert_allclose(normal[:2] / normal[2], [table.rise - ahead, -across])
+    table.choose(0.8)
+
+
+@pytest.mark.parametrize('sinks', [True, False])
+def test_what_a_walk_was_told_wrong_is_borne(monkeypatch, sinks):
+    """A floor that sinks by 1 cm under a foot, or joints that rub, would make it fall."""
+    sets, rubs = [('natural_walking.compiled', True)], {}
+    robot_file = load_robot('walker3d', sets, controller='natural_walking', speed=0.5)
+    if sinks:
+        follow = MujocoEngine._follow_feet
+
+        def follow_feet(engine):
+            trip = follow(engine)
+            part = np.clip((engine.data.time - 1.3) / 0.02, 0.0, 1.0)
+            engine.data.mocap_pos[engine._mocaps, 2] -= 0.01 * part
+            return trip
+
+        monkeypatch.setattr(MujocoEngine, '_follow_feet', follow_feet)
+    else:
+        rubs = {
+            joint: JointFriction(viscous=0.03, coulomb=0.3) for joint in robot_file.robot.actuators
+        }
+    plant = make_plant(robot_file, robot=replace(robot_file.robot, friction=rubs))
+    plan_disturbances(plant, ['step_up=0.0000001@1m'])
+    run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 1.9)
+    assert run.fault is None and run.telemetry['on_gait'][-1] and run.q[-1, 0] > 0.3
+    assert run.base.position[-1, 2] == pytest.approx(0.78 - 0.01 * sinks, abs=0.03)
 
 
 def test_a_tank_of_zero_is_refused():
