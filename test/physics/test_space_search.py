@@ -193,7 +193,7 @@ def test_heat_that_is_assumed_is_said(found):
         (['walker3d', '--speed', '0.8', '--slopes-deg=-8:8:3'], 'needs --speeds'),
         (['walker3d', '--speeds', '0.8,1', '--slopes-deg', '0,40'], 'must be within 0.3 rad'),
         (['compass', '--slopes-deg', '0:4:2'], 'has no effect on robots other than'),
-        (['walker3d_points'], 'needs two legs of six joints'),
+        (['walker3d_points'], 'legs of fewer joints walk by stepping'),
         (['humanoid', '--speed', '0.4'], 'needs two legs of six joints'),
     ],
 )

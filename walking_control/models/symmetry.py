@@ -125,7 +125,8 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
         robot: On a free base, whose joints are those of two equal legs.
 
     Raises:
-        InvalidInput: It has other joints, or the legs' axes are no mirror images.
+        InvalidInput: It has other joints, the legs' axes are no mirror images, or one leg is
+            heavier or longer than the other, by more than `NEARLY` of the robot.
     """
     what = f'gait of {robot.name} in space'
     require(robot.is_free and len(robot.feet) == 2, what, limit='needs a free base and two feet')
@@ -140,13 +141,28 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
         what,
         value=len(robot.joints),
         limit='needs two legs of six joints and no others',
-        remedy='walking_control bring-up holds the others and '
-        'writes a robot file of the legs alone',
+        remedy='walking_control bring-up holds the others and writes a robot file of the legs '
+        'alone; legs of fewer joints walk by stepping',
     )
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))
-    matrix = np.zeros((12, 12))
+    matrix, weight = np.zeros((12, 12)), pin.computeTotalMass(model)
+    spans = {
+        i: float(np.linalg.norm(model.jointPlacements[i].translation)) for i in sum(chains, [])
+    }
     for a, b in zip(*chains, strict=True):
+        for unit, place, one, other, whole in (
+            ('kg', 'behind it', model.inertias[a].mass, model.inertias[b].mass, weight),
+            ('m', 'from the joint before', spans[a], spans[b], sum(spans.values()) / 2.0),
+        ):
+            require(
+                abs(one - other) <= NEARLY * whole,
+                what,
+                value=f'{model.names[a]} with {one:.3g} {unit} {place}, '
+                f'{model.names[b]} with {other:.3g} {unit}',
+                limit=f'needs legs that are alike within {NEARLY * whole:.2g} {unit}',
+                remedy='correct the description; stepping walks on legs that differ, too',
+            )
         one, other = (data.oMi[i].rotation @ joint_axis(model, i)[0] for i in (a, b))
         sign = float(-(REFLECTION @ one) @ other)
         require(

@@ -136,7 +136,8 @@ class SpaceSearch:
         progress: Called with a line of text now and then.
 
     Raises:
-        InvalidInput: The robot is no biped with two mirrored legs of six joints on soles.
+        InvalidInput: The robot is no biped with two mirrored legs of six joints on soles, or one
+            leg is heavier or longer.
         MissingDependency: CasADi is not installed.
     """
 
@@ -148,8 +149,9 @@ class SpaceSearch:
     ) -> None:
         from walking_control.models.space_equations import space_equations
 
-        self.robot_file, self.robot = robot_file, robot_file.robot
-        self.equations = space_equations(self.robot)
+        self.progress = progress or (lambda text: None)
+        self.robot_file, self.equations = robot_file, space_equations(robot_file.robot)
+        self.robot = _with_shared_limits(robot_file.robot, self.equations.mirror, self.progress)
         self.gravity = robot_file.values(World).gravity
         self.theta = step_parameters(self.robot, self.gravity, 0.0)
         self.general = robot_file.values(SearchParameters)
@@ -159,7 +161,6 @@ class SpaceSearch:
         self.sole = sole_size(robot_file)
         self.scale = robot_file.scale
         self.weight = self.scale.mass * self.gravity
-        self.progress = progress or (lambda text: None)
 
     def find(
         self,
@@ -318,9 +319,8 @@ class SpaceSearch:
 
     def _bounds(self, values: SpaceSearchParameters) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds of the unknowns: joint limits, knees bent, time, mechanics."""
-        limits = [self.robot.limits[joint] for joint in self.robot.joints]
-        low = np.array([limit.lower + STOP for limit in limits])
-        high = np.array([limit.upper - STOP for limit in limits])
+        limits = (self.robot.limits[joint] for joint in self.robot.joints)
+        low, high = np.array([(limit.lower + STOP, limit.upper - STOP) for limit in limits]).T
         for knee, way in self._knees():
             if way > 0.0:
                 low[knee] = max(low[knee], values.least_bend)
@@ -362,8 +362,10 @@ class SpaceSearch:
                 limit='must bend the knees: a gait search begins there',
                 remedy='write the angle of each knee',
             )
-        knees = [leg[int(np.argmax(np.abs(posture[list(leg)])))] for leg in self.equations.legs]
-        return [(knee, float(posture[knee])) for knee in knees]
+        return [
+            max(((joint, float(posture[joint])) for joint in leg), key=lambda pair: abs(pair[1]))
+            for leg in self.equations.legs
+        ]
 
     def guess(self, values: SpaceSearchParameters, speed: float) -> Gait:
         """Return a first guess: base and foot on smooth paths, joints by inverse kinematics.
@@ -400,6 +402,29 @@ class SpaceSearch:
                 ),
             )
         )
+
+
+def _with_shared_limits(robot: Robot, mirror: np.ndarray, progress: Callable[[str], None]) -> Robot:
+    """Return a robot each of whose joints keeps to what its partner on the other leg can do too."""
+    limits = {}
+    for joint, row in zip(robot.joints, mirror):
+        own, other = robot.limits[joint], robot.limits[robot.joints[int(np.abs(row).argmax())]]
+        ends = sorted((row.sum() * other.lower, row.sum() * other.upper))
+        limits[joint] = replace(
+            own,
+            lower=max(own.lower, ends[0]),
+            upper=min(own.upper, ends[1]),
+            effort=min(own.effort, other.effort),
+            velocity=min(own.velocity, other.velocity),
+        )
+        if limits[joint] != own:
+            progress(
+                f'{joint} keeps to what the other leg can do too: '
+                'from {lower:g} to {upper:g} rad, {effort:g} N m, {velocity:g} rad/s'.format(
+                    **vars(limits[joint])
+                )
+            )
+    return replace(robot, limits=limits)
 
 
 def wind(robot: Robot, scale: Scale) -> Robot:

@@ -14,6 +14,7 @@ from static_robots import real_path
 from stranger import rabbit_urdf
 
 from walking_control.cli import main
+from walking_control.controllers import NaturalWalking, Stepping
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.description import place_base
@@ -159,6 +160,26 @@ def test_a_robot_that_can_rest_on_its_stops_is_told_to(tmp_path, biped):
     for end in '-0.3', '-1.45':  # it would not balance there, or a jolt would tip it over its toes
         weak = edited(biped, 'left_ankle_pitch', lambda part: part.find('limit').set('lower', end))
         assert 'crouch' not in adopt_text(tmp_path, weak).parameters['safety']
+
+
+def test_a_trunk_may_lean_back_as_a_stop_lowers_it():
+    """A robot whose heels bear its seat would be refused by both laws, after `adopt` wrote it."""
+    leaning = [(f'{law}.crouch_lean', -0.147) for law in ('stepping', 'natural_walking')]
+    robot_file = load_robot('walker3d', leaning)
+    for law in Stepping, NaturalWalking:
+        assert robot_file.values(law.parameters).crouch_lean == -0.147
+
+
+def test_one_foot_larger_is_said(tmp_path, biped):
+    """Whoever gave one foot a wrong size would wonder why neither is used."""
+
+    def said(text):
+        return [guess.why for guess in adopt_text(tmp_path, text).guesses if guess.what == 'soles']
+
+    large = biped.replace('0.12 0.06 0.01', '0.18 0.06 0.01', 1)
+    assert said(biped) == [] and ['they differ in size' in why for why in said(large)] == [True]
+    sections = adopt_text(tmp_path, large).parameters
+    assert sections['natural_walking']['sole_length'] == pytest.approx(0.85 * 0.12)
 
 
 def test_turned_robot_is_turned_back(tmp_path, biped):

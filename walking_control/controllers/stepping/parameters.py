@@ -75,8 +75,9 @@ class SteppingParameters(LawParameters, section='stepping'):
     crouch_lean: float = parameter(
         0.0,
         'rad',
-        'By how much the trunk leans ahead as a stop lowers it, per share of its height.',
-        0.0,
+        'By how much the trunk leans ahead (below 0: back) as a stop lowers it, per share of its '
+        'height.',
+        -1.5,
         1.5,
     )
     straightest: float = parameter(

@@ -70,6 +70,7 @@ PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
 STRONG = 0.5  # of m g L: effort limit where none is given
 # what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
 FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
+LARGER = 1.05  # times: a sole that is so is another one
 PRESSED = 0.95  # of the height at which it sits: where it is lowered to
 SITS_DOWN = 4.0  # s
 SPEED = 0.2  # of sqrt(g L): speed a planar robot starts with
@@ -445,6 +446,16 @@ def _complete(
             HIGH,
             f'legs of {joints} joints cannot lay a sole flat wherever they step',
         ): base == 'free' and not on_points and joints < LAYS_FLAT,
+        Guess(
+            'soles',
+            'the smaller counts for all',
+            HIGH,
+            'they differ in size, and a gait is the same on each foot',
+            '--sole',
+        ): any(
+            max(sides) > LARGER * min(sides)
+            for sides in zip(*((sole.length, sole.width) for sole in soles))
+        ),
         Guess(
             'law',
             'static_torque',

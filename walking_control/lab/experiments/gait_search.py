@@ -45,6 +45,19 @@ MIDDLE = 0.28  # of sqrt(g l): the speed nearest to it is searched first, from n
 UNEQUAL = 0.5  # the same where left and right differ: an impact shakes light joints
 ALIKE = 1e-9  # of the mass matrix: less than that is rounding
 STRONGER = 10.0  # times: motors of which no gait asks all
+KEPT = (  # of a search's summary, in the file of its gait
+    'converged',
+    'reason',
+    'cost',
+    'period',
+    'step_length',
+    'step_width',
+    'speed',
+    'mechanical_power',
+    'impact_loss_power',
+    'max_friction_ratio',
+    'min_normal_force',
+)
 RESIDUAL = 1e-6  # of power, in weights times m/s, and of rates and angles after touchdown
 
 
@@ -297,24 +310,6 @@ def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
 
 def document_of(found: GaitSearch) -> dict[str, Any]:
     """Return the gait document of a search."""
-    keep = (
-        'converged',
-        'reason',
-        'cost',
-        'period',
-        'step_length',
-        'step_width',
-        'speed',
-        'mechanical_power',
-        'impact_loss_power',
-        'max_friction_ratio',
-        'min_normal_force',
-    )
-    figures = {key: found.summary[key] for key in keep}
-    figures = {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in figures.items()
-    }
     task = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in vars(found.values).items()
@@ -322,7 +317,10 @@ def document_of(found: GaitSearch) -> dict[str, Any]:
     return gait_document(
         found.robot_file,
         found.result.gait,
-        figures,
+        {
+            key: value.item() if isinstance(value := found.summary[key], np.generic) else value
+            for key in KEPT
+        },
         {
             'overrides': dict(found.result.parameters),
             'task': task,
@@ -504,18 +502,18 @@ def find_wanting(
         return '; nor with stronger motors: its legs do not reach so, or its soles are too small'
     judged = judge_step(wind(case.robot, case.scale), result.gait, case.gravity, slope)
     rates = result.gait.phases[0].motion(judged.s)[1]
-    wanting = []
-    for unit, found, most in zip(
-        ('N m', 'rad/s'), (judged.effort, rates), case.limits(values), strict=True
-    ):
-        peaks = np.abs(found).max(axis=0)
-        joint = int(np.argmax(peaks / most))
-        if peaks[joint] > most[joint]:
-            wanting.append(
-                f'{case.robot.joints[joint]} would need {peaks[joint]:.3g} {unit}, '
-                f'{most[joint]:.3g} may be asked of it'
-            )
-    return ''.join(f'; {words}' for words in wanting)
+    asked = [
+        (unit, np.abs(found).max(axis=0), most)
+        for unit, found, most in zip(
+            ('N m', 'rad/s'), (judged.effort, rates), case.limits(values), strict=True
+        )
+    ]
+    return ''.join(
+        f'; {joint} would need {peak:.3g} {unit}, {may:.3g} may be asked of it'
+        for unit, peaks, most in asked
+        for _, joint, peak, may in [max(zip(peaks / most, case.robot.joints, peaks, most))]
+        if peak > may
+    )
 
 
 def _member(

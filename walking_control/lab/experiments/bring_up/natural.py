@@ -127,17 +127,18 @@ def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str,
 
 def _find_gaits(site: Site) -> Outcome:
     robot_file = site.load()
-    name = robot_file.robot.name
     found, eased, reason = search_family(site, robot_file)
     told = robot_file.values(World).slope
     kept = [member.summary for member in found.members if member.result.slope == told]
     if not kept:
         return Outcome(True, f'none: {reason}', share=0.0)
-    family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
+    family, file = (
+        save_gaits(found, site.folder),
+        site.folder / (f'{robot_file.robot.name}_natural.yaml'),
+    )
     middle = middle_speed(robot_file)
-    kept.sort(key=lambda summary: abs(summary['speed'] - middle))
-    easy = kept[0]
-    tries = [easy, *(each for each in kept[1:] if each['speed'] < easy['speed'])][:SLOWER]
+    easy, *others = sorted(kept, key=lambda summary: abs(summary['speed'] - middle))
+    tries = [easy, *(each for each in others if each['speed'] < easy['speed'])][:SLOWER]
 
     def attempt(
         trial: dict[str, Any],
@@ -167,8 +168,9 @@ def _find_gaits(site: Site) -> Outcome:
         'reason': reason,
     }
     files = [str(family), str(file)]
-    easing = f' with {eased}, for as usual there is {reason}' if eased else ''
-    easing += _without_slopes(found, told)
+    easing = (f' with {eased}, for as usual there is {reason}' if eased else '') + _without_slopes(
+        found, told
+    )
     if not outcome.ok:
         return Outcome(
             True,
@@ -241,8 +243,13 @@ def _walk_on(
         'speed_limit': LEAD * max(summary['speed'] for summary in kept),
         'gait': str(family.resolve()),
     }
-    pairs = [(f'{law}.{key}', value) for key, value in shared.items()]
-    return load_robot(site.current, [('controller', NaturalWalking.name), *pairs])
+    return load_robot(
+        site.current,
+        [
+            ('controller', NaturalWalking.name),
+            *((f'{law}.{key}', value) for key, value in shared.items()),
+        ],
+    )
 
 
 def _cost(cost: float | None) -> str:
