@@ -88,7 +88,7 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
         '- speed, m/s: 0.432',
         '- peak effort, N m: 7',
         '- work / (m g distance): 0.2',
-        '- survives: delay 0.004 s (no more tried)',
+        '- survives: delay ≥ 0.004 s',
         '- on its gait: 0.65 m/s, natural_walking: 0.11, stepping: 0.48',
         '- fastest, sqrt(g L): 0.312',
     ]
