@@ -198,7 +198,7 @@ shown; others follow in the log and in `/diagnostics`. In real time, what led to
   the first table;
 - `stand`: the law brings the robot to a stand and holds it there (category 2 of a stop, in the words of IEC 60204-1);
 - `lower`: the same, then the law lowers the robot and takes the power (category 1). A robot in space then
-  sinks from its crouch, and lies, or sits on the stops of its joints ([safety](safety.md#categories-of-a-stop)). Dribbel
+  sinks from its crouch, and lies, or sits on the stops of its joints ([stops](stops.md#lowering)). Dribbel
   rests without torque on two straight legs;
 - `damping`: the actuated joints are damped for `damping_time`, then the effort is zero (category 0, as the rest). If
   sensors stop, the joints are no longer damped, because nobody knows how they move;
@@ -246,7 +246,7 @@ LEAVES_HEADER = """
 ## What a fault leaves
 
 The default category of the stop after each fault depends on what is still known. A law that stands needs the joints, the attitude
-of the base and the floor. On soles, a robot in space does without its IMU for the seconds of a stop ([safety](safety.md#without-a-sensor)).
+of the base and the floor. On soles, a robot in space does without its IMU for the seconds of a stop ([stops](stops.md#without-a-sensor)).
 Category 2 is the default where the robot can stand until somebody comes, category 1 where the power shall go.
 `safety.emergency_stop_category` is that of the emergency stop. A category that the law cannot do is refused at configure.
 The default of `safety.on_<code>` is bold; "any" are stand, lower, damping, fade and zero.

@@ -210,7 +210,7 @@ class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Time
         default=(0.0,),
     )
     category: int | None = option(
-        "of --stop: of the stop, 0, 1 or 2, see doc/safety.md (default: the robot file's)", 'N'
+        "of --stop: of the stop, 0, 1 or 2, see doc/stops.md (default: the robot file's)", 'N'
     )
     starts: int = option('of --stop: how many stops (default: 48)', 'N', default=48)
 
