@@ -637,6 +637,7 @@ PAGES = {
             'safety',
             'search',
             'simulation',
+            'statics',
         )
     },
     **{

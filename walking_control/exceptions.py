@@ -254,13 +254,16 @@ def require_known(
         raise error(what, value=value, limit=limit, remedy=remedy)
 
 
-def import_optional(module: str, what: str, package: str | None = None) -> Any:
+def import_optional(
+    module: str, what: str, package: str | None = None, remedy: str = 'pip install {package}'
+) -> Any:
     """Return a module of a package that not everybody has.
 
     Args:
         module: Its dotted name.
         what: What needs it, for the message.
         package: What to install; None takes the first part of the name.
+        remedy: How, where not so.
 
     Raises:
         MissingDependency: It is not installed.
@@ -270,7 +273,7 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
         ImportError,
         what,
         limit=f'needs the package {package} ({{error}})',
-        remedy=f'pip install {package}',
+        remedy=remedy.format(package=package),
         error=MissingDependency,
     ):
         return importlib.import_module(module)

@@ -27,8 +27,7 @@ from walking_control.controllers import Policy
 from walking_control.exceptions import InvalidInput, NotAchieved, require, writing_to
 from walking_control.lab import experiments
 from walking_control.lab.reports import plots
-from walking_control.models import Dynamics, heating, RobotFile
-from walking_control.models.thermal import check_air
+from walking_control.models import check_air, Dynamics, heating, RobotFile
 from walking_control.ros.ros2_control.check import check_ros2_control
 from walking_control.runs import ending, failure
 from walking_control.simulation.simulate import simulate

@@ -3,15 +3,19 @@
 
 from walking_control.controllers.controller import ArrayLaw as ArrayLaw
 from walking_control.controllers.controller import Controller as Controller
+from walking_control.controllers.controller import FootPlan as FootPlan
 from walking_control.controllers.controller import FootPlanner as FootPlanner
 from walking_control.controllers.controller import LawFunction as LawFunction
 from walking_control.controllers.controller import PostureHolder as PostureHolder
 from walking_control.controllers.controller import require_motors as require_motors
 from walking_control.controllers.controller import StopJudge as StopJudge
+from walking_control.controllers.controller import Stoppable as Stoppable
 from walking_control.controllers.curve_tracking.observation import observe as observe
 from walking_control.controllers.curve_tracking.parameters import (
     CurveTrackingParameters as CurveTrackingParameters,
 )
+from walking_control.controllers.curve_tracking.vector_field import apply_field as apply_field
+from walking_control.controllers.curve_tracking.vector_field import Field as Field
 from walking_control.controllers.hip_switching import find_hip as find_hip
 from walking_control.controllers.knee_locks import KneeLocks as KneeLocks
 from walking_control.controllers.limits.efforts import Compensation as Compensation
@@ -22,6 +26,10 @@ from walking_control.controllers.limits.efforts import make_limits as make_limit
 from walking_control.controllers.limits.efforts import make_up as make_up
 from walking_control.controllers.limits.efforts import nearest_effort as nearest_effort
 from walking_control.controllers.natural_walking.controller import NaturalWalking as NaturalWalking
+from walking_control.controllers.natural_walking.parameters import (
+    NaturalWalkingParameters as NaturalWalkingParameters,
+)
+from walking_control.controllers.natural_walking.reference import GaitTable as GaitTable
 from walking_control.controllers.parameters import LawParameters as LawParameters
 from walking_control.controllers.policy.controller import Policy as Policy
 from walking_control.controllers.policy.description import PolicyDescription as PolicyDescription
@@ -37,13 +45,20 @@ from walking_control.controllers.stepping.engine import LEFT as LEFT
 from walking_control.controllers.stepping.engine import RIGHT as RIGHT
 from walking_control.controllers.stepping.engine import SIDE as SIDE
 from walking_control.controllers.stepping.engine import WalkingEngine as WalkingEngine
+from walking_control.controllers.stepping.heading import StrideMean as StrideMean
 from walking_control.controllers.stepping.law import WalkingLaw as WalkingLaw
 from walking_control.controllers.stepping.parameters import SteppingParameters as SteppingParameters
+from walking_control.controllers.stepping.size import Size as Size
+from walking_control.controllers.stepping.size import USUAL as USUAL
+from walking_control.controllers.stepping.step_plan import Fall as Fall
+from walking_control.controllers.stepping.step_plan import steady_aim as steady_aim
 from walking_control.controllers.stepping.step_plan import Step as Step
+from walking_control.controllers.stepping.step_plan import SwingLeg as SwingLeg
 from walking_control.controllers.stepping.stepping_tasks import posture_tasks as posture_tasks
 from walking_control.controllers.stepping.stepping_tasks import standing_tasks as standing_tasks
 from walking_control.controllers.stepping.stepping_tasks import step_tasks as step_tasks
 from walking_control.controllers.stepping.stepping_tasks import swing_task as swing_task
+from walking_control.controllers.stepping.swing import SwingFoot as SwingFoot
 from walking_control.controllers.stepping.tasks import BalanceTask as BalanceTask
 from walking_control.controllers.stepping.tasks import FootTask as FootTask
 from walking_control.controllers.stepping.tasks import FootTurnTask as FootTurnTask
@@ -51,19 +66,26 @@ from walking_control.controllers.stepping.tasks import Gains as Gains
 from walking_control.controllers.stepping.tasks import HeightTask as HeightTask
 from walking_control.controllers.stepping.tasks import JointTask as JointTask
 from walking_control.controllers.stepping.tasks import PressureTask as PressureTask
+from walking_control.controllers.stepping.tasks import Task as Task
 from walking_control.controllers.stepping.tasks import TorsionTask as TorsionTask
 from walking_control.controllers.stepping.tasks import TrunkTask as TrunkTask
+from walking_control.controllers.stepping.velocity_aim import SLOWING as SLOWING
+from walking_control.controllers.stepping.velocity_aim import velocity_limits as velocity_limits
 
 __all__ = [
     'ArrayLaw',
     'Controller',
+    'FootPlan',
     'FootPlanner',
     'LawFunction',
     'PostureHolder',
     'require_motors',
     'StopJudge',
+    'Stoppable',
     'observe',
     'CurveTrackingParameters',
+    'apply_field',
+    'Field',
     'find_hip',
     'KneeLocks',
     'Compensation',
@@ -74,6 +96,8 @@ __all__ = [
     'make_up',
     'nearest_effort',
     'NaturalWalking',
+    'NaturalWalkingParameters',
+    'GaitTable',
     'LawParameters',
     'Policy',
     'PolicyDescription',
@@ -87,13 +111,20 @@ __all__ = [
     'RIGHT',
     'SIDE',
     'WalkingEngine',
+    'StrideMean',
     'WalkingLaw',
     'SteppingParameters',
+    'Size',
+    'USUAL',
+    'Fall',
+    'steady_aim',
     'Step',
+    'SwingLeg',
     'posture_tasks',
     'standing_tasks',
     'step_tasks',
     'swing_task',
+    'SwingFoot',
     'BalanceTask',
     'FootTask',
     'FootTurnTask',
@@ -101,6 +132,9 @@ __all__ = [
     'HeightTask',
     'JointTask',
     'PressureTask',
+    'Task',
     'TorsionTask',
     'TrunkTask',
+    'SLOWING',
+    'velocity_limits',
 ]

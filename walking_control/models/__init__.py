@@ -18,16 +18,17 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'base': 'Base ROOT',
         'contact': 'constraint_forces contact_acceleration deform impact_of_second_foot '
         'loss_matrix project_velocity SpringModel undeformed',
+        'drive_kinds': 'KINDS',
         'drives': 'Drives fields_of picks_of',
         'dynamics': 'bare_robot Dynamics floor_gravity',
         'floor': 'FloorProfile read_profile require_level',
-        'friction': 'ARMATURE BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table '
-        'friction_torque friction_torques gear_change gear_table loses lost_torques '
-        'motor_efforts passive_elements passive_torques spring_table spring_torques VISCOUS',
+        'friction': 'ARMATURE BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table friction_torque '
+        'friction_torques gear_change gear_table loses lost_torques motor_efforts passive_elements '
+        'passive_torques spring_table spring_torques VISCOUS',
         'own_signals': 'OwnSignal',
-        'parameters': 'Parameter parameter Parameters read_rows',
-        'pendulum': 'clearance find_landing leg_angles leg_direction leg_rates settle stand '
-        'step_over swing tension',
+        'parameters': 'parameter Parameter Parameters read_rows',
+        'pendulum': 'clearance find_landing leg_angles leg_direction leg_rates push_off_speed '
+        'settle stand step_over swing tension',
         'pose': 'check_limits',
         'registry': 'Choice choose_or_make Registry',
         'resources': 'drives_path find_meshes gait_beside gait_path missing_meshes noise_path '
@@ -36,19 +37,19 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_file': 'read_parameters RobotFile with_section World',
         'robot_section': 'check_name urdf_path',
         'scale': 'hip_height hip_joints Scale scale_of',
-        'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement '
-        'motor_places OWN places_of Reference Sensor sensors_of Signal STATE topic_word '
-        'WalkerState whole_nanoseconds',
+        'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement motor_places '
+        'OWN places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
+        'whole_nanoseconds',
         'space_equations': 'SpaceEquations',
         'step_equations': 'StepEquations',
         'step_numbers': 'spring_places spring_rows step_parameters',
-        'support.compiled': 'compile_law compile_terms compile_where_possible make_terms '
-        'point_to point_to_terms',
+        'support.compiled': 'compile_law compile_terms compile_where_possible make_terms point_to '
+        'point_to_terms',
         'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
         'terms_places',
         'symmetry': 'joint_axis mirrored_joints NEARLY REFLECTION require_equal_legs',
         'templates': 'fill format_number',
-        'thermal': 'Heating heating HOTTEST',
+        'thermal': 'check_air Heating heating HOTTEST',
         'urdf': 'caught_remarks check_urdf differences link_names load_urdf moving_joints parse '
         'parse_xml require_room scale_masses UrdfJoint without_shapes',
         'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',

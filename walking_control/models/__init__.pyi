@@ -25,6 +25,7 @@ from walking_control.models.contact import loss_matrix as loss_matrix
 from walking_control.models.contact import project_velocity as project_velocity
 from walking_control.models.contact import SpringModel as SpringModel
 from walking_control.models.contact import undeformed as undeformed
+from walking_control.models.drive_kinds import KINDS as KINDS
 from walking_control.models.drives import Drives as Drives
 from walking_control.models.drives import fields_of as fields_of
 from walking_control.models.drives import picks_of as picks_of
@@ -62,6 +63,7 @@ from walking_control.models.pendulum import find_landing as find_landing
 from walking_control.models.pendulum import leg_angles as leg_angles
 from walking_control.models.pendulum import leg_direction as leg_direction
 from walking_control.models.pendulum import leg_rates as leg_rates
+from walking_control.models.pendulum import push_off_speed as push_off_speed
 from walking_control.models.pendulum import settle as settle
 from walking_control.models.pendulum import stand as stand
 from walking_control.models.pendulum import step_over as step_over
@@ -141,6 +143,7 @@ from walking_control.models.symmetry import REFLECTION as REFLECTION
 from walking_control.models.symmetry import require_equal_legs as require_equal_legs
 from walking_control.models.templates import fill as fill
 from walking_control.models.templates import format_number as format_number
+from walking_control.models.thermal import check_air as check_air
 from walking_control.models.thermal import Heating as Heating
 from walking_control.models.thermal import heating as heating
 from walking_control.models.thermal import HOTTEST as HOTTEST
@@ -194,6 +197,7 @@ __all__ = [
     'project_velocity',
     'SpringModel',
     'undeformed',
+    'KINDS',
     'Drives',
     'fields_of',
     'picks_of',
@@ -222,8 +226,8 @@ __all__ = [
     'spring_torques',
     'VISCOUS',
     'OwnSignal',
-    'Parameter',
     'parameter',
+    'Parameter',
     'Parameters',
     'read_rows',
     'clearance',
@@ -231,6 +235,7 @@ __all__ = [
     'leg_angles',
     'leg_direction',
     'leg_rates',
+    'push_off_speed',
     'settle',
     'stand',
     'step_over',
@@ -310,6 +315,7 @@ __all__ = [
     'require_equal_legs',
     'fill',
     'format_number',
+    'check_air',
     'Heating',
     'heating',
     'HOTTEST',

@@ -17,11 +17,13 @@ class DriveKind(NamedTuple):
         takes: Those of `FIELDS` that it is told.
         simulated: What Gazebo and MuJoCo are told instead: their joints have no gains.
         meaning: Half a sentence.
+        chained: Whether a controller of ros2_control plays it, on a joint that takes efforts.
     """
 
     takes: tuple[str, ...]
     simulated: tuple[str, ...]
     meaning: str
+    chained: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -44,5 +46,8 @@ KINDS = {
     'position': DriveKind(('position',), ('position',), 'positions alone, as a hobby servo'),
     'impedance': DriveKind(
         FIELDS, ('effort',), 'position, velocity, effort, stiffness and damping'
+    ),
+    'linear_feedback': DriveKind(
+        FIELDS, ('effort',), "the same to LAAS's linear_feedback_controller", chained=True
     ),
 }

@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from walking_control.models import heating, motor_places, Robot
-from walking_control.models.thermal import check_air
+from walking_control.models import check_air, heating, motor_places, Robot
 
 WARNED = 0.9  # part of the way from the air to the limit at which a motor is warm
 LOOK = 0.1  # s between two looks at the temperatures: windings take seconds to warm

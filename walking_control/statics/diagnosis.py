@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from walking_control.models import ROOT
-from walking_control.statics.contacts import (
+from walking_control.statics import (
     CENTRE_OF_PRESSURE,
     edge_gains,
     FRICTION,
@@ -25,11 +25,11 @@ from walking_control.statics.contacts import (
     MAX_FORCE,
     NO_BALANCE,
     Shortfall,
+    StaticProgram,
     TORQUE,
     TORSION,
     UNILATERAL,
 )
-from walking_control.statics.program import StaticProgram
 from walking_control.statics.solvers import Decider, NO_BOUND, Problem
 
 # What a limit costs to lift by its whole scale. A cap and a motor are somebody's choice; friction

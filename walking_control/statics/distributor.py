@@ -27,12 +27,18 @@ from walking_control.exceptions import (
     UrdfError,
 )
 from walking_control.models import check_limits, Dynamics, heating, Robot, ROOT
-from walking_control.statics import solvers
-from walking_control.statics.contacts import Contact, contact_margins, Shortfall
-from walking_control.statics.diagnosis import Explanation, nearest_point
-from walking_control.statics.few_points import stand_on_points
-from walking_control.statics.kernels import is_beyond, stand_on_one
-from walking_control.statics.program import StaticProgram
+from walking_control.statics import (
+    Contact,
+    contact_margins,
+    Explanation,
+    is_beyond,
+    nearest_point,
+    Shortfall,
+    solvers,
+    stand_on_one,
+    stand_on_points,
+    StaticProgram,
+)
 
 
 @dataclass(frozen=True)

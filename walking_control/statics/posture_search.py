@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 
 from walking_control.exceptions import NotAchieved, require
 from walking_control.models import Dynamics, Heating, ROOT
-from walking_control.statics.contacts import Contact
-from walking_control.statics.distributor import StaticTorque
+from walking_control.statics import Contact, StaticTorque
 
 _ROUNDS = 100
 _TOLERANCE = 1e-7

@@ -16,17 +16,18 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
 from walking_control.models import ROOT
-from walking_control.statics import solvers
-from walking_control.statics.contacts import (
+from walking_control.statics import (
     Contact,
+    fill_program,
+    judge_forces,
     MAX_FORCE,
     Shortfall,
+    solvers,
     TORQUE,
     UNILATERAL,
     wrench_bounds,
     wrench_limits,
 )
-from walking_control.statics.kernels import fill_program, judge_forces
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics

@@ -9,8 +9,7 @@ g'' = -(lambda + kappa) g' - lambda kappa g with the effort held, needs (lambda 
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.controllers.curve_tracking.vector_field import apply_field, Field
+from walking_control.controllers import apply_field, CurveTrackingParameters, Field
 from walking_control.exceptions import ParameterError
 
 

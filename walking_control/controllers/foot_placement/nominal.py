@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models import array_function
-from walking_control.models.pendulum import leg_direction, push_off_speed, swing, tension
+from walking_control.models import array_function, leg_direction, push_off_speed, swing, tension
 
 ROUNDS, SMALL, TINY = 30, 1e-7, 1e-13
 SPACING = 0.05  # m/s between the speeds of a table

@@ -9,26 +9,32 @@ doc/controllers/natural_walking.md).
 
 import numpy as np
 
+from walking_control.controllers import (
+    GaitTable,
+    LEFT,
+    NaturalWalkingParameters,
+    posture_tasks,
+    RIGHT,
+    SLOWING,
+    standing_tasks,
+    step_tasks,
+    Task,
+    WalkingLaw,
+)
 from walking_control.controllers.natural_walking.books import Books, FIELDS
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
 from walking_control.controllers.natural_walking.gait_tracking import GaitTracking
-from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
-from walking_control.controllers.natural_walking.reference import GaitTable
-from walking_control.controllers.stepping.engine import LEFT, RIGHT
-from walking_control.controllers.stepping.law import WalkingLaw
-from walking_control.controllers.stepping.stepping_tasks import (
-    posture_tasks,
-    standing_tasks,
-    step_tasks,
-)
-from walking_control.controllers.stepping.tasks import Task
-from walking_control.controllers.stepping.velocity_aim import SLOWING
 from walking_control.exceptions import IncompatibleController, require
 from walking_control.gaits.gait_family import GaitFamily
-from walking_control.models.resources import gait_path
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import (
+    Command,
+    gait_path,
+    Reference,
+    Robot,
+    RobotFile,
+    WalkerState,
+    World,
+)
 
 HURRY = 4.0  # so many times faster efforts change after a touchdown that was too early or late
 

@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
-from walking_control.controllers.stepping.step_plan import Step
+from walking_control.controllers import NaturalWalkingParameters, Step
 
 TO_RISE, TO_ENTER = 2, 4  # calm steps
 # Parts of a step between which it is left: before, its impact still moves the deviation; after,

@@ -15,8 +15,19 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from walking_control.controllers import (
+    FootTurnTask,
+    Gains,
+    JointTask,
+    LEFT,
+    NaturalWalkingParameters,
+    PressureTask,
+    SIDE,
+    Task,
+    TrunkTask,
+    WalkingEngine,
+)
 from walking_control.controllers.natural_walking.felt_floor import AT_REST, fading, FeltFloor
-from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
     FOOT,
@@ -28,7 +39,6 @@ from walking_control.controllers.natural_walking.reference import (
     Stride,
     TURN,
 )
-from walking_control.controllers.stepping.engine import LEFT, SIDE, WalkingEngine
 from walking_control.controllers.stepping.step_plan import Aim, offsets_of
 from walking_control.controllers.stepping.stepping_tasks import (
     HEIGHT,
@@ -40,14 +50,6 @@ from walking_control.controllers.stepping.stepping_tasks import (
     YAW,
 )
 from walking_control.controllers.stepping.stepping_tasks import PRESSURE as PRESSING
-from walking_control.controllers.stepping.tasks import (
-    FootTurnTask,
-    Gains,
-    JointTask,
-    PressureTask,
-    Task,
-    TrunkTask,
-)
 from walking_control.controllers.stepping.trip import FIRST
 from walking_control.models.scale import Scale
 

@@ -30,8 +30,7 @@ from scipy.interpolate import make_interp_spline
 
 from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.gaits.gait_family import GaitFamily, SpaceGait
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, ROOT
 
 SAMPLES = 201  # along a step
 PARTS = np.linspace(0.0, 1.0, SAMPLES)

@@ -22,8 +22,7 @@ from walking_control.controllers.policy.description import (
 from walking_control.controllers.policy.network import load_network
 from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput, require
-from walking_control.models import Command, Reference, Robot, RobotFile, WalkerState, World
-from walking_control.models.drive_kinds import KINDS
+from walking_control.models import Command, KINDS, Reference, Robot, RobotFile, WalkerState, World
 
 STILL = 0.01  # m/s and rad/s: a command below it is one to stand
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from walking_control.controllers.static_torque.body_motion import BodyMotion, heading
 from walking_control.models import BaseState, Dynamics
-from walking_control.statics.contacts import Contact
-from walking_control.statics.kernels import hull_of, margin_inside, share_inside
+from walking_control.statics import Contact, hull_of, margin_inside, share_inside
 
 _SMOOTHING = 0.01  # s: memory of the centre of mass's velocity
 _REACH = 0.95  # of the way to the edge that braking may take the centre of pressure

@@ -25,9 +25,7 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.statics.contacts import Contact, Shortfall
-from walking_control.statics.diagnosis import Explanation
-from walking_control.statics.distributor import StaticSolution, StaticTorque
+from walking_control.statics import Contact, Explanation, Shortfall, StaticSolution, StaticTorque
 
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'

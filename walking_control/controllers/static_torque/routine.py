@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.models import Dynamics
-from walking_control.statics.contacts import Contact
-from walking_control.statics.posture_search import search_posture
+from walking_control.statics import Contact, search_posture
 
 
 class Key(NamedTuple):

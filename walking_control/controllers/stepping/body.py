@@ -8,9 +8,7 @@ import pinocchio as pin
 from scipy.optimize import minimize
 
 from walking_control.controllers.stepping.size import GRAVITY, size_of
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import friction_torques, spring_torques
+from walking_control.models import Dynamics, friction_torques, ROOT, spring_torques
 from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg

@@ -6,18 +6,14 @@ the foot gets there, `stepping_tasks` what is wanted of the whole body meanwhile
 torques do that, `body` what the robot is at this instant. `engine` puts them together.
 """
 
-from walking_control.controllers.stepping.engine import LEFT, RIGHT
-from walking_control.controllers.stepping.heading import StrideMean
-from walking_control.controllers.stepping.law import WalkingLaw
-from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers import LEFT, RIGHT, SteppingParameters, StrideMean, WalkingLaw
 from walking_control.controllers.stepping.stepping_tasks import (
     pivot_task,
     posture_tasks,
     standing_tasks,
     step_tasks,
 )
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import Command, Reference, RobotFile, WalkerState
 
 
 class Stepping(WalkingLaw):

@@ -20,11 +20,10 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.controller import FootPlan, require_motors
+from walking_control.controllers import FootPlan, require_motors, SteppingParameters, Task
 from walking_control.controllers.stepping.body import Body, RUBBING
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import Heading
-from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import (
     Aim,
@@ -38,7 +37,6 @@ from walking_control.controllers.stepping.step_plan import (
     SwingLeg,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
-from walking_control.controllers.stepping.tasks import Task
 from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
 from walking_control.controllers.stepping.whole_body import (
@@ -47,12 +45,17 @@ from walking_control.controllers.stepping.whole_body import (
     STOP_GAP,
     WholeBody,
 )
-from walking_control.models.base import ROOT
-from walking_control.models.contact import project_velocity
-from walking_control.models.dynamics import Dynamics
-from walking_control.models.friction import motor_efforts
-from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models import (
+    Command,
+    Dynamics,
+    motor_efforts,
+    project_velocity,
+    Reference,
+    RobotFile,
+    ROOT,
+    WalkerState,
+    World,
+)
 
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)

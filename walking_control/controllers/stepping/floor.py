@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.size import Size, USUAL
+from walking_control.controllers import Size, SteppingParameters, USUAL
 from walking_control.controllers.stepping.stairs import Stairs
 from walking_control.models.signals import WalkerState
 

@@ -6,14 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from walking_control.controllers.controller import Controller, FootPlan, Stoppable
-from walking_control.controllers.stepping.engine import WalkingEngine
-from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers import (
+    Controller,
+    FootPlan,
+    SteppingParameters,
+    Stoppable,
+    velocity_limits,
+    WalkingEngine,
+)
 from walking_control.controllers.stepping.stoppable import judge_stop
-from walking_control.controllers.stepping.velocity_aim import velocity_limits
-from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import WalkerState
+from walking_control.models import Robot, RobotFile, WalkerState
 
 
 class WalkingLaw(Controller):

@@ -20,8 +20,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.base import ROOT
-from walking_control.models.dynamics import Dynamics
+from walking_control.models import Dynamics, ROOT
 
 JUMP = 0.5  # rad/s: three standard deviations of an encoder of 1 mrad, differentiated at 40 Hz
 

@@ -33,8 +33,7 @@ import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.swing import LATE
-from walking_control.models.array_functions import array_function
-from walking_control.models.support.compiled import compile_law
+from walking_control.models import array_function, compile_law
 
 
 class StepLimits(NamedTuple):

@@ -6,19 +6,22 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.stepping.engine import LEFT, RIGHT, SIDE, WalkingEngine
-from walking_control.controllers.stepping.heading import StrideMean
-from walking_control.controllers.stepping.tasks import (
+from walking_control.controllers import (
     BalanceTask,
     FootTask,
     FootTurnTask,
     Gains,
     HeightTask,
     JointTask,
+    LEFT,
     PressureTask,
+    RIGHT,
+    SIDE,
+    StrideMean,
     Task,
     TorsionTask,
     TrunkTask,
+    WalkingEngine,
 )
 
 # Weights of the tasks; they matter when not all can be met. Height and trunk go before the swing

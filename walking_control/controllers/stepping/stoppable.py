@@ -15,9 +15,8 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.controller import Stoppable
+from walking_control.controllers import Fall, steady_aim, Stoppable, SwingLeg
 from walking_control.controllers.stepping.engine import ANKLE, WalkingEngine
-from walking_control.controllers.stepping.step_plan import Fall, steady_aim, SwingLeg
 
 STEPS = 5  # looked ahead
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.size import Size, USUAL
+from walking_control.controllers import Size, SteppingParameters, USUAL
 
 SHORTEST = 0.04  # s: minimum jerk over less asks for what no leg can do
 LATE = 0.02  # s: a floor that is later than that is lower

@@ -13,8 +13,7 @@ import math
 
 import numpy as np
 
-from walking_control.controllers.stepping.size import Size, USUAL
-from walking_control.controllers.stepping.swing import SwingFoot
+from walking_control.controllers import Size, SwingFoot, USUAL
 
 FIRST, LATE = 0.3, 0.8  # parts of the step: before, a foot that touches has not left yet; an edge
 # that is met until then is stepped over

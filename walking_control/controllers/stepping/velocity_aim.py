@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.size import Size, USUAL
+from walking_control.controllers import Size, SteppingParameters, USUAL
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.models.signals import Reference
 

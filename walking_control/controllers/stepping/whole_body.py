@@ -15,12 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.stepping.body import Body
-from walking_control.models.actuators import GearedMotor
-from walking_control.models.array_functions import array_function
-from walking_control.models.base import ROOT
-from walking_control.models.support.compiled import compile_law
-from walking_control.statics import solvers
-from walking_control.statics.contacts import Contact, FRICTION, wrench_limits
+from walking_control.models import array_function, compile_law, GearedMotor, ROOT
+from walking_control.statics import Contact, FRICTION, solvers, wrench_limits
 from walking_control.statics.solvers import Problem
 
 FACES = 8  # of the pyramid of friction; its edges lie on the cone, four along the axes

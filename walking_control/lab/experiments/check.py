@@ -27,8 +27,7 @@ from walking_control.models import (
 )
 from walking_control.runs import plain, sole_corners
 from walking_control.simulation import make_plant
-from walking_control.statics.contacts import Contact, FRICTION, TORQUE, TORSION
-from walking_control.statics.distributor import StaticSolution, StaticTorque
+from walking_control.statics import Contact, FRICTION, StaticSolution, StaticTorque, TORQUE, TORSION
 
 # A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
 _HIGH, _TILTED = 0.005, 0.05  # m, rad

@@ -23,9 +23,7 @@ from walking_control.models import (
     World,
 )
 from walking_control.runs import effort_headers, joint_unit, read_table, Run, steady_rows
-from walking_control.statics.contacts import Contact
-from walking_control.statics.distributor import StaticTorque
-from walking_control.statics.posture_search import coolest_posture
+from walking_control.statics import Contact, coolest_posture, StaticTorque
 
 FOR_GOOD = 1e7  # s, after which nothing changes any more
 _POINTS = 200  # of a curve

@@ -19,8 +19,7 @@ from walking_control.models import (
     parse,
     read_yaml,
 )
-from walking_control.statics.contacts import centre_of_pressure, Contact
-from walking_control.statics.distributor import StaticSolution, StaticTorque
+from walking_control.statics import centre_of_pressure, Contact, StaticSolution, StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}

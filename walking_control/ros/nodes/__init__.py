@@ -16,8 +16,9 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'foxglove_server': 'FoxgloveServer WebGate',
         'guard': 'describe GuardedNode report',
         'heartbeat': 'FallbackSwitch heartbeat_writer WatchClock WatchdogGuard',
-        'messages': 'ArrayWriter axes_of JointStateReader JointStateWriter make_marker '
-        'message_type reader_of seconds set_stamp write_axes writer_of',
+        'messages': 'ArrayWriter axes_of feedback_type FeedbackWriter JointStateReader '
+        'JointStateWriter make_marker message_type reader_of seconds set_stamp without_effort '
+        'write_axes writer_of',
         'neighbours': 'Claims endpoint_name Neighbours',
         'odometry': 'OdometryPublisher SensingParameters',
         'parameters': 'frozen_error own_parameters SectionParameters',

@@ -21,6 +21,8 @@ from walking_control.ros.nodes.heartbeat import WatchClock as WatchClock
 from walking_control.ros.nodes.heartbeat import WatchdogGuard as WatchdogGuard
 from walking_control.ros.nodes.messages import ArrayWriter as ArrayWriter
 from walking_control.ros.nodes.messages import axes_of as axes_of
+from walking_control.ros.nodes.messages import feedback_type as feedback_type
+from walking_control.ros.nodes.messages import FeedbackWriter as FeedbackWriter
 from walking_control.ros.nodes.messages import JointStateReader as JointStateReader
 from walking_control.ros.nodes.messages import JointStateWriter as JointStateWriter
 from walking_control.ros.nodes.messages import make_marker as make_marker
@@ -28,6 +30,7 @@ from walking_control.ros.nodes.messages import message_type as message_type
 from walking_control.ros.nodes.messages import reader_of as reader_of
 from walking_control.ros.nodes.messages import seconds as seconds
 from walking_control.ros.nodes.messages import set_stamp as set_stamp
+from walking_control.ros.nodes.messages import without_effort as without_effort
 from walking_control.ros.nodes.messages import write_axes as write_axes
 from walking_control.ros.nodes.messages import writer_of as writer_of
 from walking_control.ros.nodes.neighbours import Claims as Claims
@@ -88,6 +91,8 @@ __all__ = [
     'WatchdogGuard',
     'ArrayWriter',
     'axes_of',
+    'feedback_type',
+    'FeedbackWriter',
     'JointStateReader',
     'JointStateWriter',
     'make_marker',
@@ -95,6 +100,7 @@ __all__ = [
     'reader_of',
     'seconds',
     'set_stamp',
+    'without_effort',
     'write_axes',
     'writer_of',
     'Claims',

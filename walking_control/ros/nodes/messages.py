@@ -14,8 +14,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import ColorRGBA, Float64MultiArray, Header, MultiArrayDimension
 from visualization_msgs.msg import Marker
 
-from walking_control.exceptions import MeasurementError, require
-from walking_control.models.signals import CONTACT, IMU, OWN, Sensor, Signal, STATE
+from walking_control.exceptions import import_optional, MeasurementError, require
+from walking_control.models import CONTACT, IMU, OWN, Robot, Sensor, Signal, STATE
+from walking_control.ros.ros2_control import feedback_joints
 
 # kind of a sensor, or a part of an IMU -> code of the fault when it is not what it was
 CODES = {
@@ -285,3 +286,76 @@ class ArrayWriter:
         self.message.layout.dim = [
             MultiArrayDimension(label=word, size=1, stride=1) for word in words
         ]
+
+
+class FeedbackWriter:
+    """A Control message of LAAS's linear_feedback_controller, filled in place.
+
+    Args:
+        robot: The `Robot`, whose `Command.numbers` it writes.
+
+    Raises:
+        MissingDependency: The package of the message is not there.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.message = feedback_type('drive: linear_feedback').Control()
+        names, joints = list(robot.actuators), feedback_joints(robot)
+        n = len(joints)
+        order = [names.index(joint) for joint in joints]
+        # places of effort, position, velocity, stiffness and damping, ``(5, n)``
+        first = np.append(0, len(robot.efforts) + n * np.arange(4))
+        self._picks = first[:, None] + order
+        self._gain = _matrix(self.message.feedback_gain, n, 2 * n).reshape(n, 2, n)
+        state = self.message.initial_state.joint_state
+        state.name = joints
+        self._parts = [
+            _matrix(self.message.feedforward, n, 1),
+            *(allocate(state, field, n) for field in ('position', 'velocity')),
+            *(np.einsum('ii->i', self._gain[:, i]) for i in range(2)),  # views of diagonals
+        ]
+        allocate(state, 'effort', n)
+
+    def write(self, numbers: np.ndarray, tick: int) -> Any:
+        """Return the message with the numbers of a command; its tick is told with the efforts."""
+        for part, pick in zip(self._parts, self._picks):
+            part[:] = numbers[pick]
+        return self.message
+
+    def label(self, *words: str) -> None:
+        """Say what the messages from now on hold; without words nothing."""
+        self.message.header.frame_id = ' '.join(words)
+
+
+def feedback_type(what: str) -> Any:
+    """Return the module of the messages of linear_feedback_controller.
+
+    Args:
+        what: What needs it, for the message.
+
+    Raises:
+        MissingDependency: It is not there.
+    """
+    return import_optional(
+        'linear_feedback_controller_msgs.msg',
+        what,
+        remedy='build https://github.com/loco-3d/linear-feedback-controller-msgs and source it',
+    )
+
+
+def without_effort(message: Any) -> Any:
+    """Return a command that asks for nothing, made of one that was heard, an array or Control."""
+    if isinstance(message, Float64MultiArray):
+        return ArrayWriter(len(message.data)).write(0.0, 0)
+    for part in (message.feedback_gain, message.feedforward):
+        allocate(part, 'data', len(part.data))
+    return message
+
+
+def _matrix(message: Float64MultiArray, rows: int, columns: int) -> np.ndarray:
+    """Give an array the layout of a matrix; return a view of its numbers."""
+    message.layout.dim = [
+        MultiArrayDimension(label='rows', size=rows, stride=rows * columns),
+        MultiArrayDimension(label='cols', size=columns, stride=columns),
+    ]
+    return allocate(message, 'data', rows * columns)

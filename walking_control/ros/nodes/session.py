@@ -22,6 +22,7 @@ from walking_control.ros.nodes import (
     ArrayWriter,
     Claims,
     DiagnosticsPublisher,
+    FeedbackWriter,
     FloorTopics,
     GuardedNode,
     JOINT_STATE,
@@ -42,6 +43,7 @@ from walking_control.ros.nodes import (
     WatchdogGuard,
 )
 from walking_control.ros.recording.recorder import Recorder
+from walking_control.ros.ros2_control import feedback_joints
 from walking_control.safety import Event, Fault, Latch, LED, State
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
@@ -124,7 +126,7 @@ class Session:
             node,
             lambda: min(
                 self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(topics.command_topic(self._driven[-2][0])),
+                self._neighbours.receivers(self._effort_publisher.topic_name),
             ),
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),
@@ -132,8 +134,11 @@ class Session:
         )
         self.claims = Claims(
             node,
-            self._effort_publisher.topic_name,
-            [robot.efforts[i] for i in self._driven[-2][1] if robot.efforts[i] in robot.actuators],
+            self._driven[-2][-1].topic_name,
+            feedback_joints(robot)
+            or [
+                robot.efforts[i] for i in self._driven[-2][1] if robot.efforts[i] in robot.actuators
+            ],
             self._on_left,
         )
         self._outputs = self._make_outputs(robot_file, values)
@@ -169,7 +174,7 @@ class Session:
         )
         self._label: str | None = None  # of our messages
         # field of a command, which of its numbers, and how they leave; gains before efforts
-        self._driven = [
+        self._driven: list[tuple[str, np.ndarray, Any, Any]] = [
             (
                 field,
                 np.array(pick, int),
@@ -183,7 +188,15 @@ class Session:
                 ('lock', [*range(len(robot.locks))]),
             )
         ]
-        self._effort_publisher = self._driven[-2][-1]
+        if feedback_joints(robot):
+            writer = FeedbackWriter(robot)
+            publisher = self._neighbours.create_publisher(
+                type(writer.message), topics.FEEDBACK, topics.LATEST
+            )
+            everything = np.arange(self.loop.command.numbers.size)
+            self._driven.insert(0, ('numbers', everything, writer, publisher))
+        # of the message that moves the robot
+        self._effort_publisher = self._driven[0 if feedback_joints(robot) else -2][-1]
         fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
         self._telemetry = ArrayWriter(len(fields)) if fields else None
         if fields:

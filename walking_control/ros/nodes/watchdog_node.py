@@ -6,6 +6,7 @@ this node, in a process of its own, does. Its heartbeat says what it hears, so t
 need not leave zero before somebody watches.
 """
 
+from contextlib import suppress
 import math
 import time
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticStatus
 from std_msgs.msg import Float64MultiArray
 
+from walking_control.exceptions import MissingDependency
 from walking_control.models.parameters import parameter
 from walking_control.ros.nodes import (
     ArrayWriter,
     DiagnosticsPublisher,
     FallbackSwitch,
+    feedback_type,
     GuardedNode,
     heartbeat_writer,
     own_parameters,
@@ -25,6 +28,7 @@ from walking_control.ros.nodes import (
     realtime,
     topics,
     WatchClock,
+    without_effort,
 )
 
 
@@ -98,14 +102,19 @@ class WatchdogNode(GuardedNode):
         self._publisher = self.create_publisher(
             Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST
         )
-        self._gains: dict[Any, int] = {}  # publisher -> how many gains were heard last
-        for field in ('stiffness', 'damping'):  # zero effort alone would leave drives stiff
-            topic = topics.command_topic(field)
-            zero = self.create_publisher(Float64MultiArray, topic, topics.LATEST)
+        # zero effort alone would leave drives stiff
+        gains: dict[str, Any] = dict.fromkeys(
+            map(topics.command_topic, ('stiffness', 'damping')), Float64MultiArray
+        )
+        with suppress(MissingDependency):  # then nothing here is driven by it
+            gains[topics.FEEDBACK] = feedback_type('watchdog').Control
+        self._gains: dict[Any, Any] = {}  # publisher -> what was heard last
+        for topic, kind in gains.items():
+            zero = self.create_publisher(kind, topic, topics.LATEST)
             self.create_subscription(
-                Float64MultiArray,
+                kind,
                 topic,
-                lambda told, zero=zero: self._gains.update({zero: len(told.data)}),
+                lambda told, zero=zero: self._gains.update({zero: told}),
                 topics.LATEST,
             )
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
@@ -152,8 +161,9 @@ class WatchdogNode(GuardedNode):
         self._watch.reset()
 
     def _send_zero(self, now: float, size: int) -> None:
-        for publisher, count in {**self._gains, self._publisher: size}.items():
-            publisher.publish(ArrayWriter(count).write(0.0, 0))
+        for publisher, told in self._gains.items():
+            publisher.publish(without_effort(told))
+        self._publisher.publish(ArrayWriter(size).write(0.0, 0))
         if self.tripped:
             return
         self.tripped = True

@@ -11,6 +11,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'files': 'BRIDGE commanding CONTROLLERS controllers_of FORWARD GAZEBO_WORLD shipped_folder '
         'write_ros2_control',
         'gazebo': 'gazebo_description gazebo_world LOCK_EFFORT',
+        'linear_feedback': 'feedback_controllers feedback_joints PLUGIN',
         'live': 'judge_record LiveRecord RECORDED',
         'mujoco': 'KEYFRAME mujoco_description write_mjcf',
         'names': 'COMMANDED EFFORT IMU_INTERFACES LOCK WRENCH_INTERFACES',

@@ -15,6 +15,11 @@ from walking_control.ros.ros2_control.files import write_ros2_control as write_r
 from walking_control.ros.ros2_control.gazebo import gazebo_description as gazebo_description
 from walking_control.ros.ros2_control.gazebo import gazebo_world as gazebo_world
 from walking_control.ros.ros2_control.gazebo import LOCK_EFFORT as LOCK_EFFORT
+from walking_control.ros.ros2_control.linear_feedback import (
+    feedback_controllers as feedback_controllers,
+)
+from walking_control.ros.ros2_control.linear_feedback import feedback_joints as feedback_joints
+from walking_control.ros.ros2_control.linear_feedback import PLUGIN as PLUGIN
 from walking_control.ros.ros2_control.live import judge_record as judge_record
 from walking_control.ros.ros2_control.live import LiveRecord as LiveRecord
 from walking_control.ros.ros2_control.live import RECORDED as RECORDED
@@ -55,6 +60,9 @@ __all__ = [
     'gazebo_description',
     'gazebo_world',
     'LOCK_EFFORT',
+    'feedback_controllers',
+    'feedback_joints',
+    'PLUGIN',
     'judge_record',
     'LiveRecord',
     'RECORDED',

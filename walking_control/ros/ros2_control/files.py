@@ -6,7 +6,6 @@ state of locks comes by a second joint_state_broadcaster: its topic is of its ow
 interface ``lock`` is told as a position.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from walking_control.models.own_signals import RANGE
 from walking_control.models.resources import robot_names, share_directory
 from walking_control.ros.ros2_control import (
     commanded,
+    feedback_controllers,
     GAZEBO,
     gazebo_world,
     HARDWARE,
@@ -90,9 +90,7 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
         )
     if target == HARDWARE:  # in simulators nobody tells locks to ros2_control
         found[names.STATE_BROADCASTER] = STATES, {'interfaces': state_interfaces(robot)}
-    for name, joints, interface in _commands(wiring, target):
-        found[name] = FORWARD, {'joints': list(joints), 'interface_name': interface}
-    return found
+    return found | _commanding(wiring, target)
 
 
 def _own_parameters(sensor: Sensor) -> dict[str, Any]:
@@ -108,18 +106,26 @@ def _own_parameters(sensor: Sensor) -> dict[str, Any]:
     return {'sensor_name': sensor.name, 'frame_id': sensor.frame}
 
 
-def _commands(wiring: Wiring, target: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    for field, joints in commanded(wiring, target).items():
-        yield (names.COMMANDED[field][0], joints, names.COMMANDED[field][1])
+def _commanding(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return what `controllers_of` does, of those that move the robot."""
+    forwarded = {
+        names.COMMANDED[field][0]: (joints, names.COMMANDED[field][1])
+        for field, joints in commanded(wiring, target).items()
+    }
     if wiring.locks and target == HARDWARE:
-        yield names.LOCK_CONTROLLER, wiring.locks, names.LOCK
+        forwarded[names.LOCK_CONTROLLER] = wiring.locks, names.LOCK
     elif wiring.locks:
-        yield names.LOCK_EFFORT_CONTROLLER, wiring.locks, names.EFFORT
+        forwarded[names.LOCK_EFFORT_CONTROLLER] = wiring.locks, names.EFFORT
+    found = {
+        name: (FORWARD, {'joints': list(joints), 'interface_name': interface})
+        for name, (joints, interface) in forwarded.items()
+    }
+    return {**found, **(feedback_controllers(wiring.robot) if target == HARDWARE else {})}
 
 
 def commanding(wiring: Wiring, target: str) -> list[str]:
     """Return the controllers that move the robot."""
-    return [name for name, _, _ in _commands(wiring, target)]
+    return list(_commanding(wiring, target))
 
 
 def limits_enforced(wiring: Wiring, target: str) -> bool:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models import Base, RobotFile, World
-from walking_control.models.drive_kinds import KINDS
+from walking_control.models import Base, KINDS, RobotFile, World
 from walking_control.ros.ros2_control import gazebo_description, LOCK_EFFORT, Wiring
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
 from walking_control.simulation.mujoco import import_mujoco

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.controllers import Controller, CONTROLLERS, make_controller, SteppingParameters
-from walking_control.controllers.stepping.velocity_aim import SLOWING, velocity_limits
+from walking_control.controllers import (
+    Controller,
+    CONTROLLERS,
+    make_controller,
+    SLOWING,
+    SteppingParameters,
+    velocity_limits,
+)
 from walking_control.models import Dynamics, fill, RobotFile
 from walking_control.ros.ros2_control import names
 from walking_control.runs.kinematics import place_soles, sole_corners

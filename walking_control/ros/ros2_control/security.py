@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from walking_control.exceptions import refusing
 from walking_control.models import fields_of, fill, Robot, sensors_of
-from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control import feedback_joints, names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}' for name in names.BUTTONS)
 _PARAMETERS = (
@@ -47,8 +47,9 @@ def accesses(robot: Robot) -> dict[str, Access]:
     """Return node -> `Access` of all our nodes, and of whoever steers: ``operator``."""
     sensors = tuple(sensor.topic for sensor in sensors_of(robot))
     driven = tuple(map(names.command_topic, fields_of(robot)))
-    commands = *driven, names.LOCK_COMMANDS
-    gains = names.command_topic('stiffness'), names.command_topic('damping')
+    chained = (names.FEEDBACK,) if feedback_joints(robot) else ()
+    commands = *chained, *driven, names.LOCK_COMMANDS
+    gains = *map(names.command_topic, ('stiffness', 'damping')), *chained
     nodes = {
         names.CONTROLLER: Access(
             (

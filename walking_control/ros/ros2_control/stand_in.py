@@ -34,8 +34,8 @@ from walking_control.models import (
     Robot,
     UrdfJoint,
 )
+from walking_control.ros.ros2_control import feedback_joints, names, PLUGIN
 from walking_control.ros.ros2_control import files as plugins
-from walking_control.ros.ros2_control import names
 
 WILDCARD = '/**/'
 
@@ -137,7 +137,16 @@ class StandIn:
                 + ', '.join(fields),
                 remedy='leave it out, or say what they take: drive in robot.actuators',
             )
-        self.forwarders = {name: self._forwarder(name) for name in wanted}
+        if feedback_joints(robot):  # hears the same five arrays in place of its own message
+            self._find(names.EFFORT_CONTROLLER, PLUGIN)
+            self.forwarders = {
+                names.COMMANDED[field][0]: Forwarder(
+                    tuple(f'{joint}/{names.COMMANDED[field][1]}' for joint in joints)
+                )
+                for field, joints in fields.items()
+            }
+        else:
+            self.forwarders = {name: self._forwarder(name) for name in wanted}
         claims = Counter(part for each in self.forwarders.values() for part in each.interfaces)
         for interface, count in claims.items():
             require(

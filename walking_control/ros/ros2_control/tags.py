@@ -13,6 +13,7 @@ from walking_control.models import fields_of, fill, parse, topic_word
 from walking_control.ros.ros2_control import (
     COMMANDED,
     EFFORT,
+    feedback_joints,
     IMU_INTERFACES,
     LOCK,
     state_interfaces,
@@ -50,9 +51,11 @@ class Component:
 def commanded(wiring: Wiring, target: str) -> dict[str, tuple[str, ...]]:
     """Return field of a `Command` -> the joints it goes to on a target.
 
-    Gazebo and MuJoCo have no gains in their drives: there impedance is commanded as effort.
+    Gazebo and MuJoCo have no gains in their drives: there impedance is commanded as effort. So are
+    the joints below a linear_feedback_controller.
     """
-    motors, fields = wiring.robot.actuators, fields_of(wiring.robot, target != HARDWARE)
+    motors, robot = wiring.robot.actuators, wiring.robot
+    fields = fields_of(robot, target != HARDWARE or bool(feedback_joints(robot)))
     found = {field: tuple(j for j in joints if j in motors) for field, joints in fields.items()}
     return {field: joints for field, joints in found.items() if joints}
 

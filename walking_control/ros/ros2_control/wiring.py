@@ -9,13 +9,18 @@ from walking_control.exceptions import IncompatiblePlant, require
 from walking_control.models import (
     Dynamics,
     FloorProfile,
+    IMU,
+    imu_name,
+    Measurement,
     parse,
     read_profile,
     Robot,
     RobotFile,
+    sensors_of,
+    STATE,
+    topic_word,
     World,
 )
-from walking_control.models.signals import IMU, imu_name, Measurement, sensors_of, STATE, topic_word
 from walking_control.ros.ros2_control.names import IMU_INTERFACES, WRENCH_INTERFACES
 from walking_control.simulation.sensors import InertialUnit
 

@@ -13,8 +13,7 @@ from walking_control.lab.adoption.adopt import Adoption
 from walking_control.lab.experiments.statics import Posture
 from walking_control.lab.reports.plots import Mark, mark, Panel, style
 from walking_control.models import Dynamics, in_words
-from walking_control.statics.contacts import centre_of_pressure
-from walking_control.statics.distributor import StaticSolution, StaticTorque
+from walking_control.statics import centre_of_pressure, StaticSolution, StaticTorque
 
 _NAMED = 14  # pairs named at most
 _FORCE_SHARE = 0.6  # of the robot's height: length of an arrow of its whole weight
