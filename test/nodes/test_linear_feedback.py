@@ -184,7 +184,7 @@ def test_the_watchdog_takes_its_gains_away(installed, monkeypatch, bench, robot)
 def test_without_its_message_it_is_refused(monkeypatch, bench, dribbel, capfd):
     """If it failed, a robot would come up whose drives hear nothing."""
     monkeypatch.setitem(sys.modules, PACKAGE, None)  # import fails
-    words = f'needs {PACKAGE} .*; build https://github.com/loco-3d/.* and source it'
+    words = f'needs the package {PACKAGE} .*; build https://github.com/loco-3d/.* and source it'
     with pytest.raises(MissingDependency, match=words):
         FeedbackWriter(driven('dribbel').robot)
     node = bench.controller(activate=False, robot_file=dribbel)
