@@ -460,7 +460,8 @@ class WalkingEngine:
         if trip.met or rough:
             rate = self.fall.rate
             growth = rate * math.exp(rate * max(way.remaining, 0.0))
-            drift = np.clip(growth * self.fall.capture * AFTER, -FASTEST, FASTEST)
+            most = FASTEST * self.body.size.speed
+            drift = np.clip(growth * self.fall.capture * AFTER, -most, most)
             way = way._replace(drift=self.heading.to_floor(drift), rate=rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
