@@ -22,9 +22,10 @@ def entries(text):
     found = {}
     for name, what, numbers in re.findall(r'^\| (\S+) \| (.+?) \| (.+) \|$', text, re.M):
         if name.endswith('…'):
+            numbers, _, note = numbers.partition('; each ')  # a reason that all of them have
             for each in numbers.split('; '):
                 last, _, number = each.partition(': ')
-                found[name[:-1] + last] = what, number
+                found[name[:-1] + last] = what, f'{number} {note}'.strip()
         elif name != 'id':
             found[name] = what, numbers
     return found
