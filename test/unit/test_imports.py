@@ -179,6 +179,22 @@ def test_tests_reach_few_insides():
     assert 100 < len(insides) <= INSIDES, len(insides)
 
 
+def test_help_loads_no_statistics():
+    """Half of the time that a command takes before its first line would go into scipy.stats."""
+    script = """
+import sys
+from walking_control.cli import main
+try:
+    main(['--version'])
+except SystemExit:
+    print(*sorted(sys.modules))
+"""
+    ran = subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert not {'scipy.stats', 'scipy.signal', 'scipy.ndimage', 'casadi'} & {*ran.stdout.split()}
+
+
 def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
     """If it failed, every program would wait for scipy, numba and CasADi before its first line."""
     script = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from scipy.stats import chi2
+from scipy.special import chdtri  # scipy.stats takes a second to import
 
 from walking_control.estimation.attitude import floor_rotation
 from walking_control.estimation.foot_updates import (
@@ -82,7 +82,7 @@ class InertialOdometry(LegOdometry):
             [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
         )
         self._grip = Grip(
-            values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1))
+            values.sole_spin, values.sole_tilt, float(chdtri(1, values.slip_probability))
         )
         self._soles = make_soles(n if robot.is_free and self._grip.spin > 0.0 else 0)
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
@@ -284,7 +284,7 @@ def noise_of(values: EstimatorParameters, n_axes: int) -> Noise:
         values: `EstimatorParameters`.
         n_axes: Along which feet move, 2 or 3.
     """
-    gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
+    gates = chdtri((n_axes, n_axes, 2 * n_axes), values.slip_probability)
     gyro, accelerometer, encoder, velocity = (
         max(value, LEAST)
         for value in (

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from scipy.ndimage import median_filter
-from scipy.signal import savgol_filter
 
 from walking_control.exceptions import InvalidInput, require
 from walking_control.lab.adoption import read_lua, urdf_of_lua
@@ -84,6 +82,9 @@ def read_walk(
     Raises:
         InvalidInput: A file, column or number is missing, or they contradict each other.
     """
+    from scipy.ndimage import median_filter  # these take a second to import
+    from scipy.signal import savgol_filter
+
     columns = [*base, *body[0].names[2:]]
     time, place = _table(folder, 'pos', columns, None)
     dt, motion, remarks = float(np.median(np.diff(time))), [place], []

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from walking_control.estimation.leg_chains import find_leg_chains
@@ -306,6 +305,8 @@ class _Log:
 
     def _imagine_imu(self, truth: np.ndarray) -> None:
         """Let the IMU say what one on a base that moves as told would say."""
+        from scipy.signal import savgol_filter  # takes a second to import
+
         at, turned = self._placed(self._robot.imu_link)
         base = Rotation.from_quat(truth[:, 3:7])
         place, turns = truth[:, :3] + base.apply(at), base * Rotation.from_matrix(turned)

@@ -18,7 +18,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv, chdtri
 
 from walking_control.controllers import CONTROLLERS
 from walking_control.exceptions import require
@@ -128,8 +128,8 @@ def returns(settled: cycle.StableCycle, x: np.ndarray, to_energy: np.ndarray) ->
 def share_interval(hits: int, samples: int) -> tuple[float, list[float]]:
     """Return a share and the ends of its exact interval of confidence."""
     tail = 0.5 * (1.0 - CONFIDENCE)
-    low = 0.0 if hits == 0 else float(stats.beta.ppf(tail, hits, samples - hits + 1))
-    high = 1.0 if hits == samples else float(stats.beta.ppf(1.0 - tail, hits + 1, samples - hits))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, tail))
+    high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1.0 - tail))
     return hits / samples, [low, high]
 
 
@@ -203,10 +203,10 @@ def passage_interval(steps: int, falls: int) -> tuple[float | None, list[float |
     chi-squared distribution; the ends hold for a count that stopped at a number of steps.
     """
     tail = 0.5 * (1.0 - CONFIDENCE)
-    low = 2.0 * steps / stats.chi2.ppf(1.0 - tail, 2 * falls + 2)
+    low = 2.0 * steps / chdtri(2 * falls + 2, tail)
     if falls == 0:
         return None, [float(low), None]
-    return steps / falls, [float(low), float(2.0 * steps / stats.chi2.ppf(tail, 2 * falls))]
+    return steps / falls, [float(low), float(2.0 * steps / chdtri(2 * falls, 1.0 - tail))]
 
 
 def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
