@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that trips calls no sensor a liar (doc/sensor_checks.md)."""
+"""A robot that trips calls no sensor a liar (doc/sensor_lies.md)."""
 
 from false_names import listen, WALKS
 import pytest

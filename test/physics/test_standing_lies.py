@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sensor that begins to lie is named before it moves the robot much (doc/sensor_checks.md)."""
+"""A sensor that begins to lie is named before it moves the robot much (doc/sensor_lies.md)."""
 
 import pytest
 from standing_lies import try_standing_lies

@@ -47,5 +47,5 @@ def test_a_lie_is_named(robot, lie, words):
 @pytest.mark.long
 @pytest.mark.parametrize('robot, least', [('walker3d', 40), ('humanoid', 40), ('dribbel', 36)])
 def test_so_many_lies_are_named(robot, least):
-    """If it failed, the numbers of doc/sensor_checks.md would be another robot's."""
+    """If it failed, the numbers of doc/sensor_lies.md would be another robot's."""
     assert sum(right for _, _, right in try_swung_lies(robot)) >= least

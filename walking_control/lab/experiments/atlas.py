@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All cycles of a robot over a parameter: the work behind `gait atlas`, see doc/stability.md.
+"""All cycles of a robot over a parameter: the work behind `gait atlas`, see doc/atlas.md.
 
 Cycles are sought at the middle and both ends of the range; each that lies on no branch yet is
 followed both ways, and where the period doubles so are the cycles of twice the period.
