@@ -321,19 +321,22 @@ def test_a_toe_that_scrapes_the_stair_it_leaves_does_not_land():
 def test_the_gait_is_left_for_what_grows():
     """A small push would end the gait at 30 J, or a large one be noticed too late for a step."""
     values = load_robot('walker3d').values(NaturalWalkingParameters)
+    patient = replace(values, leaving_missed=0.03)
 
-    def on_gait_after(begin, growth, ahead=True):
+    def on_gait_after(begin, growth, ahead=True, missing=0.0, values=values):
         switch = GaitSwitch(0.2857)
         switch.on_gait = True
         for tick in range(40):
             deviation = begin * np.exp(growth * 0.002 * tick) * np.array([ahead, not ahead])
             switch.judge(deviation, 0.002 * tick, False, True, 0.002)
-            switch.go_on(0.3, Step(np.zeros(2), 0.2, 0.0), False, values)
+            switch.go_on(0.3, Step(np.zeros(2), 0.2, missing), False, values)
         return switch.on_gait
 
     assert on_gait_after(0.14, 0.0) and not on_gait_after(0.16, 0.0)
     assert not on_gait_after(0.10, 4.0) and on_gait_after(0.14, -20.0)
     assert not on_gait_after(0.14, 0.0, ahead=False)  # sideways the sole is narrow
+    assert on_gait_after(0.16, 0.0, True, 0.02, patient)  # the next foothold takes it
+    assert not on_gait_after(0.16, 0.0, True, 0.04, patient)
 
 
 def test_friction_of_joints_is_made_up_for():

@@ -2,9 +2,9 @@
 """When a gait is left and when it is entered: the one place where that is decided.
 
 What counts is the deviation some time ahead, delta + T delta', of a low-pass of the two: a small
-one that grows cannot be held, and a large one that the sole takes back does no harm. On a rough
-floor it jumps with every touchdown, and the next foothold takes it all: there the gait is left only
-where that foothold cannot be reached.
+one that grows cannot be held, and a large one that the sole takes back does no harm. Nor does one
+that the next foothold ends, as far as that can be reached. On a rough floor the deviation jumps
+with every touchdown: there that foothold alone decides.
 """
 
 import math
@@ -114,8 +114,13 @@ class GaitSwitch:
             values: The parameters.
         """
         limit, ahead = values.leaving, self.judged + values.look_ahead * self.rate
-        far = math.hypot(ahead[0], ahead[1] * limit / values.leaving_sideways) > limit
-        if rough:
-            far = step.missing > values.leaving_rough
-        if self.begun and FIRST < part < LAST and far or step.remaining < -LATEST * self._time:
+        far = rough or math.hypot(ahead[0], ahead[1] * limit / values.leaving_sideways) > limit
+        missed = step.missing >= (values.leaving_rough if rough else values.leaving_missed)
+        if (
+            self.begun
+            and FIRST < part < LAST
+            and far
+            and missed
+            or step.remaining < -LATEST * self._time
+        ):
             self.on_gait, self.calm = False, 0

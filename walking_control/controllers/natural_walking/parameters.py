@@ -60,10 +60,19 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         live=True,
         scaled=True,
     )
+    leaving_missed: float = parameter(
+        0.0,
+        'm',
+        'And how far the next foothold must miss the one that ends the deviation.',
+        0.0,
+        1.0,
+        live=True,
+        scaled=True,
+    )
     leaving_rough: float = parameter(
         0.1,
         'm',
-        'The same on a rough floor: how far the next foothold may miss the one that ends '
+        'Alone on a rough floor: how far the next foothold may miss the one that ends '
         'the deviation.',
         0.001,
         1.0,
