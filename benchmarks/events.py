@@ -343,10 +343,10 @@ def page(seen, options):
         zeros = [zero for zero, _ in results if zero is not None]
         kept = len(zeros) if promise == ZERO else len(results) - len(zeros)
         took = f'{np.median(zeros):.0f}, {max(zeros):.0f}' if zeros else ''
-        gap = max(gap for _, gap in results)
+        gaps = [gap for _, gap in results]
         rows.append(
             f'| {event} | {promise} | {kept} of {len(results)} | {took} | '
-            + ('' if promise == ZERO else f'{gap:.1f}')
+            + ('' if promise == ZERO else f'{np.median(gaps):.1f}, {max(gaps):.1f}')
             + ' |'
         )
     count = sum(map(len, seen.values())) - len(seen[QUIET])
@@ -370,7 +370,8 @@ def page(seen, options):
             'commands at the robot, where it shall walk on. Compare it with that of `nothing`, '
             'which shows the delays of this machine itself.',
             '',
-            '| event | promised | as promised | ms to zero: median, largest | largest gap, ms |',
+            '| event | promised | as promised | ms to zero: median, largest '
+            '| largest gap, ms: median, largest |',
             '|---|---|---|---|---|',
             *rows,
             '',

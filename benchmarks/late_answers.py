@@ -82,7 +82,11 @@ def walk(robot, law, seconds, gap, given, rng):
             pauses += 1
         said = f'{controller.error}\n{simulator.error}'
     ended = re.search(r'steps, .* m in ([0-9.]+) s', said)
-    faults = [line.partition(']: ')[2] for line in said.splitlines() if 'ERROR' in line]
+    faults = [
+        line.partition(']: ')[2] or line
+        for line in said.splitlines()
+        if 'ERROR' in line or line.startswith('error:')  # of a node, of one that did not begin
+    ]
     return float(ended[1]) if ended else 0.0, pauses, (faults or [''])[0]
 
 
