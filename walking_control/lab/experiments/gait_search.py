@@ -310,6 +310,7 @@ def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
 
 def document_of(found: GaitSearch) -> dict[str, Any]:
     """Return the gait document of a search."""
+    figures = {key: found.summary[key] for key in KEPT}
     task = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in vars(found.values).items()
@@ -318,8 +319,8 @@ def document_of(found: GaitSearch) -> dict[str, Any]:
         found.robot_file,
         found.result.gait,
         {
-            key: value.item() if isinstance(value := found.summary[key], np.generic) else value
-            for key in KEPT
+            key: value.item() if isinstance(value, np.generic) else value
+            for key, value in figures.items()
         },
         {
             'overrides': dict(found.result.parameters),
@@ -502,18 +503,18 @@ def find_wanting(
         return '; nor with stronger motors: its legs do not reach so, or its soles are too small'
     judged = judge_step(wind(case.robot, case.scale), result.gait, case.gravity, slope)
     rates = result.gait.phases[0].motion(judged.s)[1]
-    asked = [
-        (unit, np.abs(found).max(axis=0), most)
-        for unit, found, most in zip(
-            ('N m', 'rad/s'), (judged.effort, rates), case.limits(values), strict=True
-        )
-    ]
-    return ''.join(
-        f'; {joint} would need {peak:.3g} {unit}, {may:.3g} may be asked of it'
-        for unit, peaks, most in asked
-        for _, joint, peak, may in [max(zip(peaks / most, case.robot.joints, peaks, most))]
-        if peak > may
-    )
+    wanting = ''
+    for unit, found, most in zip(
+        ('N m', 'rad/s'), (judged.effort, rates), case.limits(values), strict=True
+    ):
+        peaks = np.abs(found).max(axis=0)
+        joint = int(np.argmax(peaks / most))
+        if peaks[joint] > most[joint]:
+            wanting += (
+                f'; {case.robot.joints[joint]} would need {peaks[joint]:.3g} {unit}, '
+                f'{most[joint]:.3g} may be asked of it'
+            )
+    return wanting
 
 
 def _member(

@@ -132,10 +132,8 @@ def _find_gaits(site: Site) -> Outcome:
     kept = [member.summary for member in found.members if member.result.slope == told]
     if not kept:
         return Outcome(True, f'none: {reason}', share=0.0)
-    family, file = (
-        save_gaits(found, site.folder),
-        site.folder / (f'{robot_file.robot.name}_natural.yaml'),
-    )
+    family = save_gaits(found, site.folder)
+    file = site.folder / f'{robot_file.robot.name}_natural.yaml'
     middle = middle_speed(robot_file)
     easy, *others = sorted(kept, key=lambda summary: abs(summary['speed'] - middle))
     tries = [easy, *(each for each in others if each['speed'] < easy['speed'])][:SLOWER]
@@ -168,9 +166,8 @@ def _find_gaits(site: Site) -> Outcome:
         'reason': reason,
     }
     files = [str(family), str(file)]
-    easing = (f' with {eased}, for as usual there is {reason}' if eased else '') + _without_slopes(
-        found, told
-    )
+    easing = f' with {eased}, for as usual there is {reason}' if eased else ''
+    easing += _without_slopes(found, told)
     if not outcome.ok:
         return Outcome(
             True,
@@ -243,13 +240,8 @@ def _walk_on(
         'speed_limit': LEAD * max(summary['speed'] for summary in kept),
         'gait': str(family.resolve()),
     }
-    return load_robot(
-        site.current,
-        [
-            ('controller', NaturalWalking.name),
-            *((f'{law}.{key}', value) for key, value in shared.items()),
-        ],
-    )
+    pairs = [(f'{law}.{key}', value) for key, value in shared.items()]
+    return load_robot(site.current, [('controller', NaturalWalking.name), *pairs])
 
 
 def _cost(cost: float | None) -> str:
