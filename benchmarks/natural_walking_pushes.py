@@ -97,7 +97,8 @@ def main():
     begun, trial = time.time(), _Pushed(robot_file, 'push', grid)
     trial.whole, trial.spell = given.whole, given.settled
     steady = trial.settle()
-    trial.power = steady[PRICE] * steady['nominal_speed'] * robot_file.scale.mass * 9.81
+    known = steady[PRICE] is not None  # of motors without a winding it is not
+    trial.power = (steady[PRICE] or 0.0) * steady['nominal_speed'] * robot_file.scale.mass * 9.81
     print(
         {name: value and round(value, 4) for name, value in steady.items()},
         'on the gait:',
@@ -122,7 +123,8 @@ def main():
                 extra[left].append(drawn)
             else:
                 failed.append(name)
-            print(f'{name}: {reason or f"{took:.1f} s, {drawn:.1f} J more"}', flush=True)
+            more = f', {drawn:.1f} J more' if known else ''
+            print(f'{name}: {reason or f"{took:.1f} s{more}"}', flush=True)
     print(
         f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
         f'{len(cells) - len(failed)} of {len(cells)}, {len(extra[False])} without leaving the '
@@ -132,7 +134,7 @@ def main():
         flush=True,
     )
     for left, joules in extra.items():
-        if joules:
+        if joules and known:
             name, mean = 'left' if left else 'stayed on', sum(joules) / len(joules)
             print(f'{name} its gait: {mean:.1f} J more on average, {max(joules):.1f} at most')
     sys.exit(bool(failed))
