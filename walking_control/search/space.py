@@ -459,5 +459,6 @@ def sole_size(robot_file: RobotFile) -> tuple[float, float]:
         'stepping.sole_length, stepping.sole_width',
         value=(length, width),
         limit='must be the size of the soles for a gait in space',
+        remedy='adopt with --sole; robots on point feet walk by stepping',
     )
     return length, width

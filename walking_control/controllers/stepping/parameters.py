@@ -77,8 +77,8 @@ class SteppingParameters(LawParameters, section='stepping'):
         'rad',
         'By how much the trunk leans ahead (below 0: back) as a stop lowers it, per share of its '
         'height.',
-        -1.5,
-        1.5,
+        -10.0,
+        10.0,
     )
     straightest: float = parameter(
         0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks before.', 0.5, 1.0
