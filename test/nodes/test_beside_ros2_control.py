@@ -180,6 +180,23 @@ def test_a_manager_elsewhere_is_named(bench, place):
     assert bench.spin_until(lambda: said in str(judge(robot_file, listener, 1.0)[0][0]))
 
 
+def test_two_managers_of_one_name_are_named_before_a_walk(bench):
+    """Both would drive the joints; nothing else of what is heard shows that there are two."""
+    listener = Listener(load_robot('dribbel').robot)
+    listener.stop = lambda: None
+    bench.add(listener)
+    for _ in range(2):
+        manager = rclpy.create_node('controller_manager')
+        manager.stop = lambda: None
+        bench.add(manager)
+    said = 'nodes called /controller_manager is 2: must be one'
+
+    def told():
+        return [str(problem) for problem in judge(load_robot('dribbel'), listener, 1.0)[0]]
+
+    assert bench.spin_until(lambda: any(said in problem for problem in told())), told()
+
+
 def test_a_running_system_is_diagnosed(bench, robot):
     """If it failed, `check --live` would not see motors that hear no controller."""
     robot_file = load_robot('dribbel')

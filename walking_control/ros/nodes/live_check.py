@@ -210,6 +210,16 @@ def judge(
 ) -> tuple[list[InvalidInput], list[str]]:
     """Return problems and what could not be judged of what a `Listener` heard."""
     problems, left_out = [], []
+    manager = listener.resolve_topic_name(topics.MANAGER)
+    if (count := listener.get_fully_qualified_node_names().count(manager)) > 1:
+        problems.append(
+            InvalidInput(
+                f'nodes called {manager}',
+                value=count,
+                limit='must be one: each would drive the joints',
+                remedy='end the others; what crashed is forgotten after some twenty seconds',
+            )
+        )
     if listener.description is None:
         left_out.append(f'nobody tells {topics.ROBOT_DESCRIPTION}: it is not compared')
     else:
