@@ -174,17 +174,17 @@ class ControlLoop:
             now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command
-        if supervisor.fault is not None and supervisor.led and self._stand_in is not None:
+        latched = supervisor.fault_latch.fault is not None
+        if latched and supervisor.led and self._stand_in is not None:
             lost = supervisor.lost
             measurement = self._stand_in.replace(measurement, lost, self._told, self.state)
             self.estimator.level_by_imu(GYROSCOPE in lost)
         told = supervisor.check_measurement(measurement, now)
-        if supervisor.led:
+        if told is not None:
             plain = self.drives.are_plain
             effort = command.effort if plain else self.drives.expected
             state, self._told = self.estimator.update(told, effort), told
-            supervisor.check_state(state)
-            if supervisor.led and self._due(measurement.stamp):
+            if supervisor.check_state(state) and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)
         if not supervisor.led:
             self.react(measurement)
@@ -245,7 +245,7 @@ class ControlLoop:
         self._last_update = stamp
         command, reference = self.command, self.reference
         supervisor = self.supervisor
-        if supervisor.fault is not None:
+        if supervisor.fault_latch.fault is not None:
             reference = self._stop
             reference.lower = supervisor.lowering
             plain = GYROSCOPE in supervisor.lost and supervisor.standby

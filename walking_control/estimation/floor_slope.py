@@ -76,7 +76,8 @@ class FloorSlope:
                 state.stamp - self._since[foot] > SETTLED
                 and math.hypot(*self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING
             ):
-                x, y, z = self._dynamics.foot_rotation(self._feet[foot])[:, 2].tolist()
+                place = self._dynamics.data.oMf[self._dynamics.frames[self._feet[foot]]]
+                x, y, z = place.rotation[:, 2].tolist()
                 noise = SOLE**2 * self._lasting / dt
                 self._take(-x / max(z, STEEPEST), 1.0, 0.0, noise)
                 self._take(-y / max(z, STEEPEST), 0.0, 1.0, noise)

@@ -31,7 +31,7 @@ class LegOdometry:
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
-        self._feet = dynamics.robot.feet
+        self._feet, self._is_free = dynamics.robot.feet, dynamics.robot.is_free
         self._moved: np.ndarray | None = None  # how the base moved a tick ago, m/s
 
     def reset(self) -> None:
@@ -46,7 +46,8 @@ class LegOdometry:
             v: Generalised velocities with the base's origin at rest.
         """
         self._dynamics.move(q, v)
-        return [self._dynamics.foot_position(foot) for foot in self._feet]
+        places, frames = self._dynamics.data.oMf, self._dynamics.frames
+        return [places[frames[foot]].translation.tolist() for foot in self._feet]
 
     def loads(self, forces: np.ndarray) -> list[float]:
         """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
@@ -56,10 +57,10 @@ class LegOdometry:
         Args:
             forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
-        rotations = [self._dynamics.foot_rotation(foot) for foot in self._feet]
+        places, frames = self._dynamics.data.oMf, self._dynamics.frames
         return [
-            max(float(rotation[2] @ force), float(force[2]))
-            for rotation, force in zip(rotations, forces)
+            max(float(places[frames[foot]].rotation[2] @ force), float(force[2]))
+            for foot, force in zip(self._feet, forces)
         ]
 
     def foot_motion(self, foot: int) -> np.ndarray:
@@ -94,5 +95,5 @@ class LegOdometry:
         if before is not None and np.linalg.norm(moved - before) > JUMP:
             touching = [-self.foot_motion(int(i)) for i in np.flatnonzero(state.contact)]
             moved = min([moved, *touching], key=lambda each: float(np.linalg.norm(each - before)))
-        self._moved = moved if self._dynamics.robot.is_free else None
+        self._moved = moved if self._is_free else None
         return moved

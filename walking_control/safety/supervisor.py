@@ -167,11 +167,16 @@ class Supervisor:
 
     # -- measurement -----------------------------------------------------------------------------
 
-    def check_measurement(self, measurement: Measurement, now: float | None = None) -> Measurement:
-        """Return the `Measurement` to believe; latch a fault when there is none.
+    def check_measurement(
+        self, measurement: Measurement, now: float | None = None
+    ) -> Measurement | None:
+        """Latch a fault when a `Measurement` is not to be believed.
 
         Args:
             now: Steady clock, s; None where only stamps count.
+
+        Returns:
+            Measurement | None: The one to believe; None where no law leads, see `led`.
         """
         stamp = measurement.stamp
         self._pass_time(stamp, now)
@@ -186,7 +191,7 @@ class Supervisor:
             if self.foot_loads is not None:
                 told.foot_force[:] = self.foot_loads.forces
             if lost:  # what stands in contradicts nothing
-                return told
+                return told if self.led else None
             for code, words in (
                 ('accelerometer', self._imu.feel_shove(told, heard)),
                 ('imu_gravity', self._imu.feel_gravity(told, heard)),
@@ -202,8 +207,8 @@ class Supervisor:
                 # what it says beside is no better
                 frozen = code in IMU and self._imu.repeated > HELD
                 self.latch('imu_frozen' if frozen else code, words, stamp)
-            return told
-        return measurement
+            return told if self.led else None
+        return measurement if self.led else None
 
     def _lateness(self, least: float) -> str:
         """Return in words how late samples came in the last second, if more than so many s."""
@@ -295,16 +300,17 @@ class Supervisor:
 
     # -- state -----------------------------------------------------------------------------------
 
-    def check_state(self, state: WalkerState) -> None:
-        """Latch a fault when a `WalkerState` shows a fall or impossible sensors."""
+    def check_state(self, state: WalkerState) -> bool:
+        """Latch a fault when a `WalkerState` shows a fall or impossible sensors; return `led`."""
         if self.foot_loads is not None and self.foot_loads.signs.flaw:
             self.latch('signal', self.foot_loads.signs.flaw, state.stamp)
         reason = self._fall.reason(state, self.fault_latch.state is State.LOWERING)
         if reason is not None:
             self.latch('fall', reason, state.stamp)
-            return
-        self._check_contacts(state)
-        self._judge_stop(state)
+        else:
+            self._check_contacts(state)
+            self._judge_stop(state)
+        return self.led
 
     def _judge_stop(self, state: WalkerState) -> None:
         """Go on from a stop to a stand, from there to lowering, or give it up."""

@@ -73,6 +73,7 @@ class Body:
         straight: Angle of each knee at which its leg is straight, rad.
         bones: Thigh and shank of each leg, seen along its knee's axis, m, ``(2, 2)``.
         apart: Joints of no leg, indices of the robot's.
+        has_gear_losses: Whether any gear of the robot loses power.
     """
 
     def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
@@ -81,6 +82,7 @@ class Body:
         self.motors = np.array([order[robot.joint_index(joint)] for joint in robot.actuators], int)
         self.quickest = math.inf
         self.mass, self.nv = dynamics.mass, dynamics.nv
+        self.has_gear_losses = robot.has_gear_losses
         self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
         # the first joint of each leg; the universe and the base's own joint come before it
         self._hips = [

@@ -530,7 +530,7 @@ class WalkingEngine:
         body, robot = self.body, self.dynamics.robot
         command.effort[:] = torque[body.motors]
         command.acceleration[:] = self.program.acceleration[ROOT:][body.motors]
-        if robot.has_gear_losses:
+        if body.has_gear_losses:
             rates, limits = body.velocity[ROOT:][body.motors], robot.effort_limits
             effort = motor_efforts(robot, command.effort, rates, command.acceleration, RUBBING)
             command.effort[:] = np.clip(effort, -limits, limits)
