@@ -55,14 +55,17 @@ def walk(seconds, speed, seed, forces):
             begun[2] += math.dist(true[:2], begun[3])
             begun[3] = true[:2].copy()
             off = (base.position - begun[1] - true[:3] + begun[0])[:2]
-            known = loop.state.covariance[6:8, 6:8]
-            squares.append(off @ np.linalg.solve(known, off) / 2.0)
+            turned = pin.log3(base.rotation @ pin.Quaternion(true[3:7]).matrix().T)[2]
+            known = loop.state.covariance
+            squares.append(
+                (off @ np.linalg.solve(known[6:8, 6:8], off) / 2.0, turned**2 / known[2, 2])
+            )
             if round(begun[4] * loop.period / SHOWN, 6).is_integer():
-                rotation = pin.Quaternion(true[3:7]).matrix()
-                turned = math.degrees(pin.log3(base.rotation @ rotation.T)[2])
+                place, heading = np.mean(squares, axis=0)
                 print(
                     f'{begun[4] * loop.period:.0f} s, {begun[2]:.1f} m: off {np.hypot(*off):.2f} m,'
-                    f' {turned:.1f} degrees; NEES of the place so far {np.mean(squares):.2f}',
+                    f' {math.degrees(turned):.1f} degrees; NEES so far {place:.2f} and'
+                    f' {heading:.2f}',
                     flush=True,
                 )
         return False
