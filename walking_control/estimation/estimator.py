@@ -7,12 +7,10 @@ import math
 
 import numpy as np
 
+from walking_control.estimation import EstimatorParameters, FloorSlope, LegOdometry
 from walking_control.estimation.attitude import Attitude
 from walking_control.estimation.contact import ContactEvidence, lift_load, LoadBalance, PullEvidence
-from walking_control.estimation.floor_slope import FloorSlope
 from walking_control.estimation.foot_loads import FootLoads
-from walking_control.estimation.odometry import LegOdometry
-from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.estimation.velocities import StanceModel, VelocityFilter
 from walking_control.exceptions import ParameterError, require

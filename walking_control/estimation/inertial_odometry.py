@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.special import chdtri  # scipy.stats takes a second to import
 
-from walking_control.estimation.attitude import floor_rotation
+from walking_control.estimation import EstimatorParameters, floor_rotation, LegOdometry
 from walking_control.estimation.foot_updates import (
     begin,
     LATER,
@@ -21,8 +21,6 @@ from walking_control.estimation.foot_updates import (
 )
 from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
-from walking_control.estimation.odometry import LegOdometry
-from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.sole_updates import Grip, make_soles, take_contacts
 from walking_control.exceptions import MissingDependency
 from walking_control.models import (

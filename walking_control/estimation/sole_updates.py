@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.estimation import correct, fill_exponential, fill_product, FilterState, GYRO
 from walking_control.estimation.foot_updates import Noise, RESTS, Sample, take_feet
-from walking_control.estimation.invariant import correct, FilterState, GYRO
-from walking_control.estimation.turns import fill_exponential, fill_product
 from walking_control.models.array_functions import array_function, form, inner
 
 SHORTEST, LONGEST = 0.1, 0.5  # s: of a rest that is counted; after the longest another begins

@@ -17,8 +17,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.estimation.attitude import floor_rotation
-from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation import EstimatorParameters, floor_rotation
 from walking_control.models import Dynamics, Measurement, Robot, WalkerState
 
 GYROSCOPE, ORIENTATION, ACCELEROMETER, FOOT = 'gyroscope', 'orientation', 'accelerometer', 'foot'

@@ -25,10 +25,18 @@ from walking_control.simulation.registry import make_plant as make_plant
 from walking_control.simulation.rigid.compiled import make_walker as make_walker
 from walking_control.simulation.rigid.compiled import Walker as Walker
 from walking_control.simulation.rigid.engine import FloorChange as FloorChange
+from walking_control.simulation.rigid.forces import collide as collide
+from walking_control.simulation.rigid.model import DONE as DONE
+from walking_control.simulation.rigid.model import STEP_LENGTH as STEP_LENGTH
+from walking_control.simulation.rigid.model import STEPPED as STEPPED
+from walking_control.simulation.rigid.model import STEPS as STEPS
+from walking_control.simulation.rigid.model import SUPPORT as SUPPORT
+from walking_control.simulation.rigid.model import TIME as TIME
 from walking_control.simulation.sensors import has_errors as has_errors
 from walking_control.simulation.sensors import read_preset as read_preset
 from walking_control.simulation.sensors import SensorParameters as SensorParameters
 from walking_control.simulation.simulate import run_plant as run_plant
+from walking_control.simulation.simulate import Walk as Walk
 from walking_control.simulation.stepped import SteppedEngine as SteppedEngine
 from walking_control.simulation.terrain import Change as Change
 from walking_control.simulation.terrain import profile_of as profile_of
@@ -58,10 +66,18 @@ __all__ = [
     'make_walker',
     'Walker',
     'FloorChange',
+    'collide',
+    'DONE',
+    'STEP_LENGTH',
+    'STEPPED',
+    'STEPS',
+    'SUPPORT',
+    'TIME',
     'has_errors',
     'read_preset',
     'SensorParameters',
     'run_plant',
+    'Walk',
     'SteppedEngine',
     'Change',
     'profile_of',

@@ -41,8 +41,8 @@ from walking_control.simulation import (
     plan_disturbances,
     SensorParameters,
     Touchdowns,
+    Walk,
 )
-from walking_control.simulation.simulate import Walk
 
 SPEED = 0.5  # m/s: of robots that would stand otherwise
 AHEAD = 2.0  # steps from there to where the floor may change

@@ -32,6 +32,7 @@ from walking_control.simulation import (
     make_fast_plant,
     make_walker,
     SensorParameters,
+    Walk,
 )
 from walking_control.simulation.rigid.model import (
     CHATTERED,
@@ -48,7 +49,6 @@ from walking_control.simulation.rigid.model import (
     TIME,
     TRIPPED,
 )
-from walking_control.simulation.simulate import Walk
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30

@@ -21,8 +21,7 @@ from walking_control.lab.experiments import branches, margins
 from walking_control.models import Command, Measurement, RobotFile, with_section
 from walking_control.safety import LED, SafetyParameters, State
 from walking_control.safety.faults import EMERGENCY_STOP, INTERNAL, KINDS, LAW_LOST, OVERRUN, STOPS
-from walking_control.simulation import How, Injection, make_plant, SENSOR_FAULTS
-from walking_control.simulation.simulate import Walk
+from walking_control.simulation import How, Injection, make_plant, SENSOR_FAULTS, Walk
 
 SPEEDS = 5  # shares of the largest one, one after another
 SETTLING = 10  # steps

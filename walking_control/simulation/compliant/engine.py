@@ -24,6 +24,7 @@ from walking_control.models import (
 )
 from walking_control.simulation import (
     Change,
+    collide,
     CompliantParameters,
     Engine,
     Feature,
@@ -43,7 +44,6 @@ from walking_control.simulation.rigid.engine import (
     push_direction,
 )
 from walking_control.simulation.rigid.events import kinetic_energy
-from walking_control.simulation.rigid.forces import collide
 
 STABLE = 5.9  # the method is stable up to this product of step and fastest rate
 

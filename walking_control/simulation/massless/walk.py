@@ -22,7 +22,7 @@ from walking_control.models import (
     Start,
     World,
 )
-from walking_control.simulation import FloorChange, RigidParameters
+from walking_control.simulation import DONE, FloorChange, RigidParameters, SUPPORT
 from walking_control.simulation.massless.engine import build_point_model, PointLegs, start_point
 from walking_control.simulation.massless.model import (
     advance_point,
@@ -31,7 +31,6 @@ from walking_control.simulation.massless.model import (
     PointState,
     push_point,
 )
-from walking_control.simulation.rigid.model import DONE, SUPPORT
 from walking_control.simulation.rigid.walk import Motion
 
 NO_TERMS: Any = 0  # of support: such laws have their own model

@@ -18,8 +18,7 @@ from walking_control.lab.experiments.cycles import Section
 from walking_control.models import Dynamics, require_equal_legs, RobotFile, with_section, World
 from walking_control.runs import plain
 from walking_control.search.return_map import Cycle, judge, polish, sorted_eigenvalues
-from walking_control.simulation import make_walker, RigidParameters
-from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME
+from walking_control.simulation import make_walker, RigidParameters, STEP_LENGTH, STEPPED, TIME
 
 SETTLING = 200  # steps from the start of the robot file to its cycle, at most
 STEP_SIZES = (1e-3, 5e-4, 2.5e-4)  # of differences; rad, and rad/s over the pace

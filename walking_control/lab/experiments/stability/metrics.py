@@ -25,8 +25,7 @@ from walking_control.exceptions import require
 from walking_control.lab.experiments.stability import cycle
 from walking_control.models import Choice, Dynamics, RobotFile, SupportDynamics, World
 from walking_control.runs import plain
-from walking_control.simulation import has_errors, SensorParameters
-from walking_control.simulation.rigid.model import STEPS
+from walking_control.simulation import has_errors, SensorParameters, STEPS
 
 RADIUS = 0.5
 STRIDES = 40  # within which a state has to come near the cycle
