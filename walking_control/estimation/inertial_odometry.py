@@ -94,7 +94,6 @@ class InertialOdometry(LegOdometry):
     def reset(self) -> None:
         """Forget the past: the next measurement begins on the stance foot, at the origin."""
         self._last, self._elapsed = -math.inf, math.inf
-        self._soles.span[:] = 0.0
         self.filter.columns[:] = self.filter.bias[:] = 0.0
         self.sample.floor[:] = 0.0
 
@@ -179,7 +178,7 @@ class InertialOdometry(LegOdometry):
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
-            self._soles.span[:] = 0.0
+            self._soles.since[:] = 0.0
         elif self._elapsed > 0.0:
             contact = self._find_contacts(state, forces)
             self.sample.floor[:2] = state.floor_slope

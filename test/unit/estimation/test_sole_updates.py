@@ -8,8 +8,12 @@ import pinocchio as pin
 import pytest
 
 from walking_control.estimation.estimator import make_estimator
-from walking_control.estimation.foot_updates import make_sample
+from walking_control.estimation.foot_updates import make_sample, OFF, RESTS
+from walking_control.estimation.inertial_odometry import noise_of
+from walking_control.estimation.invariant import make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation.sole_updates import Grip, make_soles, take_soles
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
@@ -82,3 +86,19 @@ def test_a_sole_that_rests_keeps_the_heading(turning):
 def test_a_sole_that_turns_with_the_robot_is_not_believed():
     """The gyroscope would be blamed for a robot that spins on its heel."""
     assert abs(believed_yaw(0.0, held=False)) < BIAS * 12.0 + 0.02
+
+
+def test_a_sole_that_is_unloaded_in_a_curve_is_not_believed():
+    """It turns with the robot for its last 20 ms; turning about would cost 2 degrees of heading."""
+    noise = noise_of(
+        load_robot('walker3d', noise_overrides('lab')).values(EstimatorParameters), n_axes=3
+    )
+    state, sample, soles = make_filter_state(np.ones(18)), make_sample(1), make_soles(1)
+    state.P[-4, -4] = 0.0035**2
+    sample.rate[2] = sample.last_rate[2] = 0.3 + BIAS
+    for tick in range(40 * 80):  # steps of 0.4 s, the last 0.1 s of each in the air
+        within = DT * (tick % 80)
+        sample.turns[0] = pin.utils.rotate('z', -0.3 * min(within, 0.28))
+        sample.verdicts[0] = RESTS if within < 0.3 else OFF
+        take_soles(state, sample, soles, noise, Grip(0.006, 0.05, 19.5), DT)
+    assert state.bias[0, 2] == pytest.approx(BIAS, rel=0.1)
