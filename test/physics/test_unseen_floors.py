@@ -103,7 +103,7 @@ def test_stairs_that_it_is_told_of_are_climbed(rises, x, z):
     )
     run = simulate(
         robot_file,
-        duration=8.5 if x > 1.0 else 5.0,
+        duration=9.5 if x > 1.0 else 5.0,
         disturb=[f'step_up={rise}@{place}m' for place, rise in zip(places, rises)],
     )
     assert run.fault is None, run.fault
