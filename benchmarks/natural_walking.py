@@ -94,13 +94,13 @@ def leaning(lean):
     return patch.object(MujocoEngine, '_follow_feet', follow_feet)
 
 
-def sinking(height):
-    """Return how MuJoCo's floor sinks under the feet while one of them stands on it."""
+def sinking(height, since=SINKS):
+    """Return how MuJoCo's floor sinks under the feet, from a time on, while one of them stands."""
     follow = MujocoEngine._follow_feet
 
     def follow_feet(engine):
         trip = follow(engine)
-        part = min(max((engine.data.time - SINKS) / 0.02, 0.0), 1.0)
+        part = min(max((engine.data.time - since) / 0.02, 0.0), 1.0)
         engine.data.mocap_pos[engine._mocaps, 2] -= height * part
         return trip
 

@@ -422,7 +422,7 @@ def test_late_answers_are_named(bench, robot):
     assert robot.stream_until(lambda: node.session.times.ticks > 5 and heard, 40.0)
     times = node.session.times
     times.late = 0.0
-    times.add(times._last + 0.05, times._last + 0.051, 0.002)
+    times.add(times._ended + 0.05, times._ended + 0.051, 0.002)
     words = 'answers came up to 4'
     node.session._on_neighbours()
 
@@ -432,7 +432,7 @@ def test_late_answers_are_named(bench, robot):
     assert bench.spin_until(said, 10.0)
     (late,) = {each.value for each in said()[0].values if each.key == 'answers late by (ms)'}
     assert float(late) > 40.0
-    times.add(times._last + 0.05, times._last + 0.051, 0.002)
+    times.add(times._ended + 0.05, times._ended + 0.051, 0.002)
     node.stop_now('accelerometer', 'too large')
     assert words in node.fault.message, 'whichever came first on a busy machine'
 

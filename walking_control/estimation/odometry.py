@@ -45,9 +45,8 @@ class LegOdometry:
             q: Generalised coordinates with the base at the origin.
             v: Generalised velocities with the base's origin at rest.
         """
-        self._dynamics.move(q, v)
-        places, frames = self._dynamics.data.oMf, self._dynamics.frames
-        return [places[frames[foot]].translation.tolist() for foot in self._feet]
+        self._places = self._dynamics.move(q, v)
+        return [place.translation.tolist() for place in self._places]
 
     def loads(self, forces: np.ndarray) -> list[float]:
         """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
@@ -57,10 +56,9 @@ class LegOdometry:
         Args:
             forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
-        places, frames = self._dynamics.data.oMf, self._dynamics.frames
         return [
-            max(float(places[frames[foot]].rotation[2] @ force), float(force[2]))
-            for foot, force in zip(self._feet, forces)
+            max(float(place.rotation[2] @ force), float(force[2]))
+            for place, force in zip(self._places, forces)
         ]
 
     def foot_motion(self, foot: int) -> np.ndarray:

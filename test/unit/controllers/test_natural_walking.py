@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+from natural_walking import sinking
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -38,7 +39,6 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.scale import Scale
 from walking_control.runs.route import read_route
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.mujoco.engine import MujocoEngine
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant, simulate
 
@@ -241,27 +241,18 @@ def test_a_lean_beyond_the_family_turns_trunk_and_sole(table):
 
 
 @pytest.mark.parametrize('sinks', [True, False])
-def test_what_a_walk_was_told_wrong_is_borne(monkeypatch, sinks):
+def test_what_a_walk_was_told_wrong_is_borne(sinks):
     """A floor that sinks by 1 cm under a foot, or joints that rub, would make it fall."""
     sets, rubs = [('natural_walking.compiled', True)], {}
     robot_file = load_robot('walker3d', sets, controller='natural_walking', speed=0.5)
-    if sinks:
-        follow = MujocoEngine._follow_feet
-
-        def follow_feet(engine):
-            trip = follow(engine)
-            part = np.clip((engine.data.time - 1.3) / 0.02, 0.0, 1.0)
-            engine.data.mocap_pos[engine._mocaps, 2] -= 0.01 * part
-            return trip
-
-        monkeypatch.setattr(MujocoEngine, '_follow_feet', follow_feet)
-    else:
+    if not sinks:
         rubs = {
             joint: JointFriction(viscous=0.03, coulomb=0.3) for joint in robot_file.robot.actuators
         }
-    plant = make_plant(robot_file, robot=replace(robot_file.robot, friction=rubs))
-    plan_disturbances(plant, ['step_up=0.0000001@1m'])
-    run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 1.9)
+    with sinking(0.01 * sinks, since=1.3):
+        plant = make_plant(robot_file, robot=replace(robot_file.robot, friction=rubs))
+        plan_disturbances(plant, ['step_up=0.0000001@1m'])
+        run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 1.9)
     assert run.fault is None and run.telemetry['on_gait'][-1] and run.q[-1, 0] > 0.3
     assert run.base.position[-1, 2] == pytest.approx(0.78 - 0.01 * sinks, abs=0.03)
 

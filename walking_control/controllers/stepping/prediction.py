@@ -47,7 +47,7 @@ class Prediction:
         self, dynamics: Dynamics, delay: float, lag: float = 0.0, smoothing: float = 0.0
     ) -> None:
         self._dynamics, self.delay, self.lag = dynamics, delay, lag
-        self._smoothing, self._mine = smoothing, np.argsort(dynamics.pinocchio_order)
+        self._smoothing = smoothing
         self.reset()
 
     def reset(self) -> None:
@@ -88,7 +88,8 @@ class Prediction:
             v: Generalised velocities, ``(nv,)``.
         """
         dynamics = self._dynamics
-        V = v[self._mine]
+        V = np.empty_like(v)
+        V[dynamics.pinocchio_order] = v
         self.measured = V.copy()
         V += self._behind
         if self._smoothing > 0.0:

@@ -234,11 +234,7 @@ class Claims:
         """Take what the controller manager says at once, of every change of a controller."""
         states = {each.name: each.state.label for each in message.controllers}
         before, self._active = self._active, states.get(self._ours) == 'active'
-        idle = [
-            f'hardware {each.name} is {each.state.label}'
-            for each in message.hardware_components
-            if each.state.label != 'active'
-        ]
+        idle = _idle(message.hardware_components)
         if self._active:
             self._left = None
             if not before:
@@ -249,13 +245,14 @@ class Claims:
             self._leave([f'{self._ours} is {states.get(self._ours, "gone")}', *idle])
 
     def _on_hardware(self, future: Future) -> None:
-        idle = [
-            f'hardware {each.name} is {each.state.label}'
+        if future.exception() is not None:
+            return
+        ours = (
+            each
             for each in future.result().component
-            if each.state.label != 'active'
-            and {*self._wanted} & {interface.name for interface in each.command_interfaces}
-        ]
-        if idle:
+            if {*self._wanted} & {interface.name for interface in each.command_interfaces}
+        )
+        if idle := _idle(ours):
             self._leave(idle)
 
     def _leave(self, causes: Sequence[str]) -> None:
@@ -292,3 +289,12 @@ class Claims:
             if claimed and self._ours in state
             else None
         )
+
+
+def _idle(components: Iterable[Any]) -> list[str]:
+    """Return in words which hardware components are not active."""
+    return [
+        f'hardware {each.name} is {each.state.label}'
+        for each in components
+        if each.state.label != 'active'
+    ]

@@ -188,15 +188,14 @@ class Session:
                 ('lock', [*range(len(robot.locks))]),
             )
         ]
+        self._effort_publisher = self._driven[-2][-1]  # of the message that moves the robot
         if feedback_joints(robot):
             writer = FeedbackWriter(robot)
-            publisher = self._neighbours.create_publisher(
+            self._effort_publisher = self._neighbours.create_publisher(
                 type(writer.message), topics.FEEDBACK, topics.LATEST
             )
             everything = np.arange(self.loop.command.numbers.size)
-            self._driven.insert(0, ('numbers', everything, writer, publisher))
-        # of the message that moves the robot
-        self._effort_publisher = self._driven[0 if feedback_joints(robot) else -2][-1]
+            self._driven.insert(0, ('numbers', everything, writer, self._effort_publisher))
         fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
         self._telemetry = ArrayWriter(len(fields)) if fields else None
         if fields:

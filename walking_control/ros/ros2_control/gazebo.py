@@ -52,16 +52,7 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
         __package__,
         'gazebo.urdf',
         wiring=wiring,
-        above={
-            foot: given(
-                root.find(f'joint/child[@link="{foot}"]/..'),
-                f'foot {foot}',
-                limit='has no joint above it for a force sensor',
-                remedy='put the sole into a link of its own',
-                error=UrdfError,
-            )
-            for foot in wiring.forces
-        },
+        above={foot: _joint_above(root, foot) for foot in wiring.forces},
         rails=rails,
         controllers=controllers,
         namespace=namespace,
@@ -111,6 +102,16 @@ def _open_locks(root: Element, wiring: Wiring) -> None:
         limit = joint.find('limit')
         if joint.get('name') in set(wiring.locks) - set(wiring.motors) and limit is not None:
             limit.set('effort', repr(LOCK_EFFORT))
+
+
+def _joint_above(root: Element, foot: str) -> Element:
+    return given(
+        root.find(f'joint/child[@link="{foot}"]/..'),
+        f'foot {foot}',
+        limit='has no joint above it for a force sensor',
+        remedy='put the sole into a link of its own',
+        error=UrdfError,
+    )
 
 
 def _give_mass(link: Element) -> None:
