@@ -159,9 +159,9 @@ def place_in(grid: list[float], value: float) -> float:
 
 def _between(table: np.ndarray, places: Sequence[float]) -> np.ndarray:
     """Return what a table has at a place in each of its first axes, linearly."""
+    table = table[tuple(slice(int(place), int(place) + 2) for place in places)]
     for place in places:
-        lower, upper = int(place), min(int(place) + 1, len(table) - 1)
-        table = table[lower] + (place - lower) * (table[upper] - table[lower])
+        table = table[0] + place % 1.0 * (table[-1] - table[0])
     return table
 
 
