@@ -58,10 +58,12 @@ def folder(tmp_path):
                             what='',
                             speed=0.65,
                             stepping=0.48,
+                            on_gait=0.957,
                             cost_of_transport_positive=0.11,
                         ),
                         'verdict': 'passed',
                     },
+                    step('gait margins', what='turning 5 s, push 20 s'),
                     {**step('speed'), 'value': 0.312},
                 ],
             }
@@ -89,7 +91,9 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
         '- peak effort, N m: 7',
         '- work / (m g distance): 0.2',
         '- survives: delay ≥ 0.004 s',
-        '- on its gait: 0.65 m/s, natural_walking: 0.11, stepping: 0.48',
+        '- on its gait: 0.65 m/s, 96% of the time on it; work / (m g distance), '
+        'natural_walking: 0.11, stepping: 0.48',
+        '- bears on its gait: turning 5 s, push 20 s',
         '- fastest, sqrt(g L): 0.312',
     ]
     assert 'walk (MuJoCo) did not pass: fell | hard, 3.2 s of 20 s.' in text
@@ -127,6 +131,31 @@ def test_robots_are_filmed_on_their_gaits(folder, tmp_path, monkeypatch):
     row = next(line for line in page.read_text().splitlines() if 'my_bot.gif' in line)
     costs = [float(cost) for cost in re.findall(r'(?:natural_walking|stepping): ([0-9.]+)', row)]
     assert costs[0] < costs[1]
+
+
+def test_a_policy_moves_the_robot_that_was_adopted(folder, tmp_path, monkeypatch):
+    """A policy of all joints would be asked to move the legs alone, and be refused."""
+    summary = json.loads((folder / 'summary.json').read_text())
+    entry = next(entry for entry in summary['steps'] if entry['name'] == 'natural gait')
+    entry['files'] = ['up/my_bot_legs_natural.yaml']
+    (folder / 'summary.json').write_text(json.dumps(summary))
+    loaded, filmed = {}, []
+    monkeypatch.setattr(gallery, 'load_robot', lambda file, pairs: (file, dict(pairs)))
+    monkeypatch.setattr(gallery, 'simulate', lambda loads, duration: loads)
+    monkeypatch.setattr(gallery, 'write_space_film', lambda *runs, longest: filmed.append(longest))
+
+    def read(run):
+        loaded[run[1]['controller']] = run[0]
+        return {'steady': {gallery.WORK: 0.1 * len(loaded)}}
+
+    monkeypatch.setattr(gallery, 'summarize', read)
+    page = tmp_path / 'robots.md'
+    words = ['--policy', 'my bot,motion.pt,unitree_g1']
+    assert main(['gallery', str(folder), '--films', *words, '--out', str(page)]) == 0
+    legs = 'up/my_bot_legs_natural.yaml'
+    assert loaded == {'policy': 'bot/my_bot.yaml', 'natural_walking': legs, 'stepping': legs}
+    assert 'natural_walking: 0.2, stepping: 0.3, policy: 0.1' in page.read_text()
+    assert filmed == [0.5 * gallery.FILMED]  # what was measured
 
 
 def test_words_of_the_writer_stay(folder, tmp_path):

@@ -15,13 +15,15 @@ from walking_control.lab.reports.animations.film import write_space_film
 from walking_control.lab.reports.scene import import_pillow
 from walking_control.loading import load_robot
 from walking_control.models import fill, in_words, policy_path
-from walking_control.runs import summarize
+from walking_control.runs import Run, summarize
 from walking_control.simulation.simulate import simulate
 
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
 WIDTH = 480  # of a picture, pixels
 COLOURS = 240  # of it
-FILMED = 8.0  # s of a walk on its gait, and of those beside it; its second half is measured
+FILMED = (
+    8.0  # s of a walk on its gait, and of those beside it; measured and shown is the second half
+)
 NATURAL, STEPPING, POLICY = 'natural_walking', 'stepping', 'policy'
 WORK = 'cost_of_transport_positive'
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
@@ -46,7 +48,6 @@ def read_bring_up(folder: Path) -> dict[str, Any]:
     )
     steps = {step['name']: step for step in summary['steps']}
     robot = Path(summary.get('robot', ''))
-    adoption, beside = None, robot.parent
     for beside in (folder.parent, folder, robot.parent):
         if (adoption := _read(beside / 'adoption.json')) is not None:
             break
@@ -178,18 +179,20 @@ def _film(
     if file is None or step['verdict'] == 'not passed':
         return
     speed = step['figures']['speed']
-    runs = {}
-    for law in (*([POLICY] if policy else []), NATURAL, STEPPING):  # one that is none ends it soon
-        pairs: list[tuple[str, Any]] = [('controller', law), (f'{law}.speed', speed)]
-        if law != POLICY:
-            pairs.append((f'{law}.speed_limit', 1.03 * speed))
-        elif policy:
-            pairs += [('policy.file', policy[0]), ('policy.config', str(policy_path(policy[1])))]
+    runs: dict[str, Run] = {}
+    walks: dict[str, tuple[str, list[tuple[str, Any]]]] = {
+        law: (file, [(f'{law}.speed_limit', 1.03 * speed)]) for law in (NATURAL, STEPPING)
+    }
+    if policy:  # first: one that is none ends it soon; it moves all joints that were adopted
+        given = [('policy.file', policy[0]), ('policy.config', str(policy_path(policy[1])))]
+        walks = {POLICY: (robot['summary']['robot'], given), **walks}
+    for law, (file, pairs) in walks.items():
+        pairs = [('controller', law), (f'{law}.speed', speed), *pairs]
         runs[law] = simulate(load_robot(file, pairs), duration=FILMED)
         steady = summarize(runs[law])['steady'] or {}
         step['figures'][law] = steady.get(WORK) or 'falls'
     path = page.parent / page.stem / f'{_file_name(robot)}.gif'
     path.parent.mkdir(exist_ok=True)
-    write_space_film(runs[NATURAL], path, runs[STEPPING])
+    write_space_film(runs[NATURAL], path, runs[STEPPING], longest=0.5 * FILMED)
     written.append(str(path))
     robot['film'] = f'![{robot["name"]} on its gait]({page.stem}/{path.name})'

@@ -112,7 +112,9 @@ class Frame(NamedTuple):
         )
 
 
-def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> None:
+def write_space_film(
+    run: Run, path: Path | str, below: Run | None = None, longest: float = np.inf
+) -> None:
     """Write a walk in space as an endless GIF; a long one passes faster than it was.
 
     Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
@@ -120,12 +122,14 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
 
     Args:
         below: Another one, as long, to be seen below it at the same times.
+        longest: How much of its end is shown at most, s.
 
     Raises:
         MissingDependency: Pillow is not installed.
     """
-    pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
-    times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / scene.FRAME_RATE)
+    shown = min(longest, run.time[-1] - run.time[0])
+    pace = max(1, math.ceil(shown / LONGEST))
+    times = np.arange(run.time[-1] - shown, run.time[-1] + 1e-9, 2.0 * pace / scene.FRAME_RATE)
     rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
     films = [
         _SpaceFilm(each, np.minimum(rows, len(each.time) - 1), pace)
