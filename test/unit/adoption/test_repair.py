@@ -145,13 +145,18 @@ def test_retired_and_lost_parts_of_an_mjcf(tmp_path, content):
     if content is not None:
         (tmp_path / 'lost.stl').write_bytes(content)
     path = tmp_path / 'old.xml'
+    (tmp_path / 'links.xml').write_text(f"""<mujoco><body name="trunk" pos="0 0 1">
+      <freejoint/><geom type="box" size=".1 .1 .1" mass="5" material="grain"/>{legs}</body></mujoco>
+    """)
     path.write_text(f"""<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
-      <asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="trunk" pos="0 0 1">
-      <freejoint/><geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody>
+      <asset><mesh name="lost" file="lost.stl"/><texture name="wood" type="2d" file="lost.png"/>
+      <material name="grain" texture="wood"/></asset>
+      <worldbody><include file="links.xml"/></worldbody>
       <contact><pair geom1="left_end" geom2="ground"/></contact>
       <actuator>{motors}</actuator></mujoco>""")
     said = repaired(adopt(path))
     assert 'collision of option' in said['MJCF'] and 'file lost' in said['MJCF']
+    assert 'file lost.png' in said['MJCF'], 'and its material has no texture'
     assert 'contacts with ground' in said['MJCF'], 'a part of a scene, whose floor it names'
 
 

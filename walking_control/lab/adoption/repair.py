@@ -21,7 +21,7 @@ from walking_control.models import find_meshes
 MOTE = 1e-5  # of the robot's mass: a fixed part that is lighter moves nothing
 LEAST = 1e-9  # of the largest moment: a balanced inertia has none smaller
 UNLIMITED = 100.0  # rad/s or m/s: of a joint without a speed limit
-TRIES = 40  # of mending an MJCF: one slip each
+TRIES = 200  # of mending an MJCF: one slip each, a mesh or texture that is not there too
 ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
@@ -200,11 +200,10 @@ def compile_mended(
         root = _whole(path)
     except (OSError, ParseError):
         raise ValueError(problem) from None
+    if not any({'meshdir', 'assetdir'} & set(each.keys()) for each in root.findall('compiler')):
+        root.insert(0, Element('compiler', assetdir=str(path.parent.resolve())))
     notes: list[str] = []
-    for _ in range(TRIES):
-        note = _mend(root, problem)
-        if note is None:
-            raise ValueError(problem)
+    while len(notes) < TRIES and (note := _mend(root, problem)):
         notes.append(note)
         try:
             model = compile_text(tostring(root, encoding='unicode'))
@@ -222,7 +221,7 @@ def compile_mended(
 
 
 def _whole(path: Path) -> Element:
-    """Return an MJCF with its includes in place and its folders absolute."""
+    """Return an MJCF with its includes in place and the folders that it names absolute."""
     root = fromstring(path.read_bytes())
     for parent in list(root.iter()):
         for include in parent.findall('include'):
@@ -234,8 +233,6 @@ def _whole(path: Path) -> Element:
         for folder in ('meshdir', 'texturedir', 'assetdir'):
             if compiler.get(folder) is not None:
                 compiler.set(folder, str((path.parent / compiler.get(folder, '')).resolve()))
-    if not any({'meshdir', 'assetdir'} & set(each.keys()) for each in root.findall('compiler')):
-        root.insert(0, Element('compiler', assetdir=str(path.parent.resolve())))
     return root
 
 
@@ -268,6 +265,8 @@ def _mend(root: Element, problem: str) -> str | None:
     }
     for parent in list(root.iter()):
         for element in list(parent):
+            if ('texture', element.get('texture')) in gone:
+                element.attrib.pop('texture')
             if (
                 (element.tag, element.get('name') or Path(element.get('file', '')).stem) in gone
                 or element.tag == 'geom'
