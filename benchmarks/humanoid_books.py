@@ -243,27 +243,25 @@ def torque_section(books, names, out):
     return table(head, rows), found
 
 
-def load_section(books):
-    """Return how far loads are from those of the plates, which were withheld."""
-    return table(
-        ('walk', 'from torques', 'from the motion alone', "weight, shared as the sensors' is"),
+def keep_loads(books, out):
+    """Keep how far loads are from those of the plates, which were withheld."""
+    head = ('walk', 'from torques', 'from the motion alone', "weight, shared as the sensors' is")
+    rows = [
         (
-            (
-                book.name,
-                f'{100 * book.off(book.by_torques()):.1f}',
-                f'{100 * book.off(book.by_motion()):.1f}',
-                f'{100 * book.off(book.plates_share()):.1f}',
-            )
-            for book in books
-        ),
-    )
+            book.name,
+            f'{100 * book.off(book.by_torques()):.1f}',
+            f'{100 * book.off(book.by_motion()):.1f}',
+            f'{100 * book.off(book.plates_share()):.1f}',
+        )
+        for book in books
+    ]
+    keep(out, 'loads', [head, *rows])
 
 
-def cause_section(books, out):
-    """Return what is left of the balance after each cause, fitted to the other walks."""
+def keep_causes(books, out):
+    """Keep what is left of the balance after each cause, fitted to the other walks."""
     parts = [book.balance() for book in books]
     kept = [('walk', 'explained by', *FORCES, 'fitted')]
-    left = {cause: [] for cause in CAUSES}
     for i, book in enumerate(books):
         others = [part for j, part in enumerate(parts) if j != i]
         short = np.concatenate([short.ravel() for short, _ in others])
@@ -278,11 +276,8 @@ def cause_section(books, out):
                 'first moment': f'{found[1]:+.2f}, {found[2]:+.2f} kg m',
                 'foot sensors': ', '.join(f'{x:+.0f}' for x in (*found[3:6], *found[9:12])) + ' N',
             }
-            left[cause].append(size)
             kept.append((book.name, cause, *(f'{x:.1f}' for x in size), told.get(cause, '')))
     keep(out, 'balance', kept)
-    rows = ((cause, *(span(x, 1) for x in zip(*sizes))) for cause, sizes in left.items())
-    return table(('explained by', *FORCES), rows)
 
 
 def fall_section(books):
@@ -433,14 +428,14 @@ def main():
     torques, residuals = torque_section(walked, names, given.out)
     falls, past = fall_section(books)
     counts, slips = indicator_section(given.folder, given.out)
+    keep_loads(walked, given.out)
+    keep_causes(walked, given.out)
     draw(residuals, past, names, sum(walked[0].legs, []), given.out)
     parts = {
         'mass': f'{pin.computeTotalMass(body[0]):.1f}',
         'walks': len(books),
         'log': log_section(walked),
         'torques': torques,
-        'loads': load_section(walked),
-        'causes': cause_section(walked, given.out),
         'falls': falls,
         'price': price_section(walked),
         'counts': counts,
