@@ -3,9 +3,9 @@
 
 import math
 
+from momenta.ports import connect, PortHamiltonian
 import numpy as np
 import pinocchio as pin
-from ports import connect, PortHamiltonian
 import pytest
 
 from walking_control import load_robot

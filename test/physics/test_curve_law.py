@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoupling, transfer and partial compensation, each against a second derivation."""
 
-from momentum_frame import junction, momentum_frame
+from momenta.frame import junction, momentum_frame
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,53 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Momentum coordinates: snakeboard, a closed loop, and quasi-velocities of a rigid body."""
 
-import momentum
+from momenta import momentum
 import numpy as np
 import pytest
+from snakeboard import J_TORSO, J_WHEELS, M_BODY, R, Snakeboard
+from snakeboard import main as run_example
 
 from walking_control.models import contact
-
-M_BODY, R, J_TORSO, J_WHEELS = 6.0, 0.4, 0.3, 0.05
-
-
-class Snakeboard:
-    """Mass matrix, constraints and momentum basis of [DS09] example 2.22; J = m r^2."""
-
-    M = np.zeros((5, 5))
-    M[:2, :2] = M_BODY * np.eye(2)
-    M[2:4, 2:4] = [[M_BODY * R * R, J_TORSO], [J_TORSO, J_TORSO]]
-    M[4, 4] = J_WHEELS
-
-    @staticmethod
-    def constraints(q):
-        theta, phi = q[2], q[4]
-        return np.array(
-            [
-                [np.sin(theta - phi), -np.cos(theta - phi), R * np.cos(phi), 0, 0],
-                [np.sin(theta + phi), -np.cos(theta + phi), -R * np.cos(phi), 0, 0],
-            ]
-        ).T
-
-    @staticmethod
-    def basis(q):
-        theta, phi = q[2], q[4]
-        beta = np.sqrt(M_BODY * R * R - J_TORSO * np.sin(phi) ** 2)
-        first = [
-            M_BODY * R * np.cos(theta) * np.cos(phi) / beta,
-            M_BODY * R * np.sin(theta) * np.cos(phi) / beta,
-            (M_BODY * R * R - J_TORSO) * np.sin(phi) / beta,
-            0,
-            0,
-        ]
-        return np.array([first, [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]).T
-
-    @classmethod
-    def slope(cls, q, alpha, step=1e-6):
-        """d(S alpha)/dq by central differences."""
-        columns = [
-            (cls.basis(q + e) - cls.basis(q - e)) @ alpha / (2 * step) for e in step * np.eye(5)
-        ]
-        return np.array(columns).T
 
 
 def test_snakeboard_basis_encodes_the_constraints():
@@ -119,6 +79,16 @@ def test_snakeboard_against_constraint_forces():
         drift = dA.T @ dq / (2 * step)
         forces = contact.constraint_forces(M, A, effort, drift)
         assert dp == pytest.approx(effort + A @ forces, abs=1e-7)
+
+
+def test_snakeboard_moves_by_its_torso_alone(capsys):
+    """The example would slip, or gain energy that its torques do not give."""
+    figures = run_example()
+    assert figures['slip'] < 1e-9 and figures['energy'] < 1e-6
+    assert np.hypot(*figures['place']) > 0.3
+    assert figures['gearwheels'] < 1e-9 and figures['reduced inertia'] == pytest.approx(0.05)
+    assert figures['ball joint'] < 1e-8 and figures['spinning body'] < 1e-8
+    assert 'm on' in capsys.readouterr().out
 
 
 def two_link(q):
