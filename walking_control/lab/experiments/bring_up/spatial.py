@@ -139,7 +139,7 @@ def _stand_by(robot_file: RobotFile, law: str, how: str) -> Outcome:
         )
     return Outcome(
         True,
-        f'{how}, leaning {lean:.1e} rad after {STANDS:g} s',
+        f'{how}, leaning {1e3 * lean:.2g} mrad after {STANDS:g} s',
         round(lean, 5),
         f'rad, {LEANS:g} at most',
         figures=figures,
