@@ -494,6 +494,27 @@ def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
     assert program.acceleration[6 + knee] <= 50.0 * (0.95 * 4.0 - 3.9) + 1e-3
 
 
+@pytest.mark.parametrize('arm', [True, False])
+def test_a_joint_beyond_its_stop_does_not_undo_the_floor(robot_file, arm):
+    """Talos' arms rest at their stops: with noise no torque held them, and all limits were off."""
+    body, weak = Body(Dynamics(robot_file.robot)), 11  # in the right ankle
+    stops, efforts = OPEN.copy(), np.full(12, 60.0)
+    stops[0, weak], efforts[weak] = 0.1, 0.1
+    motors = MotorLimits(list(robot_file.robot.actuators.values()), efforts, np.full(12, np.inf))
+    if arm:
+        body.apart = [weak]
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), motors, stops)
+    q = body.dynamics.configuration(robot_file.start.posture)
+    q[7 + weak] = 0.0
+    body.update(q, np.zeros(body.nv))
+    program.begin((0,))
+    program.want(np.eye(1), np.array([30.0]), 1.0)  # more than friction bears
+    program.solve()
+    force = program.forces[0]
+    assert program.feasible
+    assert np.hypot(*force[:2]) == pytest.approx(0.5 * force[2], rel=0.1)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize('law', ['stepping', 'natural_walking'])
 def test_the_compiled_law_is_the_plain_one(law):

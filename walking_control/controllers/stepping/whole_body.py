@@ -161,7 +161,7 @@ class Program(NamedTuple):
     rows: np.ndarray  # ``(m, n)``
     bound: np.ndarray  # ``(m,)``
     feet: np.ndarray  # indices of those that stand
-    standing: np.ndarray  # which joints are of a leg that stands, ``(nv - 6,)``
+    standing: np.ndarray  # which joints are of a leg that stands or of none, ``(nv - 6,)``
 
 
 @array_function
@@ -207,7 +207,7 @@ def hold_back(
 
     What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
     of the speed, u, as u' = -r u. Legs that stand are left out, all but their knees: the floor
-    might not allow it.
+    might not allow it. So are arms, which rest where they begin, at a stop maybe.
 
     Args:
         joints: Their stops, rad, and speed limits, rad/s.
@@ -320,7 +320,7 @@ class WholeBody:
     whether the program is written by compiled code. `rest`: angles of the robot's joints where
     nothing else is wanted, rad, ``(n,)``; None: zero. Attributes, after `solve`: `acceleration`:
     what the torques do, ``(nv,)``. `forces`: on each foot, ``(n, 6)``. `feasible`: whether torques
-    keep all limits. `solver`: of the program.
+    keep the limits of floor and motors. `solver`: of the program.
     """
 
     def __init__(
@@ -389,18 +389,18 @@ class WholeBody:
         body, joints, floor = self.body, self.body.nv - ROOT, self.contact.bound
         if self.standing not in self._kept:
             feet, n = len(self.standing), self.unknowns
-            before = n + joints
-            count = before + len(floor) * feet + 2 * joints
-            bound = np.zeros(count)
-            bound[before : before + len(floor) * feet] = np.tile(floor, feet)
+            bound = np.concatenate(
+                [np.zeros(n + joints), np.tile(floor, feet), np.zeros(2 * joints)]
+            )
             legs = np.zeros(joints, dtype=bool)
             for foot in self.standing:
                 legs |= body.legs[foot]
             legs[[body.joint(knee)[2] - ROOT for knee in body.knees]] = False
+            legs[[body.joint(joint)[2] - ROOT for joint in body.apart]] = True
             self._kept[self.standing] = Program(
                 np.zeros((n, n)),
                 np.zeros(n),
-                np.zeros((count, n)),
+                np.zeros((len(bound), n)),
                 bound,
                 np.array(self.standing, dtype=np.int64),
                 legs,
@@ -410,7 +410,8 @@ class WholeBody:
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
 
-        Where no torque keeps all limits, those of the feet are left out; `feasible` tells.
+        Where no torque keeps all limits, those of the joints' angles and speeds are left out, or
+        else all of them; `feasible` is false then.
         """
         body, size, parts = self.body, self.contact.size, self.contact.parts
         nv, program = body.nv, self._program()
@@ -436,12 +437,12 @@ class WholeBody:
         )
         count = self._fill(self._ground, self._joints, self._wishes, self._wished, now, program)
         rows, bound = rows[:count], bound[:count]
-        x = self.solver(Problem(hessian, gradient, rows, bound, equalities)).x
-        self.feasible = x is not None
-        if x is None:  # the floor's limits are left out, then the motors'
-            x = self.solver(
-                Problem(hessian, gradient, rows[:equalities], bound[:equalities], equalities)
-            ).x
+        firm = equalities + 2 * (nv - ROOT) + len(self.contact.bound) * len(feet)
+        for kept in (count, firm, equalities):  # without those of joints, floor and motors
+            x = self.solver(Problem(hessian, gradient, rows[:kept], bound[:kept], equalities)).x
+            if x is not None:
+                break
+        self.feasible = kept >= firm and x is not None
         if x is None:
             x = np.zeros(self.unknowns)
         effort: np.ndarray = np.clip(torque @ x + bias, low, high)
