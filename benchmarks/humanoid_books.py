@@ -345,8 +345,8 @@ def indicator_section(folder, out):
     good = sum(row['status'] == 'reproduced' for row in rows)
     worst = sorted(row['difference'] for row in rows)[good - 1]
     counts = (
-        f'**{good} of {len(rows)}** within 2 % in each of their numbers, the worst of these by '
-        f'{100 * worst:.1f} %; {sum(not row["note"] for row in rows)} are what their names say'
+        f'**{good} of {len(rows)}** agree within 2 %, the worst of them to {100 * worst:.1f} %; '
+        f'{sum(not row["note"] for row in rows)} are also what their names promise'
     )
     letters = {words: f'({letter})' for letter, (_, words) in zip(LETTERS, SLIPS, strict=False)}
     cells = []

@@ -331,7 +331,7 @@ def test_contradiction(bench, robot, node, sensors, who):
     clears='~/clear_fault',
 )
 @fault(
-    'A lock state that is none: 0 is open, 1 engaged',
+    'A lock state that is neither 0 (open) nor 1 (engaged)',
     code='lock',
     detected='at the tick',
     reaction='damping, then zero',
