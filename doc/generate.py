@@ -7,6 +7,7 @@ from importlib import import_module
 import json
 from pathlib import Path
 from pkgutil import iter_modules
+import re
 
 import walking_control
 from walking_control.loading import load_robot, SECTIONS
@@ -603,6 +604,71 @@ def coverage_page():
     return COVERAGE_HEAD + '\n'.join(lines)
 
 
+def _told(page, pattern):
+    """Return what a pattern finds in the page of a law."""
+    text = (FOLDER / 'controllers' / page).read_text(encoding='utf-8')
+    return re.findall(pattern, text, re.M)
+
+
+def price_figure():
+    """Return the figure of price against push, as SVG, by the tables of two pages."""
+    low, *taller = _told(
+        'stepping_evidence.md', r'^\| .*?(0\.\d+) m.*?cm.*? \| ([0-9.]+) \| ([0-9.]+) \|'
+    )
+    (price,) = _told(
+        'natural_walking.md', r'^\| electrical cost of transport, level \| ([0-9.]+) \|'
+    )
+    (push,) = _told('natural_walking.md', r'^\| pushes survived.*? of ([0-9.]+) N s/kg \|')
+    wide, high, left, below = 345, 300, 48, 52
+
+    def at(price, push):
+        x = left + (wide - left - 16) * float(price) / 0.45
+        return x, high - below - (high - below - 34) * float(push) / 1.4
+
+    def words(x, y, text, anchor='start', color='#222', more=''):
+        return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{color}"{more}>{text}</text>'
+
+    def line(start, end):
+        (x1, y1), (x2, y2) = start, end
+        ends = f'x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}"'
+        return f'<line {ends} stroke="#ddd"/>'
+
+    parts = []
+    for push_at in (0, 0.4, 0.8, 1.2):
+        x, y = at(0, push_at)
+        parts += [line((x, y), (wide - 16, y)), words(x - 6, y + 4, f'{push_at:g}', 'end')]
+    for price_at in (0, 0.1, 0.2, 0.3, 0.4):
+        x, y = at(price_at, 0)
+        parts += [line((x, 34), (x, y)), words(x, y + 18, f'{price_at:g}', 'middle')]
+    parts += [
+        words(8, 18, 'first push that fells it, N s/kg'),
+        words((left + wide - 16) / 2, high - 12, 'electrical cost of transport, 0.8 m/s', 'middle'),
+    ]
+    places = [at(*row[1:]) for row in (low, *taller)]
+    way = ' '.join(f'{x:.0f},{y:.0f}' for x, y in places)
+    parts.append(
+        f'<polyline points="{way}" fill="none" stroke="#D55E00" stroke-width="1.5" '
+        'stroke-dasharray="4 4"/>'
+    )
+    parts += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#D55E00"/>' for x, y in places]
+    for (tall, *_), (x, y) in zip(taller, places[1:]):
+        parts.append(words(x + 10, y + 6, f'{float(tall):.2f} m', color='#A84300'))
+    y = places[0][1]
+    parts.append(words(wide - 16, y + 22, 'stepping, hips', 'end', '#A84300'))
+    parts.append(words(wide - 16, y + 38, f'at {low[0]} m, the default', 'end', '#A84300'))
+    x, y = at(price, push)
+    parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="#0072B2"/>')
+    for lift, word in ((28, 'natural_'), (13, 'walking')):
+        parts.append(words(x - 40, y - lift, word, color='#0072B2', more=' font-weight="bold"'))
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
+        f'height="{high}" font-family="sans-serif" font-size="13">'
+    )
+    title = '<title>Price of walking against the push that fells the robot</title>'
+    ground = f'<rect width="{wide}" height="{high}" fill="#ffffff"/>'
+    return '\n'.join((head, title, ground, *parts, '</svg>', ''))
+
+
 PAGES = {
     '../walking_control/__init__.pyi': stub,
     **{
@@ -643,6 +709,7 @@ PAGES = {
     'fault_stepper.html': stepper_page,
     'plant_features.md': features_page,
     'coverage.md': coverage_page,
+    'images/price_push.svg': price_figure,
 }
 
 
