@@ -34,6 +34,11 @@ taken away, up to one standard deviation. A foot that comes to rest on the floor
 that no motor feels it; but it stops, against the stance foot, and near the height of the floor.
 That counts as a load, see `FootLoads.resting`.
 
+A push on the body is borne by the base's rows alone: no feet that agree with the joints explain it.
+What they leave of these rows is little else, in units of its error, root mean square. Where it is
+more than `EXPLAINED`, the rows of the base count by so much squared less, and the joints say who
+carries. Without this a swing foot would bear a third of the weight while somebody pushes.
+
 Where no efforts are known (`foot_forces: imu`), the six rows of the base are left: the point where
 the floor presses then says which foot does.
 
@@ -65,6 +70,7 @@ from walking_control.models.robot import INERTIAL, MOTORS, Robot
 SIDEWAYS, ARM, TWIST = 0.5, 0.06, 0.02  # of the weight, and twice of it times the leg: of a foot
 LEARNING, SLOWING = 0.05, 0.008  # s: of the error in the air, of the motion of a foot
 SLIDES, SINKS = 0.6, 0.15  # m/s: a foot that moves so is in the air
+EXPLAINED = 0.7  # standard deviations: what feet leave of the base's rows, and nobody pushes
 COM = 0.3  # of the leg: how far out masses lie that are not known
 # standard deviations of a load that is one, of one that ends, and of what changes from tick to tick
 CERTAIN, GONE, WHITE = 1.3, 1.1, 0.45
@@ -281,20 +287,28 @@ class FootLoads:
     def _split(self, contact: np.ndarray, dt: float, share: float) -> np.ndarray:
         """Write the forces that explain the residual best; return their weighted Jacobians."""
         forces = self.forces
-        weights, residual = self._base_only, self._residual.copy()
+        residual = self._residual.copy()
         if self._known:
-            weights = self._weights.copy()
             residual[6:] += self._learn_friction(contact, dt)
-            weights[6:] = 1.0 / self._uncertain
-        J = self._jacobians(weights)
+        weights = self._weights.copy() if self._known else self._base_only
         mass = self._dynamics.mass_matrix(self._q)[:, 6:]
         hidden = self._legs * np.linalg.solve(mass[6:], self._unseen)
         # of white noise that is differentiated, behind the observer
         shake = self._noise * share * math.sqrt(2.0 / (2.0 - share)) / max(dt, EARLY)
-        blur = weights[:, None] * np.hstack((shake * mass, mass @ hidden.T))
-        known = np.linalg.solve(np.eye(len(weights)) + blur @ blur.T, J.T).T
-        covariance = np.linalg.inv(known @ J.T + self._prior)
-        forces[:] = (covariance @ known @ (weights * residual)).reshape(-1, 6)[:, :3]
+        hidden = np.hstack((shake * mass, mass @ hidden.T))
+        for _ in range(2):
+            J, blur = self._jacobians(weights), weights[:, None] * hidden
+            wanted = weights * residual
+            spread = np.eye(len(weights)) + blur @ blur.T
+            known = np.linalg.solve(spread, J.T).T
+            covariance = np.linalg.inv(known @ J.T + self._prior)
+            wrenches = covariance @ known @ wanted
+            missed = (wanted - wrenches @ J)[:6]
+            pushed = missed @ np.linalg.solve(spread[:6, :6], missed) / (6.0 * EXPLAINED**2)
+            if pushed < 1.0 or not self._known:
+                break
+            weights[:6] /= pushed
+        forces[:] = wrenches.reshape(-1, 6)[:, :3]
         if self._known:
             np.sqrt(covariance.diagonal()[2::6], out=self.sigmas)
         error = self._error
@@ -317,9 +331,8 @@ class FootLoads:
         doubt *= 1.0 - gain * seen
         doubt += (error**2 - doubt) * min(dt / KEPT, 1.0)
         moves = np.abs(moving)
-        self._uncertain = error * (1.0 - moves) + moves * (
-            (1.0 - REST) * np.sqrt(doubt) + REST * error
-        )
+        known = (1.0 - REST) * np.sqrt(doubt) + REST * error
+        self._weights[6:] = 1.0 / (error * (1.0 - moves) + moves * known)
         return np.asarray(self.friction * moving)
 
 

@@ -366,7 +366,7 @@ def write_base(
     position[:] = state.columns[1] - arm
     velocity[:] = state.columns[0] - swept
     # x_estimated - x = xi + turn times x, and a wrong rate moves the far end of the arm
-    G, PG = np.eye(9, n), np.zeros((n, 9))
+    G = np.eye(9, n)
     fill_cross(velocity, cross)
     G[3:6, :3] -= cross
     fill_cross(position, cross)
@@ -374,18 +374,5 @@ def write_base(
     fill_cross(imu, cross)
     fill_product(state.rotation, cross, lever)
     G[3:6, n + GYRO : n + ACCELEROMETER] -= lever
-    for i in range(9):
-        for k in range(n):
-            if G[i, k] != 0.0:
-                for j in range(n):
-                    PG[j, i] += G[i, k] * P[j, k]
-    covariance[:] = 0.0
-    for i in range(9):
-        for k in range(n):
-            if G[i, k] != 0.0:
-                for j in range(9):
-                    covariance[i, j] += G[i, k] * PG[k, j]
-    for a in range(3):
-        for b in range(3):
-            for c in range(3):
-                covariance[3 + a, 3 + b] += gyro**2 * lever[a, c] * lever[b, c]
+    covariance[:] = G @ P @ G.T
+    covariance[3:6, 3:6] += gyro**2 * lever @ lever.T

@@ -16,6 +16,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import CONTACT, Measurement, sensors_of
 from walking_control.ros.ros2_control.files import controllers_of, HARDWARE
 from walking_control.ros.ros2_control.wiring import wire
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 MOTORS = ('robot.foot_forces', 'motors')
@@ -87,6 +88,25 @@ def test_nothing_is_carried_in_flight():
         measurement.stamp += 0.002
         loads.update(measurement, np.zeros(12), np.ones(2, bool))
     np.testing.assert_allclose(loads.forces, 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize('push', [-49.0, 49.0])
+def test_a_push_on_the_body_is_no_load_of_the_foot_in_the_air(push):
+    """If it failed, a robot that is pushed would take its swing foot for one that touches."""
+    robot_file = wc.load_robot('walker3d', [MOTORS, *noise_overrides('lab')])
+    loads, (measurement, _, weight) = _loads(robot_file), _standing(robot_file)
+    dynamics = Dynamics(robot_file.robot, gravity=0.0)
+    q, up = dynamics.configuration(measurement.position), np.zeros(dynamics.nv)
+    up[2], sideways = GRAVITY, np.zeros(dynamics.nv)
+    stance = dynamics.frame_jacobian(q, next(iter(dynamics.frames.values())))
+    measurement.linear_acceleration[1] = sideways[1] = push / dynamics.mass
+    still, moved = (dynamics.inverse(q, 0.0 * up, each) for each in (up, up + sideways))
+    efforts = moved[6:] - stance[:, 6:].T @ np.linalg.solve(stance[:, :6].T, still[:6])
+    for _ in range(20):
+        measurement.stamp += 0.002
+        loads.update(measurement, efforts, np.array([True, False]))
+    assert loads.forces[1, 2] < 0.5 * loads.thresholds(1)[0]
+    assert loads.forces[0, 2] == pytest.approx(weight, rel=0.1)
 
 
 def test_efforts_count_when_they_act():
