@@ -165,7 +165,7 @@ def load_mechanism(
     """
     assumptions: list[str] = []
     standing: tuple[str, ...] = ()
-    if str(robot).endswith(_URDF):
+    if str(robot).lower().endswith(_URDF):
         require(
             not overrides,
             'parameter ' + ', '.join(name for name, _ in overrides),

@@ -2,16 +2,18 @@
 """Where files lie: those of the package (robot files, URDF, launch), and meshes of a URDF."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
+from itertools import chain
 import os
 from os.path import isfile
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree
 
-from walking_control.exceptions import given, InvalidInput, require
+from walking_control.exceptions import given, require
 from walking_control.models.urdf import parse
 
 _PACKAGE = 'walking_control'
@@ -41,15 +43,11 @@ def share_directory() -> Path:
 
 
 def _from_distribution() -> Path | None:
-    try:
-        files = metadata.files(_PACKAGE) or ()
-    except metadata.PackageNotFoundError:
-        return None
-    for file in files:
-        if file.match(f'share/{_PACKAGE}/package.xml'):
-            directory = Path(file.locate()).resolve().parent
-            if (directory / 'config').is_dir():
-                return directory
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(_PACKAGE) or ():
+            directory = Path(file.locate()).parent
+            if file.match(f'share/{_PACKAGE}/package.xml') and (directory / 'config').is_dir():
+                return directory.resolve()
     return None
 
 
@@ -137,7 +135,7 @@ def robot_path(name_or_path: str | Path) -> Path:
         InvalidInput: There is no such robot, or it is a URDF.
     """
     require(
-        Path(name_or_path).suffix not in DESCRIPTIONS,
+        Path(name_or_path).suffix.lower() not in DESCRIPTIONS,
         'robot file',
         value=str(name_or_path),
         limit='is the description of a robot, which says nothing of feet, motors and start',
@@ -165,20 +163,18 @@ def _given_or_shipped(
     """
     path = Path(name_or_path)
     if path.suffix in ('.yaml', '.yml') or isfile(path):
-        if isfile(path):
-            return path
-        raise InvalidInput(f'{file} {path}', limit='no such file')
-    path = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
-    if not isfile(path):
-        known = _shipped_names(folder)
-        near = get_close_matches(str(name_or_path), known, 1)
-        raise InvalidInput(
-            what,
-            value=str(name_or_path),
-            limit=f'unknown, did you mean {near[0]}?' if near else 'unknown',
-            remedy='known: ' + ', '.join(known) + f'; or give the path of {kind}',
-        )
-    return path
+        require(isfile(path), f'{file} {path}', limit='no such file')
+        return path
+    known = _shipped_names(folder)
+    near = get_close_matches(str(name_or_path), known, 1)
+    require(
+        str(name_or_path) in known,
+        what,
+        value=str(name_or_path),
+        limit=f'unknown, did you mean {near[0]}?' if near else 'unknown',
+        remedy='known: ' + ', '.join(known) + f'; or give the path of {kind}',
+    )
+    return share_directory() / 'config' / folder / f'{name_or_path}.yaml'
 
 
 def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
@@ -189,7 +185,10 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
         folder: Where the URDF lies; relative names count from there.
     """
     names = [mesh.get('filename', '') for _, mesh in _meshes(parse(urdf))]
-    paths = {name: next(filter(isfile, _candidates(name, Path(folder))), None) for name in names}
+    paths = {
+        name: next(filter(None, map(_file_at, _candidates(name, Path(folder)))), None)
+        for name in names
+    }
     return {name: str(path.resolve()) for name, path in paths.items() if path is not None}
 
 
@@ -230,6 +229,15 @@ def _meshes(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Elemen
         for element in root.iter(tag):
             for mesh in element.iter('mesh'):
                 yield tag, mesh
+
+
+def _file_at(path: Path) -> Path | None:
+    """Return a file, though its name has other capitals: not every system tells them apart."""
+    with suppress(OSError, ValueError):
+        beside = chain([path], path.parent.iterdir())
+        named = (each for each in beside if each.name.lower() == path.name.lower())
+        return next(filter(isfile, named), None)
+    return None
 
 
 def _candidates(name: str, folder: Path) -> list[Path]:

@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 from typing import Any, IO, NoReturn
+from unittest import mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -87,7 +88,7 @@ def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> 
 
 
 def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
-    import xacro
+    from xacro import process_file
 
     declared = declared_arguments(path)
     for name in xacro_args:
@@ -98,20 +99,28 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
             UrdfError,
             limit=f'not declared in {path.name}',
         )
+
+    def find(package: str) -> str:
+        """Return where a package lies: around the file, built or not, else as sourced."""
+        around = (parent / package for parent in path.resolve().parents)
+        near = next((each for each in around if (each / 'package.xml').is_file()), None)
+        return str(near or sourced(package))
+
     try:
-        mappings = {name: str(value) for name, value in xacro_args.items()}
-        return str(xacro.process_file(str(path), mappings=mappings).toxml())
+        with ExitStack() as stack:
+            with suppress(ImportError):  # without it xacro finds no package
+                from ament_index_python import packages
+
+                sourced = packages.get_package_share_directory
+                stack.enter_context(mock.patch.object(packages, sourced.__name__, find))
+            words = {name: str(value) for name, value in xacro_args.items()}
+            return str(process_file(str(path), mappings=words).toxml())
     except Exception as error:  # xacro raises plain exceptions of many kinds
-        lost = re.search(r"package '([^']+)' not found", str(error))
-        remedy = None
-        if lost:
-            error, share = RuntimeError(lost.group()), 'share/ament_index/resource_index/packages'
-            remedy = (
-                'source the workspace that has it, or name in AMENT_PREFIX_PATH a folder with '
-                f'share/{lost[1]} and the empty file {share}/{lost[1]}'
-            )
+        lost = re.search("package '[^']+' not found", str(error))
         raise UrdfError(
-            f'xacro file {path}', limit=f'cannot be expanded: {error}', remedy=remedy
+            f'xacro file {path}',
+            limit=f'cannot be expanded: {lost.group() if lost else error}',
+            remedy='source the workspace that has it, or put it beside this one' if lost else None,
         ) from error
 
 
@@ -213,14 +222,15 @@ def check_urdf(text: str, path: Path | str = 'text') -> None:
         for joint in root.findall('joint'):
             if joint.get('type') in MOVING:
                 findings.attempt(_moving_joint, joint)
-    if not findings.errors and sum(masses) <= 0.0:
-        raise UrdfError(
-            f'total mass of the robot in {path}',
-            value=sum(masses),
-            limit='must be positive (kg)',
-            remedy='give its links an <inertial>',
-        )
     findings.raise_first()
+    require(
+        sum(masses) > 0.0,
+        f'total mass of the robot in {path}',
+        value=sum(masses),
+        limit='must be positive (kg)',
+        remedy='give its links an <inertial>',
+        error=UrdfError,
+    )
     _check_readable(text, path)
 
 

@@ -389,6 +389,21 @@ def test_a_package_that_is_not_found_says_how_to_tell(tmp_path):
         adopt(path)
 
 
+def test_a_package_that_was_never_built_is_found_around_the_file(tmp_path, biped):
+    """A robot in a checkout would ask for a workspace, though all its files lie there."""
+    package = tmp_path / 'my_description'
+    (package / 'urdf').mkdir(parents=True)
+    (package / 'package.xml').write_text('<package><name>my_description</name></package>')
+    whole = biped.replace('<robot ', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
+    (package / 'urdf' / 'all.xacro').write_text(whole)
+    path = package / 'urdf' / 'my.urdf.xacro'
+    path.write_text(
+        '<robot name="my" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="$(find my_description)/urdf/all.xacro"/></robot>'
+    )
+    assert adopt(path).links == adopt(package / 'urdf' / 'all.xacro').links
+
+
 def test_unknown_names_are_refused(tmp_path, biped):
     """A typing error in what is told would be passed over."""
     for told in (

@@ -21,7 +21,7 @@ from walking_control.lab.experiments.bring_up.step import Site
 from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.resources import share_directory
+from walking_control.models.resources import find_meshes, share_directory
 from walking_control.models.urdf import load_urdf
 
 WALKER = {'feet': 'soles'}
@@ -158,6 +158,41 @@ def test_retired_and_lost_parts_of_an_mjcf(tmp_path, content):
     assert 'collision of option' in said['MJCF'] and 'file lost' in said['MJCF']
     assert 'file lost.png' in said['MJCF'], 'and its material has no texture'
     assert 'contacts with ground' in said['MJCF'], 'a part of a scene, whose floor it names'
+
+
+def test_an_mjcf_may_lose_all_its_looks(tmp_path):
+    """A checkout without its meshes, each of which MuJoCo refuses alone, would be refused."""
+    looks = [f'look_{i}' for i in range(50)]
+    legs = ''.join(
+        f'''<body name="{side}_leg" pos="0 {y} 0"><joint name="{side}_hip" axis="1 0 0"
+      range="-1 1" actuatorfrcrange="-9 9"/><geom type="capsule" size=".02"
+      fromto="0 0 0 0 0 -.4" mass="1"/></body>'''
+        for side, y in (('left', 0.1), ('right', -0.1))
+    )
+    path = tmp_path / 'bare.xml'
+    path.write_text(f"""<mujoco model="bare"><asset>
+      {''.join(f'<mesh name="{look}" file="{look}.stl"/>' for look in looks)}</asset>
+      <worldbody><body name="trunk" pos="0 0 1"><freejoint/>
+      <geom type="box" size=".1 .1 .1" mass="5"/>
+      {''.join(f'<geom type="mesh" mesh="{look}"/>' for look in looks)}{legs}</body></worldbody>
+      </mujoco>""")
+    assert 'file look_49' in repaired(adopt(path))['MJCF']
+
+
+def test_a_mesh_is_found_whatever_its_capitals(tmp_path):
+    """A URDF written where .STL and .stl are the same file would lose its feet."""
+    (tmp_path / 'meshes').mkdir()
+    foot = tmp_path / 'meshes' / 'foot.stl'
+    foot.write_bytes(b'a shape')
+    (tmp_path / 'meshes' / 'hand.STL').write_bytes(b'a shape')
+    (tmp_path / 'meshes' / 'hand.stl').write_bytes(b'another')
+    names = 'meshes/Foot.STL', 'package://mine/meshes/foot.STL', 'meshes/hand.stl', 'meshes/no.stl'
+    looks = ''.join(
+        f'<visual><geometry><mesh filename="{name}"/></geometry></visual>' for name in names
+    )
+    found = find_meshes(f'<robot name="r"><link name="a">{looks}</link></robot>', tmp_path)
+    hand = tmp_path / 'meshes' / 'hand.stl'
+    assert found == {names[0]: str(foot), names[1]: str(foot), names[2]: str(hand)}
 
 
 def test_sliding_knees_are_named(tmp_path):
@@ -427,12 +462,15 @@ def test_a_shape_in_somebody_elses_element_needs_no_numbers(tmp_path):
     assert len(adopt(path).soles) == 2
 
 
-def test_a_world_link_is_taken_away(tmp_path):
-    """A base that hangs on a world would be fixed to it."""
+@pytest.mark.parametrize(
+    ('name', 'kind'), [('world', 'fixed'), ('dummy_link', 'floating'), ('lab', 'planar')]
+)
+def test_a_world_link_is_taken_away(tmp_path, name, kind):
+    """A base that hangs on a world, whatever its name, would be fixed to it or refused."""
     path = tmp_path / 'hung.urdf'
     path.write_text(
-        '<robot name="hung"><link name="world"/>'
-        + a_joint('anchor', 'world', 'trunk', '0 0 1', 'fixed', '')
+        f'<robot name="hung"><link name="{name}"/>'
+        + a_joint('anchor', name, 'trunk', '0 0 1', kind, '')
         + on_legs(TWO)
         + '</robot>'
     )

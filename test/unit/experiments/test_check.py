@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from stranger import write_rabbit
+from stranger import rabbit_urdf, write_rabbit
 
 from walking_control.lab.experiments.check import check_robot
 from walking_control.models.resources import robot_names
@@ -27,6 +27,13 @@ def test_shipped_robots(name):
     """`check` would break, or find fault, with a robot that everybody walks."""
     result = check_robot(name)
     assert result['ok'] and result['problems'] == []
+
+
+def test_a_urdf_may_be_named_in_capitals(tmp_path):
+    """What SolidWorks calls .URDF would be read as YAML."""
+    path = tmp_path / 'RABBIT.URDF'
+    path.write_text(rabbit_urdf())
+    assert check_robot(path)['facts']['links']
 
 
 def test_the_remedy_is_that_of_the_cause():

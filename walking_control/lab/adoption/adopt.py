@@ -153,7 +153,7 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
                 'meshes',
                 f'{len(missing)} not read, {missing[0]}',
                 LOW,
-                'feet and sizes are guessed without them',
+                'feet and sizes are guessed without them; git lfs pull fetches files of Git LFS',
                 '--feet, --sole',
             )
         )
@@ -495,9 +495,13 @@ def _forces_guess(told: Told, description: Description) -> Guess:
     source = description.path.read_text(encoding='utf-8', errors='replace')
     named = bool(re.search(FORCE_SENSOR, source))
     if told.foot_forces is not None:
-        why = {MOTORS: 'by motors, encoders and IMU; no topic of a foot is awaited'}
         return Guess(
-            'foot forces', told.foot_forces, TOLD, why.get(told.foot_forces, 'in the feet')
+            'foot forces',
+            told.foot_forces,
+            TOLD,
+            'by motors, encoders and IMU; no topic of a foot is awaited'
+            if told.foot_forces == MOTORS
+            else 'in the feet',
         )
     return Guess(
         'foot forces',

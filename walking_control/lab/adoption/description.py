@@ -40,6 +40,7 @@ from walking_control.models import (
 
 BASE = 'hips'  # link that an adopted robot gets where its own base lies elsewhere or turned
 _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
+_FREE = ('floating', 'planar')  # joints that no walker has but at a root
 
 
 def read_description(path: Path | str) -> Description:
@@ -93,7 +94,7 @@ def _finish(
 
 
 def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
-    """Take away a world that the base hangs on: its plant gives a robot its root."""
+    """Take away a world, by any name, that the base hangs on: plants give a robot its root."""
     children = {
         joint.find('child').get('link')  # type: ignore[union-attr]
         for joint in root.findall('joint')
@@ -108,11 +109,10 @@ def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
             if joint.find('parent') is not None and joint.find('parent').get('link') == name  # type: ignore[union-attr]
         ]
         if (
-            name in _ANCHORS
-            and name not in children
+            name not in children
             and link.find('inertial') is None
             and len(at) == 1
-            and at[0].get('type') in ('fixed', 'floating', 'planar')
+            and (at[0].get('type') in _FREE or name in _ANCHORS and at[0].get('type') == 'fixed')
         ):
             root.remove(link)
             root.remove(at[0])
@@ -151,52 +151,41 @@ def fix_joints(
             require_known(
                 name, joints, f'{what} {name}', limit='is no moving joint of the description'
             )
-            positive = value >= 0.0 or names is fixed
-            require(positive, f'{what} {name}', value=value, limit='must not be negative')
+            require(
+                value >= 0.0 or names is fixed,
+                f'{what} {name}',
+                value=value,
+                limit='must not be negative',
+            )
     description.armatures.update(armatures or {})
     mimics = mimic_joints(root)
     for element in root.findall('joint'):
         name = element.get('name', '')
         if name not in joints:
             continue
-        at = min(max(0.0, joints[name].lower), joints[name].upper)
+        at = fixed.get(name, min(max(0.0, joints[name].lower), joints[name].upper))
         if name in fixed:
-            guess = Guess(f'joint {name}', f'fixed at {fixed[name]:g}', TOLD, 'as told', '--fix')
-            _fix(element, fixed[name])
+            said = TOLD, 'as told', '--fix'
         elif name in mimics:
-            guess = Guess(
-                f'joint {name}',
-                f'fixed at {at:.3g}',
-                MEDIUM,
-                f'it mimics {mimics[name]}; coupled joints are not modelled',
-                '--fix',
-            )
-            _fix(element, at)
+            said = MEDIUM, f'it mimics {mimics[name]}; coupled joints are not modelled', '--fix'
         elif joints[name].effort <= 0.0 and name not in efforts:
-            guess = Guess(
-                f'joint {name}',
-                f'fixed at {at:.3g}',
-                LOW,
-                'its effort limit is 0: no motor',
-                '--effort, --fix',
-            )
-            _fix(element, at)
+            said = LOW, 'its effort limit is 0: no motor', '--effort, --fix'
         else:
             continue
-        description.guesses.append(guess)
+        _fix(element, at)
+        description.guesses.append(Guess(f'joint {name}', f'fixed at {at:g}', *said))
     description.urdf = ElementTree.tostring(root, encoding='unicode')
     require_room(description.urdf)
 
 
 def _fix(joint: ElementTree.Element, position: float) -> None:
     """Make a joint fixed at a position."""
-    place = placement_of(joint)
     element = joint.find('axis')
     axis = np.array(
         [float(x) for x in ('1 0 0' if element is None else element.get('xyz', '1 0 0')).split()]
     )
     axis /= np.linalg.norm(axis)
-    place = place * (
+    place = placement_of(joint) * (
         pin.SE3(np.eye(3), position * axis)
         if joint.get('type') == 'prismatic'
         else pin.SE3(pin.exp3(position * axis), np.zeros(3))

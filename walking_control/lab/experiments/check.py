@@ -74,7 +74,7 @@ def check_robot(
         running robot.
     """
     found, robot_file = Found(), None
-    if str(name_or_path).endswith(('.urdf', '.xacro')):
+    if str(name_or_path).lower().endswith(('.urdf', '.xacro')):
         found.attempt(_check_bare_urdf, Path(name_or_path), found)
     elif (robot_file := found.attempt(load_robot, name_or_path, overrides)) is not None:
         found.errors += obstacles.find_obstacles(robot_file)

@@ -54,7 +54,7 @@ class Posture:
         foot_size: Sequence[float] | None = None,
         overrides: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        if str(robot).endswith(_URDF):
+        if str(robot).lower().endswith(_URDF):
             if overrides:
                 raise InvalidInput(
                     f'parameter {overrides[0][0]}',
