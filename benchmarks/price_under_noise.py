@@ -21,12 +21,15 @@ import numpy as np
 
 from walking_control.cli import main as run_verb
 from walking_control.cli.common import gait_settings
+from walking_control.control_loop import ControlLoop
 from walking_control.gaits.gait_file import fit_gait, read_gait
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
+from walking_control.simulation import make_fast_plant
+from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.sensors import noise_overrides
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant
 
 LAW, RIVAL = 'tuned, half foot 0.1 m', 'hip_pd with an ankle, best of a search, half foot 0.1 m'
 SPEED, LANDING = 1.2, 1.4  # m/s
@@ -63,7 +66,9 @@ def walk(law, overrides, noise, seed, disturb=None, duration=26.0):
     chosen = [('controller', law), *noise_overrides(noise), ('sensors.seed', seed), *overrides]
     robot_file = load_robot('compass', [(name, value) for name, value in chosen])
     planned = [f'{disturb}@{DISTURBED}'] if disturb else []
-    run = simulate(robot_file, plant='rigid', duration=duration, disturb=planned)
+    plant = make_fast_plant(robot_file, 'rigid')
+    plan_disturbances(plant, planned)
+    run = run_plant(plant, ControlLoop(robot_file), robot_file.start, duration)
     found = run.summary()
     return found['squared_effort_per_step'], found['speed'], found['steps'], not found['fell']
 

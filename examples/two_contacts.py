@@ -162,6 +162,7 @@ def main() -> dict[str, object]:
     M, A, torque = arm_tip()
     force = contact.constraint_forces(M, A, torque, np.zeros(2))
     free = contact.contact_acceleration(M, A, torque, np.zeros(2))
+    held = A.T @ contact.acceleration(M, torque, A, force)
     print(
         f'arm: the floor gives {force} N; without it the tip accelerates by {free} m/s^2: it stays'
     )
@@ -194,7 +195,7 @@ def main() -> dict[str, object]:
         worst = max(worst, np.abs(found - leaving).max() if same else 0.0)
     print(f'{ROUNDS} random pairs of contacts: {differ} differ, else by {worst:.1e} m/s^2 at most')
     return {
-        'arm': (force, free),
+        'arm': (force, free, held),
         'rocks above': (point, solid),
         'bars': chosen,
         'differ': differ,

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page on what the sources print is complete and leads somewhere."""
 
-import importlib.util
 import os
 from pathlib import Path
 import re
+import sys
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 KINDS = {'': 'equation', 'Fig. ': 'figure', 'Table ': 'table'}
@@ -24,15 +25,10 @@ PRINTED = {  # a word of the source, and how it prints chapter and number
 STATES = ('implemented', 'another form', 'background', 'not implemented')
 
 
-def load_generator():
-    """Return the module that writes the page."""
-    spec = importlib.util.spec_from_file_location('generate', ROOT / 'doc' / 'generate.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+sys.path.insert(0, str(ROOT / 'doc'))
+import reached  # noqa: E402
 
-
-GENERATOR = load_generator()
+GENERATOR = reached.generate
 SOURCES = GENERATOR.sources()
 ROWS = [(source['key'], *row) for source in SOURCES for row in source['rows']]
 IDS = [f'{row[0]} {row[1]}' for row in ROWS]
@@ -117,3 +113,26 @@ def test_errata_are_cited_where_they_are():
     for key, items, *_, number in ROWS:
         if number.endswith('; erratum'):
             assert f'## [{key}]' in errata, items
+
+
+KEPT = yaml.safe_load(reached.KEPT.read_text(encoding='utf-8'))
+
+
+def test_a_command_runs_each_row():
+    """A reader would be told that an equation is implemented, and have nothing to run."""
+    assert list(KEPT) == GENERATOR.coverage()['commands'], 'run doc/reached.py'
+    run = [row[1] for _, rows in GENERATOR.runs() for each in rows.values() for row in each]
+    for _, items, says, state, *_ in ROWS:
+        kind, _, reason = state.partition(': ')
+        if kind in ('implemented', 'another form') and not reason.startswith('in tests only'):
+            assert says in run, f'{items}, {says}: no command of coverage.yaml calls its code'
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('command', KEPT)
+def test_a_command_calls_what_the_page_says(command):
+    """The page would lead to a command that fails, or that never comes to the equation."""
+    pytest.importorskip('matplotlib', reason='figures need the package matplotlib')
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    found = reached.places_in(reached.called_by(command), KEPT[command])
+    assert found == set(KEPT[command])

@@ -71,6 +71,7 @@ def test_bars_on_two_blocks(points, push, active):
 def test_complementarity_closes_the_same_contacts(capsys):
     """The example would show another choice of contacts than the problem it is to solve."""
     figures = run_example()
+    assert figures['arm'][2] == pytest.approx(np.zeros(2), abs=1e-12)
     assert figures['differ'] == 0 and figures['worst'] < 1e-9
     assert all(chosen == pressed for chosen, pressed in figures['bars'])
     assert figures['rocks above'] == pytest.approx((1.0, np.sqrt(0.5)), abs=2e-3)
