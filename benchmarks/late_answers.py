@@ -7,7 +7,7 @@ stays. All parameters are defaults unless told. Says for each robot how long it 
 longer.
 
     python benchmarks/late_answers.py [--robots walker3d:natural_walking dribbel my_robot.yaml]
-        [--seconds 1200] [--gap 0.06] [--busy 2] [--set safety.state_timeout=0.12]
+        [--seconds 1200] [--gap 0.06] [--busy 2] [--pace 0.3] [--set safety.state_timeout=0.12]
 """
 
 import argparse
@@ -36,8 +36,18 @@ SPEEDS = {'natural_walking': 0.6, 'stepping': 0.3}
 SHORTEST, PATIENCE = 0.005, 120.0  # s: of a pause; for the start
 
 
-def walk(robot, law, seconds, gap, given, rng):
-    """Walk a robot; return how long it did, s, how often it was held up, and its last words."""
+def walk(robot, law, seconds, gap, given, rng, pace=1.0):
+    """Walk a robot; return how long it did, s, how often it was held up, and its last words.
+
+    Args:
+        robot: A name or a file.
+        law: Its law; empty: its own.
+        seconds: How long to walk, simulated.
+        gap: The longest pause, simulated s.
+        given: Parameters of the controller.
+        rng: Draws the pauses.
+        pace: Simulated seconds in a second: at less than 1 the machine has more time.
+    """
     robot_file = load_robot(robot, [('controller', law)] if law else [])
     files = ros2_control_files(robot_file, wire(robot_file))
     named = {'controller': law} if law else {}
@@ -51,6 +61,7 @@ def walk(robot, law, seconds, gap, given, rng):
                 robot_file=robot,
                 **named,
                 realtime='true',
+                speed=float(pace),
                 duration=float(seconds),
                 state_rate=500.0,
                 place='mujoco',
@@ -74,11 +85,11 @@ def walk(robot, law, seconds, gap, given, rng):
         pauses = 0
         while simulator.poll() is None and controller.poll() is None:
             moment = rng.uniform(0.0, 1.0 - gap)
-            time.sleep(moment)
+            time.sleep(moment / pace)
             controller.send_signal(signal.SIGSTOP)
-            time.sleep(rng.uniform(SHORTEST, gap))
+            time.sleep(rng.uniform(SHORTEST, gap) / pace)
             controller.send_signal(signal.SIGCONT)
-            time.sleep(1.0 - gap - moment)
+            time.sleep((1.0 - gap - moment) / pace)
             pauses += 1
         said = f'{controller.error}\n{simulator.error}'
     ended = re.search(r'steps, .* m in ([0-9.]+) s', said)
@@ -97,6 +108,7 @@ def main():
     parser.add_argument('--seconds', type=float, default=1200.0)
     parser.add_argument('--gap', type=float, default=0.06, help='longest pause, s')
     parser.add_argument('--busy', type=int, default=os.cpu_count(), help='busy processes')
+    parser.add_argument('--pace', type=float, default=1.0, help='simulated seconds in a second')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--set', nargs='+', default=[], help='parameters of the controller')
     options = parser.parse_args()
@@ -110,7 +122,9 @@ def main():
             raise_priority(60)  # after those, which would have it, too
         for each in options.robots:
             robot, _, law = each.partition(':')
-            walked, pauses, words = walk(robot, law, options.seconds, options.gap, given, rng)
+            walked, pauses, words = walk(
+                robot, law, options.seconds, options.gap, given, rng, options.pace
+            )
             load = os.getloadavg()[0]
             print(
                 f'| {each} | {walked:.1f} of {options.seconds:g} | {pauses} | {load:.0f} '
