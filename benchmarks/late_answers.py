@@ -25,6 +25,7 @@ from walking_control.loading import load_robot
 from walking_control.ros.nodes.realtime import raise_priority
 from walking_control.ros.nodes.runtime import isolate_domain
 from walking_control.ros.ros2_control.files import ros2_control_files
+from walking_control.ros.ros2_control.tags import HARDWARE, tags, with_tags
 from walking_control.ros.ros2_control.wiring import wire
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
@@ -49,12 +50,18 @@ def walk(robot, law, seconds, gap, given, rng, pace=1.0):
         pace: Simulated seconds in a second: at less than 1 the machine has more time.
     """
     robot_file = load_robot(robot, [('controller', law)] if law else [])
-    files = ros2_control_files(robot_file, wire(robot_file))
+    wiring = wire(robot_file)
+    files = ros2_control_files(robot_file, wiring)
     named = {'controller': law} if law else {}
     told = {f'{law}.speed': SPEEDS[law]} if law in SPEEDS else {}
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / 'controllers.yaml').write_text(files['controllers.yaml'])
+        if '<ros2_control' not in robot_file.robot.urdf:  # as its owner would add them
+            urdf = folder / 'with_tags.urdf'
+            urdf.write_text(with_tags(robot_file.robot.urdf, tags(wiring, HARDWARE)))
+            robot = folder / 'with_tags.yaml'
+            load_robot(robot_file.path, [('robot.urdf', str(urdf))]).write(robot)
         simulator = stack.enter_context(
             start_node(
                 'simulator_node',

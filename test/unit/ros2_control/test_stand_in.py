@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stand-in does to messages what ros2_control does, the unpleasant things among them."""
 
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from walking_control.models.signals import Command, Measurement
 from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.ros.ros2_control.launching import FORCE_TIME
 from walking_control.ros.ros2_control.stand_in import Place, read_controllers, StandIn
+from walking_control.ros.ros2_control.tags import with_tags
 from walking_control.simulation.registry import make_plant
 
 
@@ -182,6 +184,14 @@ def test_what_could_not_be_activated_is_refused(tree, change, words):
     change(tree)
     with pytest.raises(InvalidInput, match=words):
         manager(tree)
+
+
+def test_a_urdf_without_tags_says_what_to_include(tree):
+    """An adopted robot would be refused by its first motor alone, though all tags are missing."""
+    robot = load_robot('dribbel').robot
+    bare = replace(robot, urdf=with_tags(robot.urdf))
+    with pytest.raises(InvalidInput, match=r'include dribbel\.ros2_control\.xacro in the URDF'):
+        StandIn(bare, tree)
 
 
 def test_unreadable_files_are_refused(tmp_path):

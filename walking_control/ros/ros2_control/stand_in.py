@@ -206,6 +206,7 @@ class StandIn:
                 f'controller {name}',
                 value=interface,
                 limit='is no command interface of the robot_description: it cannot be activated',
+                remedy=f'include {self._robot.name}.ros2_control.xacro in the URDF',
             )
         return Forwarder(interfaces)
 
