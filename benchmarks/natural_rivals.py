@@ -21,6 +21,7 @@ from contextlib import nullcontext
 import math
 
 from natural_walking import DELAY, edges, leaning
+import yaml
 
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
@@ -87,7 +88,7 @@ def main():
 
     def pair(text):
         name, value = text.split('=', 1)
-        return name, float(value)
+        return name, yaml.safe_load(value)
 
     parser.add_argument('robot')
     parser.add_argument('--family')
@@ -98,7 +99,7 @@ def main():
     parser.add_argument('--on', type=lambda text: text.split(','), default=['level'])
     parser.add_argument('--seeds', type=int, default=1)
     parser.add_argument('--duration', type=float, default=20.0, help='s')
-    parser.add_argument('--set', action='append', default=[], type=pair, metavar='NAME=NUMBER')
+    parser.add_argument('--set', action='append', default=[], type=pair, metavar='NAME=VALUE')
     given = parser.parse_args()
     laws = given.laws or LAWS[: None if given.policy else 2]
     print('| on | law | asked, m/s | walked | m/s | positive cost | N²m² s/m | on the gait |')
