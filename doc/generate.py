@@ -647,31 +647,10 @@ def price_figure():
         'natural_walking.md', r'^\| electrical cost of transport, level \| ([0-9.]+) \|'
     )
     (push,) = _told('natural_walking.md', r'^\| pushes survived.*? of ([0-9.]+) N s/kg \|')
-    wide, high, left, below = 345, 300, 48, 52
-
-    def at(price, push):
-        x = left + (wide - left - 16) * float(price) / 0.45
-        return x, high - below - (high - below - 34) * float(push) / 1.4
-
-    def words(x, y, text, anchor='start', color='#222', more=''):
-        return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{color}"{more}>{text}</text>'
-
-    def line(start, end):
-        (x1, y1), (x2, y2) = start, end
-        ends = f'x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}"'
-        return f'<line {ends} stroke="#ddd"/>'
-
-    parts = []
-    for push_at in (0, 0.4, 0.8, 1.2):
-        x, y = at(0, push_at)
-        parts += [line((x, y), (wide - 16, y)), words(x - 6, y + 4, f'{push_at:g}', 'end')]
-    for price_at in (0, 0.1, 0.2, 0.3, 0.4):
-        x, y = at(price_at, 0)
-        parts += [line((x, 34), (x, y)), words(x, y + 18, f'{price_at:g}', 'middle')]
-    parts += [
-        words(8, 18, 'first push that fells it, N s/kg'),
-        words((left + wide - 16) / 2, high - 12, 'electrical cost of transport, 0.8 m/s', 'middle'),
-    ]
+    at, words, parts = _chart(
+        ('electrical cost of transport, 0.8 m/s', (0, 0.1, 0.2, 0.3, 0.4), 0.45),
+        ('first push that fells it, N s/kg', (0, 0.4, 0.8, 1.2), 1.4),
+    )
     places = [at(*row[1:]) for row in (low, *taller)]
     way = ' '.join(f'{x:.0f},{y:.0f}' for x, y in places)
     parts.append(
@@ -682,19 +661,94 @@ def price_figure():
     for (tall, *_), (x, y) in zip(taller, places[1:]):
         parts.append(words(x + 10, y + 6, f'{float(tall):.2f} m', color='#A84300'))
     y = places[0][1]
-    parts.append(words(wide - 16, y + 22, 'stepping, hips', 'end', '#A84300'))
-    parts.append(words(wide - 16, y + 38, f'at {low[0]} m, the default', 'end', '#A84300'))
+    parts.append(words(WIDE - 16, y + 22, 'stepping, hips', 'end', '#A84300'))
+    parts.append(words(WIDE - 16, y + 38, f'at {low[0]} m, the default', 'end', '#A84300'))
     x, y = at(price, push)
     parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="#0072B2"/>')
     for lift, word in ((28, 'natural_'), (13, 'walking')):
         parts.append(words(x - 40, y - lift, word, color='#0072B2', more=' font-weight="bold"'))
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
-        f'height="{high}" font-family="sans-serif" font-size="13">'
+    return _drawing('Price of walking against the push that fells the robot', parts)
+
+
+def margin_figure():
+    """Return the figure of price against worst margin of the compass, as SVG, by a table."""
+    page = 'curve_tracking_evidence.md'
+    numbers = (
+        r' \| half 0.1 m \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.e-]+) \|'
     )
-    title = '<title>Price of walking against the push that fells the robot</title>'
-    ground = f'<rect width="{wide}" height="{high}" fill="#ffffff"/>'
-    return '\n'.join((head, title, ground, *parts, '</svg>', ''))
+    rows = {
+        name: [float(number) for number in _told(page, rf'^\| {start}.*?{numbers}')[0]]
+        for name, start in (
+            ('0.75', 'tuned, transfer'),
+            ('1.0', 'gait of 1.0'),
+            ('1.1', 'gait of 1.1'),
+            ('1.2 m/s', 'gait of 1.2'),
+            ('hip PD', 'hip_pd with an ankle'),
+        )
+    }
+    ((slow, fast),) = _told(page, r'effort per step is ([0-9.]+) on .*?, ([0-9.]+) at 1.2 m/s')
+    at, words, parts = _chart(
+        ('squared effort per step, (N m)^2 s', (0, 10, 20, 30, 40), 44),
+        ("worst of four margins, hip PD's is 1", (0, 0.25, 0.5, 0.75, 1), 1.2),
+    )
+    for name, row in rows.items():
+        color = '#D55E00' if name == 'hip PD' else '#0072B2'
+        worst = min(mine / theirs for mine, theirs in zip(row[:4], rows['hip PD']))
+        x, y = at(row[4], worst)
+        parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{color}"/>')
+        below = name == '1.2 m/s'  # beside its neighbour
+        parts.append(
+            words(x, y + (20 if below else -10), name, 'start' if below else 'middle', color)
+        )
+        noisy = {'0.75': slow, '1.2 m/s': fast}.get(name)
+        if noisy:
+            x, y = at(noisy, worst)
+            parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="none" stroke="{color}"/>')
+    x, y = at(4, 0.5)
+    parts += [
+        words(x, y, 'curve_tracking', color='#0072B2'),
+        words(x, y + 16, 'open: sensors of lab'),
+    ]
+    return _drawing('Price of the compass against its worst margin', parts)
+
+
+WIDE, HIGH, LEFT, BELOW = 345, 300, 48, 52
+
+
+def _chart(across, up):
+    """Return where numbers lie, what writes, and the axes: each a label, its ticks, and its end."""
+
+    def at(first, second):
+        x = LEFT + (WIDE - LEFT - 16) * float(first) / across[2]
+        return x, HIGH - BELOW - (HIGH - BELOW - 34) * float(second) / up[2]
+
+    def words(x, y, text, anchor='start', color='#222', more=''):
+        return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{color}"{more}>{text}</text>'
+
+    def line(start, end):
+        (x1, y1), (x2, y2) = start, end
+        ends = f'x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}"'
+        return f'<line {ends} stroke="#ddd"/>'
+
+    parts = []
+    for tick in up[1]:
+        x, y = at(0, tick)
+        parts += [line((x, y), (WIDE - 16, y)), words(x - 6, y + 4, f'{tick:g}', 'end')]
+    for tick in across[1]:
+        x, y = at(tick, 0)
+        parts += [line((x, 34), (x, y)), words(x, y + 18, f'{tick:g}', 'middle')]
+    parts += [words(8, 18, up[0]), words((LEFT + WIDE - 16) / 2, HIGH - 12, across[0], 'middle')]
+    return at, words, parts
+
+
+def _drawing(title, parts):
+    """Return parts of a chart as a picture."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" width="{WIDE}" '
+        f'height="{HIGH}" font-family="sans-serif" font-size="13">'
+    )
+    ground = f'<rect width="{WIDE}" height="{HIGH}" fill="#ffffff"/>'
+    return '\n'.join((head, f'<title>{title}</title>', ground, *parts, '</svg>', ''))
 
 
 PAGES = {
@@ -738,6 +792,7 @@ PAGES = {
     'plant_features.md': features_page,
     'coverage.md': coverage_page,
     'images/price_push.svg': price_figure,
+    'images/price_margin.svg': margin_figure,
 }
 
 
