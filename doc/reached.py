@@ -3,7 +3,7 @@
 
 Runs the commands of coverage.yaml, each in a folder of its own beside the examples, watched by
 cProfile, and keeps the functions of the table that each called in data/reached.yaml. Compiled
-code is not seen, so numba is told not to compile what `simulate` walks.
+code is not seen, so numba is told not to compile the plant of walker3d_point, which else it does.
 
 Run: python doc/reached.py [PART of commands ...]
 """
@@ -63,7 +63,7 @@ def called_by(command):
         done = subprocess.run(
             [sys.executable, '-c', WATCH, str(ROOT), *words],
             cwd=folder,
-            env={**os.environ, 'NUMBA_DISABLE_JIT': str(int('simulate' in words))},
+            env={**os.environ, 'NUMBA_DISABLE_JIT': str(int('simulate walker3d_point' in command))},
             capture_output=True,
             text=True,
         )
