@@ -39,11 +39,15 @@ except SystemExit as ended:
         raise
 finally:
     seen.disable()
+    import walking_control
+
+    installed = os.path.dirname(os.path.dirname(os.path.realpath(walking_control.__file__)))
     with open('called.txt', 'w') as file:
         for entry in seen.getstats():
             path = os.path.realpath(getattr(entry.code, 'co_filename', ''))
-            if path.startswith(root):
-                print(path[len(root) + 1:], entry.code.co_qualname, file=file)
+            base = installed if path.startswith(installed) else root
+            if path.startswith(base):
+                print(path[len(base) + 1:], entry.code.co_qualname, file=file)
 """
 
 
