@@ -12,12 +12,19 @@ import pinocchio as pin
 
 from walking_control.exceptions import require
 from walking_control.loading import load_robot
-from walking_control.models import bare_robot, Base, check_limits, Dynamics, load_urdf, RobotFile
+from walking_control.models import (
+    bare_robot,
+    Base,
+    check_limits,
+    Dynamics,
+    is_urdf,
+    load_urdf,
+    RobotFile,
+)
 
 AXES = 'xyz'
 SINGULAR = 1e-6  # of the largest singular value: below, a direction counts as lost
 _MASSLESS = 1e-14  # of what the joints alone resist: below, an inertia is singular
-_URDF = ('.urdf', '.xacro')
 
 
 class Mechanism:
@@ -165,7 +172,7 @@ def load_mechanism(
     """
     assumptions: list[str] = []
     standing: tuple[str, ...] = ()
-    if str(robot).lower().endswith(_URDF):
+    if is_urdf(robot):
         require(
             not overrides,
             'parameter ' + ', '.join(name for name, _ in overrides),

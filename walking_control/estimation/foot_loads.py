@@ -287,10 +287,10 @@ class FootLoads:
     def _split(self, contact: np.ndarray, dt: float, share: float) -> np.ndarray:
         """Write the forces that explain the residual best; return their weighted Jacobians."""
         forces = self.forces
-        residual = self._residual.copy()
+        weights, residual = self._base_only, self._residual.copy()
         if self._known:
             residual[6:] += self._learn_friction(contact, dt)
-        weights = self._weights.copy() if self._known else self._base_only
+            weights = self._weights.copy()
         mass = self._dynamics.mass_matrix(self._q)[:, 6:]
         hidden = self._legs * np.linalg.solve(mass[6:], self._unseen)
         # of white noise that is differentiated, behind the observer
@@ -303,9 +303,11 @@ class FootLoads:
             known = np.linalg.solve(spread, J.T).T
             covariance = np.linalg.inv(known @ J.T + self._prior)
             wrenches = covariance @ known @ wanted
+            if not self._known:  # the rows of the base are all there is
+                break
             missed = (wanted - wrenches @ J)[:6]
             pushed = missed @ np.linalg.solve(spread[:6, :6], missed) / (6.0 * EXPLAINED**2)
-            if pushed < 1.0 or not self._known:
+            if pushed < 1.0:
                 break
             weights[:6] /= pushed
         forces[:] = wrenches.reshape(-1, 6)[:, :3]

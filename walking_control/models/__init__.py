@@ -50,8 +50,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'symmetry': 'joint_axis mirrored_joints NEARLY REFLECTION require_equal_legs',
         'templates': 'fill format_number',
         'thermal': 'check_air Heating heating HOTTEST',
-        'urdf': 'caught_remarks check_urdf differences link_names load_urdf moving_joints parse '
-        'parse_xml require_room scale_masses UrdfJoint without_shapes',
+        'urdf': 'caught_remarks check_urdf differences is_urdf link_names load_urdf moving_joints '
+        'parse parse_xml require_room scale_masses UrdfJoint without_shapes',
         'urdf_parts': 'add_joint numbers_text origin_of placement_of support_balls',
         'urdf_structure': 'mimic_joints root_link',
         'yaml_text': 'finite load_yaml mapping read_yaml require_part',

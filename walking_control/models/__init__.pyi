@@ -150,6 +150,7 @@ from walking_control.models.thermal import HOTTEST as HOTTEST
 from walking_control.models.urdf import caught_remarks as caught_remarks
 from walking_control.models.urdf import check_urdf as check_urdf
 from walking_control.models.urdf import differences as differences
+from walking_control.models.urdf import is_urdf as is_urdf
 from walking_control.models.urdf import link_names as link_names
 from walking_control.models.urdf import load_urdf as load_urdf
 from walking_control.models.urdf import moving_joints as moving_joints
@@ -322,6 +323,7 @@ __all__ = [
     'caught_remarks',
     'check_urdf',
     'differences',
+    'is_urdf',
     'link_names',
     'load_urdf',
     'moving_joints',

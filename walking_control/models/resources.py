@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree
 
-from walking_control.exceptions import given, require
+from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models.urdf import parse
 
 _PACKAGE = 'walking_control'
@@ -165,16 +165,17 @@ def _given_or_shipped(
     if path.suffix in ('.yaml', '.yml') or isfile(path):
         require(isfile(path), f'{file} {path}', limit='no such file')
         return path
-    known = _shipped_names(folder)
-    near = get_close_matches(str(name_or_path), known, 1)
-    require(
-        str(name_or_path) in known,
-        what,
-        value=str(name_or_path),
-        limit=f'unknown, did you mean {near[0]}?' if near else 'unknown',
-        remedy='known: ' + ', '.join(known) + f'; or give the path of {kind}',
-    )
-    return share_directory() / 'config' / folder / f'{name_or_path}.yaml'
+    path = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
+    if not isfile(path):
+        known = _shipped_names(folder)
+        near = get_close_matches(str(name_or_path), known, 1)
+        raise InvalidInput(
+            what,
+            value=str(name_or_path),
+            limit=f'unknown, did you mean {near[0]}?' if near else 'unknown',
+            remedy='known: ' + ', '.join(known) + f'; or give the path of {kind}',
+        )
+    return path
 
 
 def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:

@@ -59,6 +59,15 @@ class UrdfJoint:
         return self.upper - self.lower
 
 
+def is_urdf(path: Path | str) -> bool:
+    """Return whether a path is named as one that `load_urdf` reads, in small letters or capitals.
+
+    Args:
+        path: Of any file, or the name of a robot.
+    """
+    return str(path).lower().endswith(('.urdf', '.xacro'))
+
+
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
 

@@ -436,9 +436,9 @@ class WholeBody:
             rotations,
         )
         count = self._fill(self._ground, self._joints, self._wishes, self._wished, now, program)
+        firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
         rows, bound = rows[:count], bound[:count]
-        firm = equalities + 2 * (nv - ROOT) + len(self.contact.bound) * len(feet)
-        for kept in (count, firm, equalities):  # without those of joints, floor and motors
+        for kept in sorted({count, firm, equalities}, reverse=True):
             x = self.solver(Problem(hessian, gradient, rows[:kept], bound[:kept], equalities)).x
             if x is not None:
                 break

@@ -18,6 +18,7 @@ from walking_control.models import (
     Dynamics,
     find_meshes,
     in_words,
+    is_urdf,
     link_names,
     load_urdf,
     require_room,
@@ -74,7 +75,7 @@ def check_robot(
         running robot.
     """
     found, robot_file = Found(), None
-    if str(name_or_path).lower().endswith(('.urdf', '.xacro')):
+    if is_urdf(name_or_path):
         found.attempt(_check_bare_urdf, Path(name_or_path), found)
     elif (robot_file := found.attempt(load_robot, name_or_path, overrides)) is not None:
         found.errors += obstacles.find_obstacles(robot_file)

@@ -14,6 +14,7 @@ from walking_control.models import (
     Base,
     check_limits,
     Dynamics,
+    is_urdf,
     load_urdf,
     mimic_joints,
     parse,
@@ -24,7 +25,6 @@ from walking_control.statics import centre_of_pressure, Contact, StaticSolution,
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
 SOLE = (0.20, 0.10)  # m, length and width where nobody says
-_URDF = ('.urdf', '.xacro')
 
 
 class Posture:
@@ -54,7 +54,7 @@ class Posture:
         foot_size: Sequence[float] | None = None,
         overrides: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        if str(robot).lower().endswith(_URDF):
+        if is_urdf(robot):
             if overrides:
                 raise InvalidInput(
                     f'parameter {overrides[0][0]}',
