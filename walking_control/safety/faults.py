@@ -245,7 +245,7 @@ _KINDS = (
     ),
     FaultKind(
         OVERRUN,
-        'ticks take longer than the control period',
+        'ticks take longer than two control periods',
         'fade',
         'all, late; for how long is unknown',
         category=1,
