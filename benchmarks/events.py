@@ -6,7 +6,7 @@ controller and its watchdog, which print to a terminal. A third process, the str
 messages and requests. Signals and the terminal are tried, too. After each event it is noted whether
 the effort became zero, how soon, and the largest gap between two commands that reached the robot.
 
-    python benchmarks/events.py [--events 200] [--seed 0] [--rate 500] [--page doc/events.md]
+    python benchmarks/events.py [--events 200] [--seed 0] [--rate 500] [--table doc/data/events.csv]
 
 At 500 Hz it takes more than a processor, at a real-time priority: at 100 Hz a quarter of one.
 """
@@ -14,7 +14,6 @@ At 500 Hz it takes more than a processor, at a real-time priority: at 100 Hz a q
 import argparse
 from collections import defaultdict
 import contextlib
-import datetime
 import os
 from pathlib import Path
 import random
@@ -292,12 +291,12 @@ class Trial:
 
 
 def main():
-    """Play, and write the page."""
+    """Play, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--events', type=int, default=200)
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--rate', type=float, default=500.0, help='Hz of sensors and law')
-    parser.add_argument('--page', type=Path)
+    parser.add_argument('--table', type=Path)
     parser.add_argument('--stranger', action='store_true', help='only what the events are sent by')
     options = parser.parse_args()
     isolate_domain()
@@ -323,60 +322,30 @@ def main():
             trial.walk()
             seen[event].append(trial.play(event))
             print(f'{number:4d} {event}: {seen[event][-1]}, {robot.faults[-1:]}', flush=True)
-            if options.page:
-                options.page.write_text(page(seen, options))
+            if options.table:
+                options.table.write_text(table(seen))
     finally:
         trial.close()
         robot.close()
         rclpy.try_shutdown()
-    print(page(seen, options))
+    print(table(seen))
     return 0
 
 
-def page(seen, options):
-    """Return the page: a row for every event, with conditions."""
-    rows = []
+def table(seen):
+    """Return the table: a row for every event, as comma-separated values."""
+    rows = ['event,promised,as promised,of,ms to zero,most,largest gap in ms,most']
     for event, (promise, _) in {QUIET: (ON, 0), **EVENTS}.items():
         results = seen[event]
         if not results:
             continue
         zeros = [zero for zero, _ in results if zero is not None]
-        kept = len(zeros) if promise == ZERO else len(results) - len(zeros)
-        took = f'{np.median(zeros):.0f}, {max(zeros):.0f}' if zeros else ''
         gaps = [gap for _, gap in results]
-        rows.append(
-            f'| {event} | {promise} | {kept} of {len(results)} | {took} | '
-            + ('' if promise == ZERO else f'{np.median(gaps):.1f}, {max(gaps):.1f}')
-            + ' |'
-        )
-    count = sum(map(len, seen.values())) - len(seen[QUIET])
-    load = os.getloadavg()[0]
-    return '\n'.join(
-        (
-            '# Events from outside',
-            '',
-            f'{count} random events around a controller, on {datetime.date.today()}: '
-            f'`PYTHONPATH=. python benchmarks/events.py --events {options.events} '
-            f'--seed {options.seed} --rate {options.rate:g} --page doc/events.md`.',
-            f'Dribbel with `hip_switching` at {options.rate:g} Hz in real time with a watchdog, '
-            '`safety.state_timeout` 0.2 s and `safety.emergency_stop_category` 0, '
-            f'{os.cpu_count()} processors, load {load:.1f} at the '
-            'end. The robot, the controller with its watchdog, and the stranger who',
-            'sends messages and requests are processes of their own. The robot only streams '
-            'the same sensors and does not walk: the trial is about its commands.',
-            '',
-            'Times count from the event to the first zero after which no effort came any more. '
-            'The largest gap is the longest time between two',
-            'commands at the robot, where it shall walk on. Compare it with that of `nothing`, '
-            'which shows the delays of this machine itself.',
-            '',
-            '| event | promised | as promised | ms to zero: median, largest '
-            '| largest gap, ms: median, largest |',
-            '|---|---|---|---|---|',
-            *rows,
-            '',
-        )
-    )
+        kept = len(zeros) if promise == ZERO else len(results) - len(zeros)
+        took = f'{np.median(zeros):.0f},{max(zeros):.0f}' if zeros else ','
+        most = ',' if promise == ZERO else f'{np.median(gaps):.1f},{max(gaps):.1f}'
+        rows.append(f'"{event}",{promise},{kept},{len(results)},{took},{most}')
+    return '\n'.join([*rows, ''])
 
 
 if __name__ == '__main__':

@@ -180,13 +180,8 @@ def keep(out, name, rows):
         csv.writer(file, lineterminator='\n').writerows(rows)
 
 
-def span(values, digits):
-    """Return the least and the largest of some numbers."""
-    return f'{min(values):.{digits}f} to {max(values):.{digits}f}'
-
-
-def log_section(books):
-    """Return what a log says against itself."""
+def keep_logs(books, out):
+    """Keep what a log says against itself."""
     rows = []
     for book in books:
         time = book.walk.time
@@ -218,12 +213,12 @@ def log_section(books):
         'x force',
         'y force',
     )
-    return table(head, rows)
+    keep(out, 'logs', [head, *rows])
 
 
-def torque_section(books, names, out):
-    """Return the residuals of the leg joints over all walks, and those by the log's own rates."""
-    rows, found = [], []
+def keep_torques(books, names, out):
+    """Keep the residuals of the joints of each walk; return them for the figure."""
+    found = []
     for book in books:
         told = book.walk.efforts[book.inner]
         short = [book.short(motion)[book.inner] for motion in (book.logged, book.motion)]
@@ -234,13 +229,7 @@ def torque_section(books, names, out):
     for name, *sizes in found:
         kept += [(name, names[j], *(f'{size[j]:.2f}' for size in sizes)) for j in (*legs, *rest)]
     keep(out, 'torques', kept)
-    for left, right in zip(*books[0].legs, strict=True):
-        pair = [[each[k][j] for each in found for j in (left, right)] for k in (1, 2, 3)]
-        rows.append((f'`{names[left]}`, right', span(pair[0], 1), *(span(x, 2) for x in pair[1:])))
-    others = [[each[k][rest].max() for each in found] for k in (1, 2, 3)]
-    rows.append(('largest of all others', span(others[0], 1), *(span(x, 2) for x in others[1:])))
-    head = ('joint, left and right', 'log', 'less, rates of the log', 'less, rates of pos')
-    return table(head, rows), found
+    return found
 
 
 def keep_loads(books, out):
@@ -425,7 +414,8 @@ def main():
     walked = [book for book in loaded if book.inner and book.has_torques]
     if not walked:
         parser.error(f'no walk in {given.folder} tells torques, loads and a whole step')
-    torques, residuals = torque_section(walked, names, given.out)
+    residuals = keep_torques(walked, names, given.out)
+    keep_logs(walked, given.out)
     falls, past = fall_section(books)
     counts, slips = indicator_section(given.folder, given.out)
     keep_loads(walked, given.out)
@@ -434,8 +424,6 @@ def main():
     parts = {
         'mass': f'{pin.computeTotalMass(body[0]):.1f}',
         'walks': len(books),
-        'log': log_section(walked),
-        'torques': torques,
         'falls': falls,
         'price': price_section(walked),
         'counts': counts,
