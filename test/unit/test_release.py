@@ -65,8 +65,8 @@ def test_sdist_and_wheel(tmp_path):
         assert not missing
     for line in (f'Version: {VERSION}', 'License: Apache-2.0', 'Provides-Extra: sim'):
         assert f'\n{line}\n' in metadata
-    (again,) = build(source, tmp_path / 'again', '--wheel')
-    assert again.read_bytes() == wheel.read_bytes()
+    for first, again in zip((wheel, sdist), build(source, tmp_path / 'again'), strict=True):
+        assert again.read_bytes() == first.read_bytes(), first.name
 
 
 def test_every_template_is_installed():
