@@ -21,8 +21,8 @@ from contextlib import nullcontext
 import math
 
 from natural_walking import DELAY, edges, leaning
-import yaml
 
+from walking_control.cli.verb import numbers, setting
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.runs.metrics import summarize
@@ -71,6 +71,10 @@ def walk(given, law, speed, words, seed):
     if summary.fell or summary.fault:
         return f'{summary.duration:.1f} s: {summary.fall_reason or summary.fault_reason} | | | |'
     steady, share = summary.steady, summary.on_gait
+    if steady.speed is None:
+        return (
+            f'{summary.duration:g} s: too short for a steady part, ask for more --duration | | | |'
+        )
     return (
         f'{summary.duration:g} s | {steady.speed:.3f} | {steady.cost_of_transport_positive:.3f} | '
         f'{steady.squared_effort:.0f} | {"" if share is None else f"{share:.2f}"} |'
@@ -83,13 +87,6 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
-    def numbers(text):
-        return [float(each) for each in text.split(',')]
-
-    def pair(text):
-        name, value = text.split('=', 1)
-        return name, yaml.safe_load(value)
-
     parser.add_argument('robot')
     parser.add_argument('--family')
     parser.add_argument('--policy')
@@ -99,7 +96,7 @@ def main():
     parser.add_argument('--on', type=lambda text: text.split(','), default=['level'])
     parser.add_argument('--seeds', type=int, default=1)
     parser.add_argument('--duration', type=float, default=20.0, help='s')
-    parser.add_argument('--set', action='append', default=[], type=pair, metavar='NAME=VALUE')
+    parser.add_argument('--set', action='append', default=[], type=setting, metavar='NAME=VALUE')
     given = parser.parse_args()
     laws = given.laws or LAWS[: None if given.policy else 2]
     print('| on | law | asked, m/s | walked | m/s | positive cost | N²m² s/m | on the gait |')

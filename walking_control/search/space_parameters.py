@@ -31,6 +31,14 @@ class SpaceSearchParameters(Parameters, section='space_search'):
     )
     landing_slip: float = parameter(0.45, 'm/s', 'The same along the floor.', 0.0, 3.0, scaled=True)
     relied_friction: float = parameter(0.35, '1', 'Friction a gait relies on.', 0.01, 2.0)
+    margin: float = parameter(
+        1.0,
+        '1',
+        'Room that gaits leave a law to correct a step, against their price: at 0 steps are a '
+        'fifth longer and knees may be half as bent.',
+        0.0,
+        2.0,
+    )
     sole_share: float = parameter(
         0.7,
         '1',

@@ -18,6 +18,8 @@ JOINTS = {  # of a leg, as each description calls them, and the inertia that a k
     'booster_t1': ('Left_Knee_Pitch', 0.0636),
     'open_duck_mini': ('left_knee', 0.0216),
     'berkeley_humanoid_lite': ('leg_left_knee_pitch_joint', None),
+    'unitree_h1_2': ('left_knee_joint', 0.1605),
+    'bruce': ('knee_pitch_r', 0.00182),
 }
 
 

@@ -154,7 +154,8 @@ def test_a_policy_moves_the_robot_that_was_adopted(folder, tmp_path, monkeypatch
     assert main(['gallery', str(folder), '--films', *words, '--out', str(page)]) == 0
     legs = 'up/my_bot_legs_natural.yaml'
     assert loaded == {'policy': 'bot/my_bot.yaml', 'natural_walking': legs, 'stepping': legs}
-    assert 'natural_walking: 0.2, stepping: 0.3, policy: 0.1' in page.read_text()
+    assert 'stepping: 0.3, policy: 0.1 ![my bot on its gait]' in page.read_text()
+    assert 'natural_walking: 0.2, stepping: 0.3' in page.read_text()
     assert filmed == [0.5 * gallery.FILMED]  # what was measured
 
 

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from walking_control.exceptions import InvalidInput
+from walking_control.lab.experiments.gait_search import find_gaits
 from walking_control.loading import load_robot
+from walking_control.models import with_section
 from walking_control.search.space import SpaceSearch
 
 
@@ -70,3 +72,28 @@ def test_one_leg_heavier_or_longer_is_refused(pattern, factor, words):
         SpaceSearch(uneven)
     assert 'needs legs that are alike within' in str(refused.value)
     assert 'stepping walks on legs that differ' in str(refused.value)
+
+
+def test_point_feet_are_named():
+    """Whoever's robot has no soles would read about bounds, not that stepping walks on points."""
+    points = with_section(load_robot('walker3d'), 'stepping', {'sole_width': 0.0})
+    with pytest.raises(InvalidInput, match='robots on point feet walk by stepping'):
+        SpaceSearch(points)
+
+
+@pytest.mark.parametrize('margin, time, bend', [(0.0, 1.2, 0.5), (1.0, 1.0, 1.0), (2.0, 0.8, 1.5)])
+def test_one_number_sets_price_against_margin(monkeypatch, margin, time, bend):
+    """Who wants cheaper gaits, or more room, would have to know which of twelve numbers matter."""
+    asked, robot_file = [], load_robot('walker3d')
+
+    def find(case, values, *given):
+        asked.append(values)
+        raise InterruptedError
+
+    monkeypatch.setattr(SpaceSearch, 'find', find)
+    for each in (1.0, margin):
+        with pytest.raises(InterruptedError):
+            find_gaits(with_section(robot_file, 'space_search', {'margin': each}), [0.8])
+    usual, values = asked
+    assert values.gait_time == pytest.approx(time * usual.gait_time)
+    assert values.least_bend == pytest.approx(bend * usual.least_bend)

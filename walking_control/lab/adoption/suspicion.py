@@ -259,7 +259,8 @@ def _bodies(tree: BodyTree, paired: set[int]) -> Iterator[InvalidInput]:
     densities = {
         body: tree.model.inertias[body].mass / volume
         for body in heavy
-        if (volume := _box(tree, body)) > 0.0
+        if _is_shaped(tree, body)
+        and (volume := float(np.prod(np.ptp(tree.points(body), axis=0)))) > 0.0  # of the box
     }
     for body in heavy:
         inertia, name = tree.model.inertias[body], _moved(tree, body)
@@ -304,11 +305,6 @@ def is_hollow(tree: BodyTree, body: int) -> bool:
 
 def _moved(tree: BodyTree, body: int) -> str:
     return 'the base' if body == ROOT else f'what {tree.joint(body)} moves'
-
-
-def _box(tree: BodyTree, body: int) -> float:
-    """Return the volume of the box around a body's shapes, m^3; 0 without."""
-    return float(np.prod(np.ptp(tree.points(body), axis=0))) if _is_shaped(tree, body) else 0.0
 
 
 def _is_shaped(tree: BodyTree, body: int) -> bool:

@@ -2,7 +2,7 @@
 """The verb `gait search`: find a gait, put it to the test, keep it; of bipeds on soles a family."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 import tempfile
 import time
@@ -44,6 +44,7 @@ SCUFF_ROOM = 0.1  # of a step, ahead of where the foot of a gait comes out of th
 MIDDLE = 0.28  # of sqrt(g l): the speed nearest to it is searched first, from nothing
 UNEQUAL = 0.5  # the same where left and right differ: an impact shakes light joints
 ALIKE = 1e-9  # of the mass matrix: less than that is rounding
+LONGER, STRAIGHTER = 0.2, 0.5  # shares by which steps and knees change where margin is 0
 STRONGER = 10.0  # times: motors of which no gait asks all
 KEPT = (  # of a search's summary, in the file of its gait
     'converged',
@@ -435,6 +436,11 @@ def find_gaits(
         remedy='give one --speed, then search the family with what was found',
     )
     values = robot_file.values(SpaceSearchParameters)
+    values = replace(
+        values,
+        gait_time=values.gait_time * (1.0 + LONGER * (1.0 - values.margin)),
+        least_bend=values.least_bend * (1.0 - STRAIGHTER * (1.0 - values.margin)),
+    )
     case = SpaceSearch(robot_file, optimise, progress)
     first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
     level, begun = int(np.argmin(np.abs(slopes))), time.process_time()

@@ -74,8 +74,9 @@ def gait_margins(site: Site) -> Outcome:
 
 def natural_file(site: Site) -> str | None:
     """Return the robot file that walks on gaits of its own, if there is one."""
-    files = site.done['natural gait'].files
-    return next((file for file in files if file.endswith('_natural.yaml')), None)
+    return next(
+        (file for file in site.done['natural gait'].files if file.endswith('_natural.yaml')), None
+    )
 
 
 def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str, str]:
