@@ -23,6 +23,7 @@ import math
 from natural_walking import DELAY, edges, leaning
 
 from walking_control.cli.verb import numbers, setting
+from walking_control.exceptions import WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.runs.metrics import summarize
@@ -105,7 +106,10 @@ def main():
         for law in laws:
             for speed in given.speeds:
                 for seed in range(given.seeds):
-                    told = walk(given, law, speed, words, seed)
+                    try:
+                        told = walk(given, law, speed, words, seed)
+                    except WalkingControlError as error:
+                        parser.error(str(error))
                     print(f'| {words} | {law} | {speed:g} | {told}', flush=True)
 
 
