@@ -2,10 +2,15 @@
 """Package for pip and colcon alike; README.md says which extras serve whom."""
 
 from glob import glob
+import gzip
+import os
 from pathlib import Path
 import re
+import tarfile
+import time
 
 from setuptools import find_packages, setup
+from setuptools.command.sdist import sdist
 
 package = 'walking_control'
 share = f'share/{package}'
@@ -21,6 +26,28 @@ messages = (
     'trajectory',
     'visualization',
 )
+
+
+class RepeatableSdist(sdist):
+    """Make an sdist that has the same bytes of the same sources where SOURCE_DATE_EPOCH is set."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **_):
+        """Write the archive with one date and no owner; return its path."""
+        epoch = int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))
+
+        def plain(member):
+            member.mtime, member.uid, member.gid = epoch, 0, 0
+            member.uname = member.gname = ''
+            return member
+
+        path = f'{base_name}.tar.gz'
+        with (
+            gzip.GzipFile(path, 'wb', mtime=epoch) as packed,
+            tarfile.open(fileobj=packed, mode='w') as tar,
+        ):
+            tar.add(base_dir, filter=plain)
+        return path
+
 
 setup(
     name=package,
@@ -112,4 +139,5 @@ setup(
     },
     entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
     zip_safe=True,
+    cmdclass={'sdist': RepeatableSdist},
 )
