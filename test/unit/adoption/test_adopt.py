@@ -183,6 +183,17 @@ def test_one_foot_larger_is_said(tmp_path, biped):
     assert sections['natural_walking']['sole_length'] == pytest.approx(0.85 * 0.12)
 
 
+def test_efforts_before_the_gears_are_said(tmp_path, biped):
+    """A robot whose description has the torques of its rotors would be said to be too weak."""
+
+    def motors(text):
+        guesses = adopt_text(tmp_path, text).guesses
+        return next(guess.why for guess in guesses if guess.what == 'motors')
+
+    weak = re.sub('effort="[^"]*"', 'effort="3"', biped)
+    assert 'before the gears?' in motors(weak) and 'gears?' not in motors(biped)
+
+
 def test_turned_robot_is_turned_back(tmp_path, biped):
     """A robot whose x axis points backwards or sideways would walk that way."""
     known = adopt_text(tmp_path, biped)

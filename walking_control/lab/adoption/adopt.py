@@ -68,6 +68,7 @@ AWAY = 1e-6  # of the leg: a base that is nearer to the middle of the hips is th
 LOWEST = 0.2  # of the leg: hips that are lower do not stand
 PLACEHOLDER = 3.0  # of m g L: no motor of such a robot is stronger
 STRONG = 0.5  # of m g L: effort limit where none is given
+FEEBLE = 0.06  # of it: who has no joint stronger than that is described before the gears
 # what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
 FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
 LARGER = 1.05  # times: a sole that is so is another one
@@ -301,7 +302,12 @@ def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], 
             f'{max(efforts.values()):.3g} N m',
             TOLD if set(efforts) <= set(told.efforts) else LOW if missing or absurd else MEDIUM,
             'effort limits of the description'
-            + ('' if told.drives else '; reduction, rotor and winding: an ideal motor each'),
+            + ('' if told.drives else '; reduction, rotor and winding: an ideal motor each')
+            + (
+                f'; all below {FEEBLE:g} m g L, {FEEBLE * scale:.3g} N m: before the gears?'
+                if max(efforts.values()) < FEEBLE * scale
+                else ''
+            ),
             '--effort',
         )
     ]

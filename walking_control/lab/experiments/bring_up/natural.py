@@ -135,8 +135,9 @@ def _find_gaits(site: Site) -> Outcome:
         return Outcome(True, f'none: {reason}', share=0.0)
     family = save_gaits(found, site.folder)
     file = site.folder / f'{robot_file.robot.name}_natural.yaml'
-    middle = middle_speed(robot_file)
-    easy, *others = sorted(kept, key=lambda summary: abs(summary['speed'] - middle))
+    easy, *others = sorted(
+        kept, key=lambda summary: abs(summary['speed'] - middle_speed(robot_file))
+    )
     tries = [easy, *(each for each in others if each['speed'] < easy['speed'])][:SLOWER]
 
     def attempt(
