@@ -64,6 +64,8 @@ SHORTER = (
     (r'--starts 50', '--starts 1'),
     (r'--minutes 12', '--minutes 0.1'),
     (r'false_names.py', 'false_names.py --walks flat'),
+    (r'--events \d+', '--events 30'),
+    (r'--events \d+', '--events 30'),
     (r'reproduce --out doc', 'reproduce --only sr20-backward --out doc'),
 )
 # What takes a second or two, and test_site does not run as part of a guide.

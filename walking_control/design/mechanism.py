@@ -12,15 +12,7 @@ import pinocchio as pin
 
 from walking_control.exceptions import require
 from walking_control.loading import load_robot
-from walking_control.models import (
-    bare_robot,
-    Base,
-    check_limits,
-    Dynamics,
-    is_urdf,
-    load_urdf,
-    RobotFile,
-)
+from walking_control.models import Base, check_limits, Dynamics, is_urdf, load_bare_robot, RobotFile
 
 AXES = 'xyz'
 SINGULAR = 1e-6  # of the largest singular value: below, a direction counts as lost
@@ -173,13 +165,7 @@ def load_mechanism(
     assumptions: list[str] = []
     standing: tuple[str, ...] = ()
     if is_urdf(robot):
-        require(
-            not overrides,
-            'parameter ' + ', '.join(name for name, _ in overrides),
-            limit='a URDF alone has none',
-            remedy='use a robot file',
-        )
-        machine = bare_robot(load_urdf(robot), Path(robot).name.split('.')[0])
+        machine = load_bare_robot(robot, overrides)
         dynamics = Dynamics(machine)
         start = dynamics.configuration(dict.fromkeys(dynamics.joints, 0.0))
         if held is None:

@@ -20,7 +20,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'loss_matrix project_velocity SpringModel undeformed',
         'drive_kinds': 'KINDS',
         'drives': 'Drives fields_of picks_of',
-        'dynamics': 'bare_robot Dynamics floor_gravity',
+        'dynamics': 'bare_robot Dynamics floor_gravity load_bare_robot',
         'floor': 'FloorProfile read_profile require_level',
         'friction': 'ARMATURE BACK_LOSS COULOMB DRIVING_LOSS FADE friction_table friction_torque '
         'friction_torques gear_change gear_table loses lost_torques motor_efforts passive_elements '

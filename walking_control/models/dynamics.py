@@ -9,12 +9,22 @@ level ground may take it for the world.
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput, refusing, require, UrdfError
-from walking_control.models import Base, moving_joints, parse, Robot, Start, without_shapes
+from walking_control.models import (
+    Base,
+    load_urdf,
+    moving_joints,
+    parse,
+    Robot,
+    Start,
+    without_shapes,
+)
 from walking_control.models.pose import joint_positions, unit_quaternion
 from walking_control.models.urdf_structure import MOVING, root_link
 
@@ -53,6 +63,25 @@ def bare_robot(urdf: str, name: str = 'robot') -> Robot:
         tuple(model.names)[2:],
         {joint.name: joint for joint in moving_joints(urdf)},
     )
+
+
+def load_bare_robot(path: Path | str, overrides: Sequence[tuple[str, Any]]) -> Robot:
+    """Return the `Robot` of a URDF or xacro file alone, called as the file.
+
+    Args:
+        path: File path.
+        overrides: Pairs (name, value) for a robot file, which is missing here.
+
+    Raises:
+        InvalidInput: There are overrides, or the file is unusable.
+    """
+    require(
+        not overrides,
+        'parameter ' + ', '.join(name for name, _ in overrides),
+        limit='a URDF alone has none',
+        remedy='use a robot file',
+    )
+    return bare_robot(load_urdf(path), Path(path).name.split('.')[0])
 
 
 def _build_model(urdf: str, base: Base, name: str) -> pin.Model:

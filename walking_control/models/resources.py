@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where files lie: those of the package (robot files, URDF, launch), and meshes of a URDF."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
-from itertools import chain
 import os
 from os.path import isfile
 from pathlib import Path
@@ -186,8 +185,12 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
         folder: Where the URDF lies; relative names count from there.
     """
     names = [mesh.get('filename', '') for _, mesh in _meshes(parse(urdf))]
+    # each folder is listed once, and only where a mesh is not found under its very name
+    listed = cache(lambda at: {each.name.lower(): each for each in at.iterdir() if isfile(each)})
     paths = {
-        name: next(filter(None, map(_file_at, _candidates(name, Path(folder)))), None)
+        name: next(
+            filter(None, (_file_at(path, listed) for path in _candidates(name, Path(folder)))), None
+        )
         for name in names
     }
     return {name: str(path.resolve()) for name, path in paths.items() if path is not None}
@@ -232,12 +235,10 @@ def _meshes(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Elemen
                 yield tag, mesh
 
 
-def _file_at(path: Path) -> Path | None:
+def _file_at(path: Path, listed: Callable[[Path], dict[str, Path]]) -> Path | None:
     """Return a file, though its name has other capitals: not every system tells them apart."""
     with suppress(OSError, ValueError):
-        beside = chain([path], path.parent.iterdir())
-        named = (each for each in beside if each.name.lower() == path.name.lower())
-        return next(filter(isfile, named), None)
+        return path if isfile(path) else listed(path.parent).get(path.name.lower())
     return None
 
 

@@ -275,7 +275,7 @@ def _known_names(
     own: list[str] = []
     others: list[str] = []
     robot = tree.get('robot')
-    if isinstance(robot, Mapping) and str(robot.get('urdf')).endswith('.xacro'):
+    if isinstance(robot, Mapping) and str(robot.get('urdf')).lower().endswith('.xacro'):
         own += [f'robot.xacro_args.{name}' for name in declared_arguments(urdf_path(robot, path))]
     optional = optional_names(robot) if isinstance(robot, Mapping) else []
     near = {

@@ -79,8 +79,13 @@ def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> 
         UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.
     """
     path = Path(path)
-    require(path.is_file(), f'URDF {path}', limit='no such file', error=UrdfError)
-    if path.suffix == '.xacro':
+    require(
+        path.is_file(),
+        f'URDF {path}',
+        limit='is a folder: give a file' if path.is_dir() else 'no such file',
+        error=UrdfError,
+    )
+    if path.suffix.lower() == '.xacro':
         text = _expand(path, xacro_args or {})
     elif xacro_args:
         raise UrdfError(f'URDF {path}', limit='xacro arguments need a .xacro file')

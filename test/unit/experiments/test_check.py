@@ -124,6 +124,22 @@ def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
     assert found['package://there/meshes/foot.stl'] == str(there / 'foot.stl')
 
 
+def test_lost_meshes_list_each_folder_once(tmp_path, monkeypatch):
+    """A hundred lost meshes in a folder of ten thousand files would take minutes."""
+    from walking_control.models.resources import find_meshes
+
+    (tmp_path / 'FOOT.STL').write_text('solid')
+    shapes = ''.join(
+        f'<visual><geometry><mesh filename="{name}"/></geometry></visual>'
+        for name in ('foot.stl', *(f'lost_{number}.stl' for number in range(9)))
+    )
+    listed, iterdir = [], Path.iterdir
+    monkeypatch.setattr(Path, 'iterdir', lambda path: listed.append(path) or iterdir(path))
+    found = find_meshes(f'<robot name="r"><link name="a">{shapes}</link></robot>', tmp_path)
+    assert found == {'foot.stl': str(tmp_path / 'FOOT.STL')}
+    assert listed == [tmp_path]
+
+
 def test_meshes_beside_the_urdf_reach_mujoco(tmp_path, monkeypatch):
     """MuJoCo would seek relative names in the working directory and know no package://."""
     pytest.importorskip('mujoco')

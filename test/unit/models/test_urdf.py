@@ -3,7 +3,10 @@
 
 import pytest
 
-from walking_control.exceptions import UrdfError
+from walking_control.design.mechanism import load_mechanism
+from walking_control.exceptions import InvalidInput, UrdfError
+from walking_control.lab.adoption.description import read_description
+from walking_control.lab.experiments.statics import Posture
 from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.models.urdf import load_urdf, moving_joints
 
@@ -37,6 +40,33 @@ def test_physical_urdf(tmp_path):
     path = tmp_path / 'robot.urdf'
     path.write_text(LINK.format(mass=1, ixx=1))
     assert load_urdf(path)
+
+
+def test_a_xacro_file_in_capitals_is_expanded(tmp_path):
+    """It would be read as a URDF, whose numbers are formulas."""
+    path = tmp_path / 'ROBOT.XACRO'
+    text = LINK.format(mass='${2 * 3}', ixx=1)
+    path.write_text(text.replace('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    assert 'mass value="6"' in load_urdf(path)
+    assert 'mass value="6"' in read_description(path).urdf
+
+
+@pytest.mark.parametrize('read', [load_urdf, read_description])
+def test_a_folder_is_not_called_lost(tmp_path, read):
+    """Its owner would look for what is there."""
+    with pytest.raises(UrdfError, match='is a folder: give a file'):
+        read(tmp_path)
+    with pytest.raises(UrdfError, match='no such file'):
+        read(tmp_path / 'robot.urdf')
+
+
+def test_a_bare_urdf_has_no_parameters(tmp_path):
+    """They would be dropped in silence."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(LINK.format(mass=1, ixx=1))
+    for load in (load_mechanism, lambda path, sets: Posture(path, 'a', 'a', overrides=sets)):
+        with pytest.raises(InvalidInput, match=r'parameter world\.gravity: a URDF alone has none'):
+            load(path, [('world.gravity', 3.7)])
 
 
 def test_limits_are_read(dribbel):

@@ -50,8 +50,13 @@ def read_description(path: Path | str) -> Description:
         InvalidInput: It is none of these, or describes no robot.
     """
     path = Path(path)
-    require(path.is_file(), f'robot description {path}', limit='no such file', error=UrdfError)
-    if path.suffix == '.xacro':
+    require(
+        path.is_file(),
+        f'robot description {path}',
+        limit='is a folder: give a file' if path.is_dir() else 'no such file',
+        error=UrdfError,
+    )
+    if path.suffix.lower() == '.xacro':
         return _finish(load_urdf(path), path, 'URDF', [], {})
     if path.suffix == '.lua':
         return _finish(urdf_of_lua(path), path, 'Lua', [], {})

@@ -10,12 +10,11 @@ import numpy as np
 from walking_control.exceptions import InvalidInput, require, require_known
 from walking_control.loading import load_robot
 from walking_control.models import (
-    bare_robot,
     Base,
     check_limits,
     Dynamics,
     is_urdf,
-    load_urdf,
+    load_bare_robot,
     mimic_joints,
     parse,
     read_yaml,
@@ -55,17 +54,10 @@ class Posture:
         overrides: Sequence[tuple[str, Any]] = (),
     ) -> None:
         if is_urdf(robot):
-            if overrides:
-                raise InvalidInput(
-                    f'parameter {overrides[0][0]}',
-                    limit='a URDF alone has none',
-                    remedy='use a robot file',
-                )
-            name, gravity, positions = Path(robot).name.split('.')[0], 9.81, {}
-            machine = bare_robot(load_urdf(robot), name)
+            machine, gravity, positions = load_bare_robot(robot, overrides), 9.81, {}
             if left is None or right is None:
                 raise InvalidInput(
-                    'the soles of ' + name,
+                    'the soles of ' + machine.name,
                     limit='a URDF alone names none',
                     remedy='give --left FRAME --right FRAME',
                 )
