@@ -32,6 +32,7 @@ from walking_control.models.drives import picks_of as picks_of
 from walking_control.models.dynamics import bare_robot as bare_robot
 from walking_control.models.dynamics import Dynamics as Dynamics
 from walking_control.models.dynamics import floor_gravity as floor_gravity
+from walking_control.models.dynamics import load_bare_robot as load_bare_robot
 from walking_control.models.floor import FloorProfile as FloorProfile
 from walking_control.models.floor import read_profile as read_profile
 from walking_control.models.floor import require_level as require_level
@@ -205,6 +206,7 @@ __all__ = [
     'bare_robot',
     'Dynamics',
     'floor_gravity',
+    'load_bare_robot',
     'FloorProfile',
     'read_profile',
     'require_level',
