@@ -10,8 +10,8 @@ soon that came, and the walk begins again.
 
     python benchmarks/events.py [--events 200] [--seed 0] [--rate 500] [--table doc/data/events.csv]
 
-10,000 take half an hour. At 500 Hz it takes more than a processor, at a real-time priority: at 100 Hz
-a quarter of one.
+10,000 take half an hour. At 500 Hz it takes more than a processor, at a real-time priority: at
+100 Hz a quarter of one.
 """
 
 import argparse
@@ -433,8 +433,7 @@ def main():
                 kept = (result[0] is None) == (EVENTS[event][0] == ON)
                 if not kept or options.say:
                     print(f'{event}: {result}, {robot.faults[-1:]}', flush=True)
-            count = sum(map(len, seen.values())) - len(seen[QUIET])
-            print(f'{count} of {len(drawn)}, {time.monotonic() - begin:.0f} s', flush=True)
+            print(f'{time.monotonic() - begin:.0f} s: {summary(seen)}', flush=True)
             if options.table:
                 options.table.write_text(table(seen))
     finally:
@@ -442,7 +441,7 @@ def main():
         robot.close()
         rclpy.try_shutdown()
     print(table(seen))
-    print(summary(seen), f'load {os.getloadavg()[0]:.1f} at the end')
+    print(f'load {os.getloadavg()[0]:.1f} at the end')
     return 0
 
 
