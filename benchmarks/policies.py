@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge learned policies, and our laws beside them, on robots that were adopted: one table.
 
-    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,push] [--only NAME,NAME]
+    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,push,tick]
+        [--only NAME,NAME]
 
 POLICIES.yaml says a row each:
 
@@ -10,21 +11,28 @@ POLICIES.yaml says a row each:
 
 Each walks at `--speed` for `--duration` seconds in MuJoCo, from standing, on a level floor in true
 state; with the noise of a laboratory (lab); with 10 ms between command and motor (delay); 5 degrees
-up from 1 m on (ramp); or pushed at 10 s by 0.2, 0.4, ... N s/kg, once ahead and once to the left
+up from 1 m on (ramp); or pushed half-way by 0.2, 0.4, ... N s/kg, once ahead and once to the left
 (push: the largest of either that it bears, all smaller ones borne). Speed, positive mechanical cost
-and the integral of the squared efforts over the way are of whole strides in the second half.
+and the integral of the squared efforts over the way are of whole strides in the second half. tick:
+medians of the time of the thread in a tick that asks the network, us: the network alone / the law
+beside it / estimator, supervisor and the rest.
 """
 
 import argparse
 import math
 from pathlib import Path
+import time
 
+import numpy as np
+
+from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.models.yaml_text import read_yaml
 from walking_control.runs.metrics import summarize
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant, simulate
 
 DELAY = 0.01  # s
 SETS = {'lab': noise_overrides('lab'), 'delay': [('sensors.command_delay', DELAY)]}
@@ -57,15 +65,57 @@ def bears(row, folder, given, angle):
     """Return the largest push from a side that is borne with all smaller ones, N s/kg."""
     borne = 0.0
     for size in PUSHES:
-        summary = walk(row, folder, given, (), [f'push={size:g}@10s:direction={angle}'], 15.0)
+        begin = 0.5 * given.duration
+        push = f'push={size:g}@{begin:g}s:direction={angle}'
+        summary = walk(row, folder, given, (), [push], 1.5 * begin)
         if summary.fell or summary.fault:
             break
         borne = size
     return borne
 
 
+class Clock:
+    """Time of the thread that a method of an object has taken since it was last read, s."""
+
+    def __init__(self, owner, name):
+        self._method, self._spent = getattr(owner, name), 0.0
+        setattr(owner, name, self)
+
+    def __call__(self, *args):
+        begin = time.thread_time()
+        try:
+            return self._method(*args)
+        finally:
+            self._spent += time.thread_time() - begin
+
+    def read(self):
+        """Return the time, and begin anew."""
+        spent, self._spent = self._spent, 0.0
+        return spent
+
+
+def tick(row, folder, given):
+    """Return the medians of network / law beside it / rest of a tick that asks the network, us."""
+    robot_file, rows = load(row, folder, given, ()), []
+    loop = ControlLoop(robot_file)
+    law = loop.controller
+    clocks = Clock(law._network, 'answer'), Clock(law, 'update'), Clock(loop, 'tick')
+    run_plant(
+        make_plant(robot_file),
+        loop,
+        robot_file.start,
+        given.duration,
+        listen=lambda *_: rows.append([clock.read() for clock in clocks]),
+    )
+    times = np.array(rows)[len(rows) // 4 :]
+    times = np.diff(times[times[:, 0] > 0.0], axis=1, prepend=0.0)
+    return ' / '.join(f'{1e6 * each:.0f}' for each in np.median(times, axis=0))
+
+
 def judge(row, folder, given, condition):
     """Return what stands in a cell of the table."""
+    if condition == 'tick':
+        return tick(row, folder, given)
     if condition == 'push':
         return ' / '.join(f'{bears(row, folder, given, angle):.1f}' for angle in SIDES)
     ramp = [RAMP] if condition == 'ramp' else []

@@ -5,7 +5,9 @@ import os
 import signal
 import time
 
+import numpy as np
 import pytest
+import yaml
 
 for module in ('launch.actions', 'launch_ros.actions', 'launch_pytest'):
     pytest.importorskip(module, reason=f'{module} is missing: it comes with a ROS 2 installation')
@@ -25,6 +27,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from launch import LaunchDescription, LaunchService  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import share_directory  # noqa: E402
 from walking_control.ros.nodes import topics  # noqa: E402
 
@@ -108,6 +111,38 @@ def test_launched_robot_walks_in_its_namespace():
 def test_launch_ends_with_the_simulator():
     """If it failed, the controller would outlive the simulation, or leaving would be an error."""
     assert run_to_end(duration='1.0') == 0
+
+
+def test_a_learned_policy_is_launched(tmp_path):
+    """If it failed, policy:= would leave the robot to another law, or end the launch."""
+    onnx = pytest.importorskip('onnx')
+    robot_file = load_robot('walker3d')
+    motors, helper, kind = [*robot_file.robot.actuators], onnx.helper, onnx.TensorProto.FLOAT
+    posture = dict(zip(robot_file.robot.joints, robot_file.start.posture, strict=True))
+    network, description = tmp_path / 'policy.onnx', tmp_path / 'policy.yaml'
+    graph = helper.make_graph(
+        [helper.make_node('MatMul', ['obs', 'w'], ['action'])],
+        'policy',
+        [helper.make_tensor_value_info('obs', kind, [1, 3])],
+        [helper.make_tensor_value_info('action', kind, [1, len(motors)])],
+        [onnx.numpy_helper.from_array(np.zeros((3, len(motors)), 'f'), 'w')],
+    )
+    opset = [helper.make_opsetid('', 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), network)
+    told = {
+        'rate': 50.0,
+        'observation': ['projected_gravity'],
+        'joints': {
+            joint: {'default': float(posture[joint]), 'stiffness': 400.0, 'damping': 10.0}
+            for joint in motors
+        },
+    }
+    description.write_text(yaml.safe_dump(told))
+    launched = {'robot': 'walker3d', 'policy': str(network), 'duration': '0.5'}
+    assert run_to_end(**launched) == 0
+    told['joints']['nose'] = {'stiffness': 1.0}
+    description.write_text(yaml.safe_dump(told))
+    assert run_to_end(**launched) != 0
 
 
 def test_launch_ends_with_a_killed_watchdog():

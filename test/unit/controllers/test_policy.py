@@ -12,12 +12,16 @@ import pytest
 import yaml
 
 from walking_control.cli import main
+from walking_control.control_loop import ControlLoop
 from walking_control.controllers.policy.controller import Policy
 from walking_control.controllers.policy.description import read_description
 from walking_control.controllers.policy.network import load_network, OnnxNetwork
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.safety.machine import State
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import Walk
 
 TERMS = {
     'base_linear_velocity': 3,
@@ -214,6 +218,68 @@ def test_a_network_with_a_memory_gets_it_back(tmp_path, robot_file):
         efforts = np.array([tick(law, chosen.robot, state) for _ in range(21)])
         np.testing.assert_allclose(efforts[0], 1.0, rtol=1e-5)
         np.testing.assert_allclose(efforts[20], 3.0, rtol=1e-5)
+
+
+def lstm(path):
+    """Write a network of twelve LSTM cells: observation, h, c -> action, h, c."""
+    helper, kind, random = onnx.helper, onnx.TensorProto.FLOAT, np.random.default_rng(1)
+
+    def tensor(name, *shape):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    def weights(name, *shape):
+        return onnx.numpy_helper.from_array(random.normal(0.0, 0.3, shape).astype('f'), name)
+
+    graph = helper.make_graph(
+        [
+            helper.make_node('Reshape', ['obs', 'sequence'], ['x']),
+            helper.make_node(
+                'LSTM',
+                ['x', 'w', 'r', 'b', '', 'h_in', 'c_in'],
+                ['y', 'h_out', 'c_out'],
+                hidden_size=12,
+            ),
+            helper.make_node('Reshape', ['y', 'row'], ['actions']),
+        ],
+        'lstm',
+        [tensor('obs', 1, SIZE), tensor('h_in', 1, 1, 12), tensor('c_in', 1, 1, 12)],
+        [tensor('actions', 1, 12), tensor('h_out', 1, 1, 12), tensor('c_out', 1, 1, 12)],
+        [
+            onnx.numpy_helper.from_array(np.array([1, 1, SIZE]), 'sequence'),
+            onnx.numpy_helper.from_array(np.array([1, 12]), 'row'),
+            weights('w', 1, 48, SIZE),
+            weights('r', 1, 48, 12),
+            weights('b', 1, 96),
+        ],
+    )
+    save(graph, path)
+
+
+@pytest.mark.parametrize('rate', [25.0, 50.0, 100.0])
+def test_an_lstm_is_asked_at_its_rate_and_remembers_both_states(tmp_path, robot_file, rate):
+    """A recurrent policy would forget half of what it knows, or hear of time that did not pass."""
+    file = tmp_path / 'policy.onnx'
+    lstm(file)
+    told = describe(robot_file, rate=rate, observation=[*TERMS], clock={'frequency': 0.0})
+    file.with_suffix('.yaml').write_text(yaml.safe_dump(told, sort_keys=False))
+    chosen = load_robot('walker3d', [('policy.file', str(file))])
+    law, state = Policy(chosen, chosen.values(Policy.parameters)), WalkerState(chosen.robot)
+    state.position[:] = robot_file.start.posture
+    ticks = round(500.0 / rate)
+    efforts = np.array([tick(law, chosen.robot, state) for _ in range(2 * ticks + 1)])
+    changes = 1 + np.flatnonzero(np.abs(np.diff(efforts, axis=0)).max(axis=1))
+    assert changes.tolist() == [ticks, 2 * ticks]
+    # by hand, without the chain: the same cells, both states kept
+    session = load_network(file)._session
+    action, h, c = np.zeros(12), *np.zeros((2, 1, 1, 12), 'f')
+    for effort in efforts[::ticks]:
+        seen = np.concatenate(
+            [np.zeros(6), [0, 0, -1, 0.4, 0.1, -0.2], np.zeros(24), action, [1, -1, 0, 0]]
+        )
+        given = {'obs': seen[None].astype('f'), 'h_in': h, 'c_in': c}
+        action, h, c = session.run(None, given)
+        action = action.ravel()
+        np.testing.assert_allclose(effort, 200.0 * 0.5 * action, rtol=1e-4, atol=1e-3)
 
 
 def test_gains_and_order_come_from_metadata(policy, robot_file):
@@ -424,6 +490,19 @@ def test_it_runs_by_option_and_what_is_not_a_number_never_reaches_a_motor(policy
     told = json.loads(capsys.readouterr().out)
     assert 'finite' in told['fault_reason']
     assert math.isfinite(told['peak_effort'])
+
+
+def test_a_standby_law_stands_when_the_network_gives_no_number(policy, tmp_path):
+    """A robot would be let go, and fall, though the laws here can stand."""
+    policy(np.full((12, SIZE), np.nan))
+    sets = ('policy.file', str(tmp_path / 'policy.onnx')), ('standby', 'stepping')
+    chosen = load_robot('walker3d', sets)
+    plant, loop = make_plant(chosen), ControlLoop(chosen, 'policy')
+    walk = Walk(plant, loop, chosen.start, 500)
+    for _ in range(500):
+        walk.tick()
+    assert loop.fault.code == 'command' and loop.law is loop.standby
+    assert loop.supervisor.fault_latch.state is State.STANDING
 
 
 def test_it_is_a_controller_with_limits_of_its_own(policy):

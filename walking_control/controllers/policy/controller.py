@@ -13,12 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from walking_control.controllers.controller import Controller
-from walking_control.controllers.policy.description import (
-    JointGains,
-    PolicyDescription,
-    read_description,
-    Term,
-)
+from walking_control.controllers.policy.description import PolicyDescription, read_description
 from walking_control.controllers.policy.network import load_network
 from walking_control.controllers.policy.parameters import PolicyParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput, require
@@ -37,12 +32,22 @@ class Observation:
     """
 
     def __init__(self, description: PolicyDescription, places: np.ndarray, up: np.ndarray) -> None:
-        self._description, self._places, self._up = description, places, up
+        self._joints, self._places, self._up = description.joints, places, up
+        terms = description.terms
+        self._names = [term.name for term in terms]
+        counts = [description.count(term) // term.history for term in terms]
+        self._scale = np.concatenate([np.broadcast_to(t.scale, n) for t, n in zip(terms, counts)])
+        self._most = np.repeat([term.clip for term in terms], counts)
+        # a row for each observation, the oldest first, and which of its numbers the network takes
+        self._past = np.zeros((max(term.history for term in terms), sum(counts)))
+        order = np.arange(self._past.size).reshape(self._past.shape)
+        parts = np.split(order, np.cumsum(counts)[:-1], axis=1)
+        self._order = np.concatenate([p[-t.history :].ravel() for t, p in zip(terms, parts)])
         self.reset()
 
     def reset(self) -> None:
         """Begin with an empty history."""
-        self._past: list[np.ndarray | None] = [None] * len(self._description.terms)
+        self._begun = False
 
     def read(
         self, state: WalkerState, command: np.ndarray, action: np.ndarray, phases: np.ndarray
@@ -55,7 +60,7 @@ class Observation:
             action: The last answer.
             phases: Of the clock, rad, ``(2,)``.
         """
-        joints, axes = self._description.joints, state.base.rotation.T
+        joints, axes = self._joints, state.base.rotation.T
         seen = {
             'base_linear_velocity': axes @ state.base.linear,
             'base_angular_velocity': state.base.angular,
@@ -71,17 +76,13 @@ class Observation:
             'clock_cos': np.cos(phases[:1]),
             'clock_sin': np.sin(phases[:1]),
         }
-        return np.concatenate(
-            [self._remember(i, term, seen) for i, term in enumerate(self._description.terms)]
-        )
-
-    def _remember(self, i: int, term: Term, seen: dict[str, np.ndarray]) -> np.ndarray:
-        now, past = np.clip(seen[term.name] * term.scale, -term.clip, term.clip), self._past[i]
-        if past is None:
-            past = self._past[i] = np.tile(now, (term.history, 1))
+        past, most = self._past, self._most
+        now = self._scale * np.concatenate([seen[name] for name in self._names])
+        np.maximum(np.minimum(now, most, out=now), -most, out=now)
         past[:-1] = past[1:]
-        past[-1] = now
-        return past.ravel()
+        past[-1 if self._begun else slice(None)] = now
+        self._begun = True
+        return np.asarray(past.ravel()[self._order])
 
 
 class Policy(Controller):
@@ -121,8 +122,16 @@ class Policy(Controller):
         self.values = values
         self._check_network(file)
         joints, held = self.description.joints, self.description.held
-        self._moved, kept = (self._efforts(robot, each) for each in (joints, held))
-        left = [name for name in robot.actuators if name not in {*joints.names, *held.names}]
+        motors, names = [*robot.actuators], [*joints.names, *held.names]
+        for name in names:
+            require(
+                name in motors,
+                f'policy: joint {name}',
+                limit=f'{robot.name} has no such motor',
+                remedy=f'motors: {", ".join(motors)}',
+                error=IncompatibleController,
+            )
+        left = [name for name in motors if name not in names]
         require(
             not left,
             f'controller policy on {robot.name}',
@@ -131,12 +140,13 @@ class Policy(Controller):
             remedy="list them under 'held' in its file, with stiffness and damping",
             error=IncompatibleController,
         )
-        n = len(robot.actuators)
-        self._limits = np.array(robot.effort_limits[:n])
-        self._target, self._stiffness, self._damping = np.zeros((3, n))
-        for motors, gains in ((self._moved, joints), (kept, held)):
-            self._target[motors] = gains.default
-            self._stiffness[motors], self._damping[motors] = gains.stiffness, gains.damping
+        self._limits = np.array(robot.effort_limits[: len(motors)])
+        rows = [names.index(name) for name in motors]
+        self._target, self._stiffness, self._damping = (
+            np.concatenate([getattr(joints, column), getattr(held, column)])[rows]
+            for column in ('default', 'stiffness', 'damping')
+        )
+        self._moved = np.array([motors.index(name) for name in joints.names])
         # these add stiffness and damping themselves, between our ticks as well
         kinds = [KINDS[motor.drive] for motor in robot.actuators.values()]
         self._by_drive = np.array([kind.takes_gains for kind in kinds], bool)
@@ -186,19 +196,6 @@ class Policy(Controller):
             limit=f'the network has {its}',
             remedy="compare with the policy's own deployment",
         )
-
-    def _efforts(self, robot: Robot, joints: JointGains) -> np.ndarray:
-        """Return the index of each joint's effort."""
-        motors = [*robot.actuators]
-        for name in joints.names:
-            require(
-                name in motors,
-                f'policy: joint {name}',
-                limit=f'{robot.name} has no such motor',
-                remedy=f'motors: {", ".join(motors)}',
-                error=IncompatibleController,
-            )
-        return np.array([motors.index(name) for name in joints.names], dtype=int)
 
     def _start(self) -> None:
         self._network.reset()

@@ -222,7 +222,15 @@ def _describe(told: Mapping[str, Any]) -> PolicyDescription:
     for key in ('rate', 'joints', 'observation'):
         require(key in told, f'policy: {key}', limit='is missing', error=RobotFileError)
     joints = _read_joints(told['joints'], told.get('action_scale', 1.0), 'joints')
-    terms = tuple(_read_term(entry, len(joints.names)) for entry in _entries(told['observation']))
+    seen = told['observation']
+    require(
+        isinstance(seen, list) and seen,
+        'policy: observation',
+        value=seen,
+        limit='must be a list of terms',
+        error=RobotFileError,
+    )
+    terms = tuple(_read_term(entry, len(joints.names)) for entry in seen)
     limits = _numbers(told.get('limits', [1.0, 0.5, 1.0]), 3, 'policy: limits')
     standstill = told.get('standstill')
     require(
@@ -254,12 +262,6 @@ def _read_clock(entry: object) -> Clock:
         finite(told.get('most', 100.0), 'policy: clock.most', 0.0, 100.0),
         (start[0], start[1]),
     )
-
-
-def _entries(value: object) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise RobotFileError('policy: observation', value=value, limit='must be a list of terms')
-    return value
 
 
 def _read_joints(told: object, scale: object, what: str) -> JointGains:
@@ -298,9 +300,14 @@ def _read_term(entry: object, joints: int) -> Term:
     )
 
 
-def _numbers(value: object, count: int, what: str) -> list[float]:
-    if not isinstance(value, list) or len(value) != count:
-        raise RobotFileError(what, value=value, limit=f'must be a list of {count} numbers')
+def _numbers(value: Any, count: int, what: str) -> list[float]:
+    require(
+        isinstance(value, list) and len(value) == count,
+        what,
+        value=value,
+        limit=f'must be a list of {count} numbers',
+        error=RobotFileError,
+    )
     return [finite(each, what) for each in value]
 
 
