@@ -33,10 +33,12 @@ class Observation:
 
     def __init__(self, description: PolicyDescription, places: np.ndarray, up: np.ndarray) -> None:
         self._joints, self._places, self._up = description.joints, places, up
+        hidden = {'joint_position': self._joints.observed, 'joint_velocity': self._joints.observed}
         terms = description.terms
         self._names = [term.name for term in terms]
         counts = [description.count(term) // term.history for term in terms]
-        self._scale = np.concatenate([np.broadcast_to(t.scale, n) for t, n in zip(terms, counts)])
+        scales = [term.scale * hidden.get(term.name, 1.0) for term in terms]
+        self._scale = np.concatenate([np.broadcast_to(s, n) for s, n in zip(scales, counts)])
         self._most = np.repeat([term.clip for term in terms], counts)
         # a row for each observation, the oldest first, and which of its numbers the network takes
         self._past = np.zeros((max(term.history for term in terms), sum(counts)))
@@ -60,7 +62,7 @@ class Observation:
             action: The last answer.
             phases: Of the clock, rad, ``(2,)``.
         """
-        joints, axes = self._joints, state.base.rotation.T
+        axes, cosines, sines = state.base.rotation.T, np.cos(phases), np.sin(phases)
         seen = {
             'base_linear_velocity': axes @ state.base.linear,
             'base_angular_velocity': state.base.angular,
@@ -68,13 +70,13 @@ class Observation:
             'command': command,
             'command_linear': command[:2],
             'command_turn': command[2:],
-            'joint_position': joints.observed * (state.position[self._places] - joints.default),
-            'joint_velocity': joints.observed * state.velocity[self._places],
+            'joint_position': state.position[self._places] - self._joints.default,
+            'joint_velocity': state.velocity[self._places],
             'last_action': action,
-            'phase_cos': np.cos(phases),
-            'phase_sin': np.sin(phases),
-            'clock_cos': np.cos(phases[:1]),
-            'clock_sin': np.sin(phases[:1]),
+            'phase_cos': cosines,
+            'phase_sin': sines,
+            'clock_cos': cosines[:1],
+            'clock_sin': sines[:1],
         }
         past, most = self._past, self._most
         now = self._scale * np.concatenate([seen[name] for name in self._names])
@@ -148,14 +150,15 @@ class Policy(Controller):
         )
         self._moved = np.array([motors.index(name) for name in joints.names])
         # these add stiffness and damping themselves, between our ticks as well
-        kinds = [KINDS[motor.drive] for motor in robot.actuators.values()]
-        self._by_drive = np.array([kind.takes_gains for kind in kinds], bool)
+        self._by_drive = np.flatnonzero(
+            [KINDS[motor.drive].takes_gains for motor in robot.actuators.values()]
+        )
         places = np.array([robot.joint_index(name) for name in joints.names])
         # a slope tilts gravity, not the floor's axes: uphill is along -x where slope is positive
         up = np.array([-math.sin(world.slope), 0.0, math.cos(world.slope)])
         self._observation = Observation(self.description, places, up)
         self.standstill = self.description.standstill
-        self._start()
+        self.reset(WalkerState(robot))
 
     def _check_network(self, file: Path) -> None:
         told, network = self.description, self._network
@@ -197,7 +200,8 @@ class Policy(Controller):
             remedy="compare with the policy's own deployment",
         )
 
-    def _start(self) -> None:
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew: no memory, no history, the clock at its start."""
         self._network.reset()
         self._observation.reset()
         joints = self.description.joints
@@ -205,10 +209,6 @@ class Policy(Controller):
         self._target[self._moved] = joints.default
         self._phases = np.array(self.description.clock.start)
         self._wait, self._stood = 0.0, False
-
-    def reset(self, state: WalkerState) -> None:
-        """Begin anew: no memory, no history, the clock at its start."""
-        self._start()
 
     def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command`: ask the network when it is time, hold the joints to its answer."""
@@ -221,15 +221,16 @@ class Policy(Controller):
         stiffness, damping, by_drive = self._stiffness, self._damping, self._by_drive
         q, v = state.position[command.joints], state.velocity[command.joints]
         torque = stiffness * (self._target - q) - damping * v
-        torque[by_drive] = 0.0
-        np.clip(torque, -self._limits, self._limits, out=command.effort[: len(torque)])
-        if by_drive.any():
+        effort, limits = command.effort[: len(torque)], self._limits
+        np.maximum(np.minimum(torque, limits, out=effort), -limits, out=effort)
+        if by_drive.size:
+            effort[by_drive] = 0.0
             command.position[by_drive], command.velocity[by_drive] = self._target[by_drive], 0.0
             command.stiffness[by_drive] = stiffness[by_drive]
             command.damping[by_drive] = damping[by_drive]
 
     def _ask(self, state: WalkerState, wanted: np.ndarray) -> None:
-        clock, speed = self.description.clock, float(np.linalg.norm(wanted))
+        clock, speed = self.description.clock, math.sqrt(wanted @ wanted)
         stands = speed < STILL and self.standstill == 'stands'
         if stands:
             self._phases[:] = math.pi
