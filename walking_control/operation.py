@@ -183,13 +183,13 @@ class Operation:
             supervisor.latch(*self.problem, stamp)
         if self._patience.lockstep:
             return
-        for sensor, kind, lag in self.arrivals.lags():
-            if sensor == LOCKS:  # late ones say where the knees were
-                supervisor.hear_locks(stamp - lag)
+        lags = self.arrivals.lags()
+        supervisor.hear_apart(stamp - lags.get(LOCKS, 0.0), lags[IMU])
+        for sensor, lag in lags.items():
             if not abs(lag) <= self._limit:
                 words = 'behind' if lag > 0.0 else 'ahead of'
                 supervisor.latch(
-                    f'stale_{kind}',
+                    f'stale_{self._kinds[sensor]}',
                     f'the stamp of {self._name(sensor)} is '
                     f'{abs(lag):.3f} s {words} the joint states; limit '
                     f'{self._limit:g} s',
@@ -276,14 +276,12 @@ class Operation:
                 stamp,
             )
 
-    def _is_live(self, now: float) -> bool:
-        """Return whether the last measurement says how the joints move now."""
-        return self.arrivals.silence(now) <= 2.0 * self.loop.period
-
     def _repeat(self, now: float) -> None:
         """Send the safe command of now, which answers no measurement."""
         steady = None if self._patience.lockstep else now
-        self.loop.react(self.measurement, steady, self._is_live(now))
+        # whether the last measurement says how the joints move now
+        live = self.arrivals.silence(now) <= 2.0 * self.loop.period
+        self.loop.react(self.measurement, steady, live)
         self._send(0, now)
 
     # -- what others ask for ---------------------------------------------------------------------

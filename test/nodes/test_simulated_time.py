@@ -13,6 +13,7 @@ from programs import Program
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
+from rclpy.time_source import TimeSource
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
@@ -152,6 +153,28 @@ def test_a_watchdog_waits_in_simulated_time(bench, simulator):
         rest(bench, 0.02)
     assert watchdog.trips == 1
     assert bench.spin_until(lambda: not simulator.moves())
+
+
+def test_a_fast_clock_is_read_as_often_as_it_is_needed(bench, simulator, monkeypatch):
+    """A clock of 1 kHz cost a watchdog a fifth of a core, and a controller as much of its ticks."""
+    read, take = [], TimeSource.clock_callback
+    monkeypatch.setattr(
+        TimeSource, 'clock_callback', lambda source, told: read.append(0) or take(source, told)
+    )
+    overrides = {'use_sim_time': True, 'priority': 0}
+    watchdog = bench.add(
+        WatchdogNode(
+            parameter_overrides=[Parameter(name, value=each) for name, each in overrides.items()]
+        )
+    )
+    assert bench.spin_until(simulator.clock.get_subscription_count)
+    for tick in range(1000):
+        simulator.tell(5.0 + 0.001 * tick)
+        if tick % 10 == 0:
+            bench.executor.spin_once(timeout_sec=0.0)
+    end = 5.999
+    assert bench.spin_until(lambda: watchdog.get_clock().now().nanoseconds * 1e-9 > end - 1e-6)
+    assert len(read) < 500
 
 
 @pytest.fixture

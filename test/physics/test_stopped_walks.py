@@ -6,6 +6,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
+from walking_control.lab.experiments import stops
 from walking_control.lab.experiments.stops import try_stops, with_category
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
@@ -17,6 +18,13 @@ from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import Walk
 
 
+@pytest.fixture
+def early(monkeypatch):
+    """Let a walk be stopped after three steps: how well it has settled is no matter here."""
+    monkeypatch.setattr(stops, 'SETTLING', 3)
+
+
+@pytest.mark.usefixtures('early')
 @pytest.mark.parametrize('category', [1, 2])
 def test_an_emergency_stop_ends_on_two_feet(category):
     """If it failed, the button would fell a robot that could have stood."""
@@ -26,6 +34,7 @@ def test_an_emergency_stop_ends_on_two_feet(category):
     assert row['category'] == category and 0.0 < row['worst_way'] < 0.6
 
 
+@pytest.mark.usefixtures('early')
 @pytest.mark.parametrize('cause', ['internal', 'command'])
 def test_a_standby_law_catches_a_law_that_failed(cause):
     """If it failed, an error in a law would be a fall although another law stands by."""
@@ -47,14 +56,17 @@ def test_a_walker_ends_as_the_table_of_faults_says():
     assert not wrong and len(result['trials']) == len(causes)
 
 
-def test_a_walker_comes_to_rest_soon():
+@pytest.mark.usefixtures('early')
+@pytest.mark.parametrize('starts', [1, pytest.param(5, marks=pytest.mark.long)])
+def test_a_walker_comes_to_rest_soon(starts):
     """If it failed, a stop would be slowed down like any command, or wait for its base to rise."""
     given = {'emergency_stop_category': 2, 'controller': 'natural_walking'}
-    walk = try_stops(load_robot('walker3d', **given), starts=5)
+    walk = try_stops(load_robot('walker3d', **given), starts=starts)
     (row,) = walk['causes']
-    assert row['soon'] == row['stood'] == 5 and row['worst_way'] < 0.3
+    assert row['soon'] == row['stood'] == starts and row['worst_way'] < 0.3
 
 
+@pytest.mark.usefixtures('early')
 def test_a_fall_is_foretold():
     """If it failed, nobody would be warned of a fall that no step can stop."""
     robot_file = load_robot('walker3d', emergency_stop_category=2)
@@ -62,6 +74,7 @@ def test_a_fall_is_foretold():
     assert row['fell'] == row['said_no'] == 2 and row['said_yes_and_fell'] == 0
 
 
+@pytest.mark.usefixtures('early')
 def test_a_planar_walker_stands_on_both_feet():
     """If it failed, Dribbel's last step would be a fall."""
     robot_file = load_robot('dribbel', noise_overrides('lab'))
@@ -71,6 +84,7 @@ def test_a_planar_walker_stands_on_both_feet():
     assert 0.1 < trial['way'] < 1.0 and trial['time'] < 3.0
 
 
+@pytest.mark.usefixtures('early')
 def test_a_push_before_the_stop_moves_the_robot():
     """If it failed, stops after a push would be stops of a robot that nobody pushed."""
     ways = [
@@ -142,6 +156,7 @@ def test_a_walker_is_lowered_on_feet_side_by_side():
     assert np.arcsin(body.rotation[0, 2]) == pytest.approx(0.8 * 0.35, abs=0.05), 'it leans ahead'
 
 
+@pytest.mark.usefixtures('early')
 def test_category_0_falls_and_is_said_so():
     """If it failed, a stop that takes the power would be counted as a stand."""
     result = try_stops(load_robot('walker3d', emergency_stop_category=0), starts=1, speed=1.0)

@@ -111,10 +111,10 @@ class Arrivals:
         """Return a list of (kind, time since it was heard in s), one entry per sensor."""
         return [(kind, now - self._heard[sensor]) for sensor, kind in self._kinds.items()]
 
-    def lags(self) -> list[tuple[str, str, float]]:
-        """Return (sensor, kind, how far its stamp is behind that of the joint states in s)."""
+    def lags(self) -> dict[str, float]:
+        """Return sensor -> how far its stamp is behind that of the joint states, s."""
         now, stamps = self._stamps['joint_state'], self._stamps
-        return [(sensor, kind, now - stamps[sensor]) for sensor, kind in self._kinds.items()]
+        return {sensor: now - stamps[sensor] for sensor in self._kinds}
 
     def silence(self, now: float) -> float:
         """Return the time since the last complete set, s."""

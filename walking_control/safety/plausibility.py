@@ -92,6 +92,10 @@ class Plausibility:
         imu_lost: Whether something stands in for the IMU.
         locks_heard: Whether the locks have spoken since the last measurement; they may come later
             than the joints.
+        imu_lag: By how much the stamp of the IMU is behind that of the joints, s: after a silence
+            the one may be of its beginning and the other of its end.
+        last_lag: The same, of the last measurement.
+        imu_gap: By how much more time has passed for the IMU since then than for the joints, s.
     """
 
     def __init__(self, robot: Robot, values: SafetyParameters, latch: LatchFault) -> None:
@@ -115,6 +119,7 @@ class Plausibility:
         self._good, self._told = Measurement(robot), Measurement(robot)
         self.bridged = 0  # measurements of which something was refused
         self.locks_heard, self.imu_lost = True, False
+        self.imu_lag = self.imu_gap = self.last_lag = 0.0
         self.forget()
 
     def forget(self) -> None:
@@ -122,8 +127,7 @@ class Plausibility:
         self._good_at = [-math.inf] * (len(self._channels) + len(self._locks))
         self._wrong_for = [math.inf] * len(self._good_at)  # s of samples heard
         self._is_clean = False  # whether all channels were good in the last measurement
-        self._is_new = True  # whether nothing was measured so far
-        self._known: float | None = None  # stamp of the last word that was compared
+        self._known: float | None = None  # stamp of the last measurement
         self._drift, self._turned = np.zeros(len(self._robot.joints)), np.zeros(3)
         self._last = Measurement(self._robot)
 
@@ -135,7 +139,7 @@ class Plausibility:
             heard: Time that it stands for, s, without a silence before it.
         """
         good, values, self._heard = self._good, measurement.values, heard
-        if (self._is_clean or self._is_new) and self._is_fine(measurement):
+        if (self._is_clean or self._known is None) and self._is_fine(measurement):
             told, self._is_clean = measurement, True
             self._good_at = [measurement.stamp] * len(self._good_at)
             good.values[:], good.locked[:], good.stamp = (
@@ -143,26 +147,26 @@ class Plausibility:
                 measurement.locked,
                 measurement.stamp,
             )
-            if self._is_new:
+            if self._known is None:
                 self._wrong_for = [0.0] * len(self._good_at)
         else:
             told = self._sort(measurement)
-        self._is_new = False
+        self.last_lag = self.imu_lag
         self._compare(told)
         return told
 
     def _is_fine(self, measurement: Measurement) -> bool:
         values, good = measurement.values, self._good
-        age = math.inf if self._is_new else measurement.stamp - good.stamp
+        age = math.inf if self._known is None else measurement.stamp - good.stamp
         return (
             bool(
                 ((self._lower <= values) & (values <= self._upper)).all()
                 and (
-                    self._is_new
+                    self._known is None
                     or (np.abs(values - good.values) <= self._jump + self._slope * age).all()
                 )
             )
-            and self._wrong_turn(measurement.orientation, age) is None
+            and self._wrong_turn(measurement.orientation, age + self.imu_gap) is None
             and not any(self._is_elsewhere(measurement, *lock) for lock in self._locks)
         )
 
@@ -199,7 +203,8 @@ class Plausibility:
         stamp, good, told = measurement.stamp, self._good, self._told
         self._is_clean = True
         for i, channel in enumerate(self._channels):
-            wrong = self._judge_channel(channel, measurement, stamp - self._good_at[i])
+            age = stamp - self._good_at[i] + self.imu_gap * (channel.signal[0] == IMU)
+            wrong = self._judge_channel(channel, measurement, age)
             if self._settle(i, stamp, wrong):
                 good.values[channel.part] = measurement.values[channel.part]
         told.values[:], told.stamp = good.values, stamp
@@ -292,12 +297,9 @@ class Plausibility:
         """Latch a fault when rates and the change of angles contradict each other."""
         values, last = self._values, self._last
         before, self._known = self._known, told.stamp
-        if before is None:
-            last.values[:], self._imu_known = told.values, told.stamp
-            return
-        age, drift = told.stamp - before, self._drift
+        age, drift = math.inf if before is None else told.stamp - before, self._drift
         if age > SILENCE * self._heard:
-            last.values[:], self._imu_known = told.values, told.stamp
+            last.values[:], self._imu_known = told.values, told.stamp - self.imu_lag
             drift[:] = self._turned[:] = 0.0
             return
         drift *= math.exp(-age / MEMORY)
@@ -319,7 +321,8 @@ class Plausibility:
     def _compare_imu(self, told: Measurement, last: Measurement) -> None:
         if (told.blocks[IMU][:7] == last.blocks[IMU][:7]).all():  # no news: rarer than the joints
             return
-        age, self._imu_known = told.stamp - self._imu_known, told.stamp
+        stamp = told.stamp - self.imu_lag
+        age, self._imu_known = max(stamp - self._imu_known, 0.0), stamp
         turn = rotation_between(last.orientation, told.orientation)
         self._turned *= math.exp(-age / MEMORY)
         self._turned += 0.5 * age * (told.angular_velocity + last.angular_velocity) - turn

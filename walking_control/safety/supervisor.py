@@ -185,7 +185,7 @@ class Supervisor:
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
             heard, lost = self._hear(self._age), self.lost
-            self._plausibility.imu_lost = bool(lost)
+            self._plausibility.imu_lost, gap = bool(lost), self._plausibility.imu_gap
             told = self._plausibility.judge(measurement, heard)
             self.heat.hear(told.values)
             if self.foot_loads is not None:
@@ -200,7 +200,7 @@ class Supervisor:
                 if words is not None:
                     self.latch(code, words, stamp)
             lie = self._repeats.watch(measurement, heard) or self._lies.watch(
-                told, heard, self._age > SILENCE * heard
+                told, heard, self._age + max(gap, 0.0) > SILENCE * heard
             )
             if lie is not None:
                 code, words = lie
@@ -216,10 +216,16 @@ class Supervisor:
             return ''
         return f'samples came up to {1e3 * self._late:.0f} ms late in the last second'
 
-    def hear_locks(self, stamp: float) -> None:
-        """Note of when the next measurement's locks are, s, where they come on their own."""
-        self._plausibility.locks_heard = stamp != self._locks_at
-        self._locks_at = stamp
+    def hear_apart(self, locks_at: float, imu_lag: float) -> None:
+        """Note of when the next measurement's parts are, where they come on their own.
+
+        Args:
+            locks_at: Stamp of the locks, s.
+            imu_lag: By how much the stamp of the IMU is behind that of the joints, s.
+        """
+        plausibility, before = self._plausibility, self._locks_at
+        plausibility.locks_heard, self._locks_at = locks_at != before, locks_at
+        plausibility.imu_gap, plausibility.imu_lag = plausibility.last_lag - imu_lag, imu_lag
 
     def _hear(self, age: float) -> float:
         """Return the time that a sample stands for, s: not the silence before it.

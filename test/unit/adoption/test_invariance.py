@@ -106,8 +106,8 @@ def walked(folder, text):
     return sections, motors, run, adoption.standing.posture
 
 
-@pytest.fixture(autouse=True)
-def pressed(monkeypatch):
+@pytest.fixture(scope='module', autouse=True)
+def pressed():
     """Press the feet a micrometre into the floor: on it, rounding decides which of them touch."""
     start = Dynamics.start_state
 
@@ -116,7 +116,15 @@ def pressed(monkeypatch):
         q[2] -= 1e-6
         return q, v
 
-    monkeypatch.setattr(Dynamics, 'start_state', start_state)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dynamics, 'start_state', start_state)
+        yield
+
+
+@pytest.fixture(scope='module')
+def as_it_is(biped, pressed, tmp_path_factory):
+    """Return what `walked` gives of the robot before any change."""
+    return walked(tmp_path_factory.mktemp('biped'), biped)
 
 
 @pytest.mark.parametrize(
@@ -131,11 +139,11 @@ def pressed(monkeypatch):
     ],
     ids=['lower', 'moved and turned', 'under the feet', 'footprint', 'renamed', 'mirrored'],
 )
-def test_same_robot_gets_equal_parameters_and_an_equal_walk(tmp_path, biped, change):
+def test_same_robot_gets_equal_parameters_and_an_equal_walk(tmp_path, biped, as_it_is, change):
     """Where CAD puts the base frame, or how a maker calls things, would change how it walks."""
     root = ElementTree.fromstring(biped)
     old = change(root)
-    known, motors, run, posture = walked(tmp_path, biped)
+    known, motors, run, posture = as_it_is
     sections, others, other, there = walked(
         tmp_path, ElementTree.tostring(root, encoding='unicode')
     )

@@ -8,8 +8,11 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, Measurement, WalkerState
+from walking_control.models.signals import Command, IMU, JOINTS, Measurement, WalkerState
+from walking_control.operation import Operation, Patience, sensor_kinds
+from walking_control.safety import Latch
 from walking_control.safety.fall import told_apart
+from walking_control.safety.machine import Event, State
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import Plausibility
 from walking_control.safety.supervisor import Supervisor
@@ -130,6 +133,38 @@ def test_silence_is_not_counted_against_a_lock(dribbel):
     measurement.stamp, plausibility.locks_heard = 0.08, True
     plausibility.judge(measurement, 0.01)
     assert told[0][0] == 'lock'
+
+
+@pytest.mark.parametrize('own', [True, False])
+def test_an_imu_of_another_moment_contradicts_nothing(dribbel, own):
+    """A silence that one sensor ends earlier would be a turn that its gyroscope has not seen.
+
+    `own`: whether its stamps say so.
+    """
+    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
+    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
+    latch.handle(Event.CONFIGURE)
+    operation.activate(0.0)
+    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
+    measurement.angular_velocity[1] = rate = 3.6
+    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
+
+    def hear(joints, imu):
+        half = 0.5 * rate * imu - 0.2
+        measurement.orientation[:] = 0.0, math.sin(half), 0.0, math.cos(half)
+        for sensor in (*set(sensors) - {JOINTS}, JOINTS):
+            stamp = imu if sensor == IMU and own else joints
+            operation.arrived(sensor, 1.0 + stamp, round(1e6 * stamp) + 1, joints)
+
+    for tick in range(20):
+        hear(0.002 * tick, 0.002 * tick)
+    assert operation.fault is None
+    hear(0.088, 0.040)  # of 50 ms the joints tell the end, the IMU the beginning
+    for tick in range(47, 57):
+        hear(0.002 * tick, 0.002 * tick)
+    words = operation.fault.message if operation.fault else ''
+    assert own or 'gyroscope' in words
+    assert not own or operation.loop.supervisor.bridged == 0 and 'gyroscope' not in words, words
 
 
 def test_a_flickering_contact_ends_no_walk_in_space():

@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 
 from walking_control.ros.nodes import seconds, topics
 
-STAIRS, FOOTHOLDS = 'stairs', 'footholds'
+STAIRS, FOOTHOLDS, AHEAD = 'stairs', 'footholds', 0.01  # s by which our clock may be behind
 
 
 class FloorTopics:
@@ -66,7 +66,7 @@ class FloorTopics:
         frame, stamp = header.frame_id, seconds(header.stamp)
         if frame != topics.ODOM:
             return f'its frame is {frame!r}; must be {topics.ODOM!r}, where the walk began'
-        if stamp and not self._since <= stamp <= self._now():
+        if stamp and not self._since <= stamp <= self._now() + AHEAD:
             return (
                 f'its stamp, {stamp:.3f} s, is not between the beginning of {topics.ODOM}, '
                 f'{self._since:.3f} s, and now'

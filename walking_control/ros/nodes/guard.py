@@ -38,6 +38,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
+from rclpy.time_source import TimeSource
 
 from walking_control.ros.nodes.limits import Excess, limited_service
 
@@ -69,6 +70,7 @@ class GuardedNode(Node):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._urgent: list[Any] = []  # subscriptions and services
+        self._clock_topic: Any = None  # of simulated time
         self._heeded = 0.0  # when they were looked at; inf: they are now
         super().__init__(*args, **kwargs)
         for service in self.services:  # of the lifecycle: rclpy makes them by itself
@@ -134,6 +136,14 @@ class GuardedNode(Node):
         finally:
             self._heeded = time.monotonic()
 
+    @property
+    def subscriptions(self) -> Iterator[Any]:
+        """What an executor calls: not rclpy's own for /clock, which may come at 1 kHz.
+
+        That is read before a callback instead, as what is urgent is.
+        """
+        yield from (each for each in super().subscriptions if each is not self._clock_topic)
+
     def destroy_subscription(self, subscription: Any) -> bool:
         """Destroy a subscription; nothing is looked for there any more."""
         self._urgent = [entity for entity in self._urgent if entity is not subscription]
@@ -163,10 +173,12 @@ class GuardedNode(Node):
             callback(message)
 
         kwargs['raw'] = True
-        return self._kept(
-            super().create_subscription(msg_type, topic, self._guard(hear, topic), *args, **kwargs),
-            self.destroy_subscription,
+        made = super().create_subscription(
+            msg_type, topic, self._guard(hear, topic), *args, **kwargs
         )
+        if isinstance(getattr(callback, '__self__', None), TimeSource):
+            self._clock_topic = self.heed(made)
+        return self._kept(made, self.destroy_subscription)
 
     def create_service(
         self, srv_type: Any, srv_name: str, callback: Callable[..., Any], *args: Any, **kwargs: Any

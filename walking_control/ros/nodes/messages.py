@@ -184,15 +184,13 @@ class AxesReader:
 
     def _heed_covariances(self, message: Any) -> None:
         for signal, part in zip(self._sensor.signals, self._parts):
-            if getattr(message, f'{signal.name}_covariance')[0] != -1.0:
-                continue
-            if signal.name == 'linear_acceleration':
+            absent = getattr(message, f'{signal.name}_covariance')[0] == -1.0
+            if absent and signal.name == 'linear_acceleration':
                 part[:] = 0.0  # as of an IMU without accelerometer
-                continue
-            what = f'{signal.name}_covariance[0] of {self._sensor.topic}'
-            raise _refused(
-                what, -1.0, f'the IMU has no {signal.name} (REP 145)', CODES[signal.name]
-            )
+            elif absent:
+                what = f'{signal.name}_covariance[0] of {self._sensor.topic}'
+                limit = f'the IMU has no {signal.name} (REP 145)'
+                raise _refused(what, -1.0, limit, CODES[signal.name])
 
 
 def _refused(what: str, value: object, limit: str, code: str) -> MeasurementError:

@@ -63,10 +63,9 @@ class Topic:
 
     def listen(self, again: Any = False) -> None:
         """Begin to listen; again: as if for the first time, to hear what is latched."""
-        if self.subscription is not None:
-            if not again:
-                return
-            self.rest()
+        if self.subscription is not None and not again:
+            return
+        self.rest()
         offers = self._node.get_publishers_info_by_topic(self.name)
         latched = offers and all(
             info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for info in offers
@@ -187,8 +186,8 @@ class MonitorNode(GuardedNode):
         channel = None if message is None else self.server.channel(shown, kind)
         if channel is None:
             self._unknown.add(shown)
-            return
-        self._topics[shown] = Topic(self, name, message, channel)
+        else:
+            self._topics[shown] = Topic(self, name, message, channel)
 
     # -- the robot -------------------------------------------------------------------------------
 

@@ -95,9 +95,10 @@ class Neighbours:
         """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
         before = {_identity(info) for info in self._publishers(topic)}
         publisher = self._node.create_publisher(kind, topic, qos)
-        name = self._node.get_fully_qualified_name()
         self._own |= {
-            _identity(info) for info in self._publishers(topic) if endpoint_name(info) == name
+            _identity(info)
+            for info in self._publishers(topic)
+            if endpoint_name(info) == self._node.get_fully_qualified_name()
         } - before
         self._commands.append(topic)
         return publisher
@@ -279,8 +280,10 @@ class Claims:
             if interface.endswith(f'/{topics.EFFORT}')
         ]
         if driven and driven != self._wanted:  # an effort would go to another joint than is meant
-            told, asked = ', '.join(driven), ', '.join(self._wanted)
-            self._claimed = f'{self._ours} drives {told}; our efforts are for {asked}'
+            self._claimed = (
+                f'{self._ours} drives {", ".join(driven)}; our efforts are for '
+                + ', '.join(self._wanted)
+            )
             self._on_left(self._claimed)
             return
         # without ours, on a dry run or behind a node of one's own, anybody may drive the joints

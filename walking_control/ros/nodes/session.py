@@ -357,8 +357,7 @@ class Session:
 
         A cause that lasts latches again: it is looked at here where nothing else would.
         """
-        conflict = self._conflict()
-        if conflict is not None:
+        if conflict := self._conflict():
             return f'second_publisher: {conflict}'
         self.operation.clear(self.clock.now())
         self.report()
@@ -426,8 +425,7 @@ class Session:
 
     def _on_neighbours(self) -> None:
         self.claims.ask()
-        conflict = self._conflict()
-        if conflict is not None:
+        if conflict := self._conflict():
             self.stop('second_publisher', conflict)
         steering, stoppable = self.operation.steering, self._stoppable()
         self._invite()
