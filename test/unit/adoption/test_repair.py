@@ -179,6 +179,26 @@ def test_an_mjcf_may_lose_all_its_looks(tmp_path):
     assert 'file look_49' in repaired(adopt(path))['MJCF']
 
 
+def test_a_flat_mesh_of_an_mjcf_is_left_out(tmp_path):
+    """A maker's logo, a sheet without volume, would keep a robot out (Adam lite)."""
+    legs = ''.join(
+        f'''<body name="{side}_leg" pos="0 {y} 0"><joint name="{side}_hip" axis="1 0 0"
+      range="-1 1" actuatorfrcrange="-9 9"/><geom type="capsule" size=".02"
+      fromto="0 0 0 0 0 -.4" mass="1"/><geom type="mesh" mesh="logo" contype="0"
+      conaffinity="0"/></body>'''
+        for side, y in (('left', 0.1), ('right', -0.1))
+    )
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    (tmp_path / 'logo.obj').write_text(
+        ''.join(f'v {x} {y} {z}\n' for x, y, z in corners) + 'f 1 2 3\nf 2 4 3\n'
+    )
+    path = tmp_path / 'flat.xml'
+    path.write_text(f"""<mujoco model="flat"><asset><mesh file="logo.obj"/></asset>
+      <worldbody><body name="trunk" pos="0 0 1"><freejoint/>
+      <geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody></mujoco>""")
+    assert repaired(adopt(path))['MJCF'].endswith('file logo')
+
+
 def test_a_mesh_is_found_whatever_its_capitals(tmp_path):
     """A URDF written where .STL and .stl are the same file would lose its feet."""
     (tmp_path / 'meshes').mkdir()

@@ -252,7 +252,7 @@ def _mend(root: Element, problem: str) -> str | None:
                     parent.remove(pair)
         return f'contacts with {absent.group(1)}, which is not there'
     lost = re.search(r"(?:opening|open|read|load|file)[^']*'([^']+)'", problem) or re.search(
-        r"vertices required\s*Element name '([^']+)'", problem
+        r"(?:vertices required\s*Element name '|mesh volume is too small: )([^'\s]+)", problem
     )
     if not lost:
         return None
@@ -261,7 +261,8 @@ def _mend(root: Element, problem: str) -> str | None:
         (element.tag, element.get('name') or Path(element.get('file', '')).stem)
         for element in root.iter()
         if Path(element.get('file', '')).name == name
-        or (element.tag, element.get('name')) == ('mesh', name)
+        or (element.tag, element.get('name') or Path(element.get('file', '')).stem)
+        == ('mesh', name)
     }
     for parent in list(root.iter()):
         for element in list(parent):
