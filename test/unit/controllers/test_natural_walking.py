@@ -2,6 +2,7 @@
 """Natural walking in space: tracked gaits, and the law as a whole."""
 
 from dataclasses import replace
+import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -33,9 +34,14 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.step_plan import Step
 from walking_control.controllers.stepping.trip import Trip
 from walking_control.exceptions import ParameterError
+from walking_control.gaits.gait import Gait
+from walking_control.gaits.gait_family import GaitFamily, KEY
+from walking_control.gaits.gait_file import read_document, read_phase
+from walking_control.lab.experiments.bring_up.spatial import legs_alone
 from walking_control.loading import load_robot
 from walking_control.models.actuators import JointFriction
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.resources import gait_path, robot_path
 from walking_control.models.scale import Scale
 from walking_control.runs.route import read_route
 from walking_control.simulation.disturbance import plan_disturbances
@@ -238,6 +244,33 @@ def test_a_lean_beyond_the_family_turns_trunk_and_sole(table):
     normal = felt.bank[:, 2]
     np.testing.assert_allclose(normal[:2] / normal[2], [table.rise - ahead, -across])
     table.choose(0.8)
+
+
+@pytest.mark.long
+def test_knees_may_turn_about_opposite_axes(tmp_path, monkeypatch):
+    """The right leg of robots such as XBot-L would fold: there a knee bends the other way round."""
+    path, _ = legs_alone(load_robot('walker3d'), robot_path('walker3d'), tmp_path)
+    root = ElementTree.parse(tmp_path / 'walker3d_legs.urdf')
+    joint = next(each for each in root.iter('joint') if each.get('name') == 'right_knee')
+    joint.find('axis').set('xyz', '0 -1 0')
+    limit = joint.find('limit')
+    low, high = (float(limit.get(end)) for end in ('lower', 'upper'))
+    limit.set('lower', str(-high))
+    limit.set('upper', str(-low))
+    root.write(tmp_path / 'walker3d_legs.urdf')
+    path.write_text(re.sub('(right_knee: )([0-9])', r'\1-\2', path.read_text()))
+    sets = [('natural_walking.gait', 'walker3d'), ('natural_walking.speed_limit', 0.6)]
+    robot_file = load_robot(path, sets, controller='natural_walking', speed=0.4)
+    knee, members = robot_file.robot.joint_index('right_knee'), []
+    for entry in read_document(gait_path('walker3d'), KEY, {'members': list})['members']:
+        if not entry.get('slope') and 0.3 < entry['found']['speed'] < 0.7:
+            members.append(Gait((read_phase(entry, robot_file.robot.joints, 'walker3d'),)))
+            members[-1].phases[0].values[:, knee] *= -1.0
+    family = GaitFamily(robot_file, members)
+    monkeypatch.setattr(GaitFamily, 'read', lambda *given: family)
+    run = simulate(robot_file, duration=2.3)
+    assert run.fault is None and run.telemetry['on_gait'][-350:].all()
+    assert np.abs(run.base.position[-350:, 2] - 0.78).max() < 0.03
 
 
 @pytest.mark.parametrize('sinks', [True, False])

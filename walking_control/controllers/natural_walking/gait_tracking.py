@@ -162,7 +162,10 @@ class GaitTracking:
         self._foot_error = heading.from_floor(engine.floor.level @ engine.way) - row[FOOT][:3]
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
         self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
-        knee = engine.body.joint(engine.body.knees[engine.stance])[0]
+        knee = (
+            self.table.knee_signs[engine.stance]
+            * engine.body.joint(engine.body.knees[engine.stance])[0]
+        )
         long = self._bones(row[KNEE][0])[2]
         self._squat = max(long - self._bones(knee)[2] - RISE * self._length, 0.0)
         self._foresee_drop(row[KNEE][0])
@@ -375,7 +378,9 @@ class GaitTracking:
     def _knee(self, knee: np.ndarray, rate: float, values: NaturalWalkingParameters) -> JointTask:
         self._foresee_drop(knee[0])
         fade = self._knee_error * fading(self.s, 0.0, KNEE_ERROR, rate) + self._bend * AT_REST
-        angle, first, second = (knee * rate ** np.arange(3.0) + fade).tolist()
+        angle, first, second = (
+            self.table.knee_signs[self._engine.stance] * (knee * rate ** np.arange(3.0) + fade)
+        ).tolist()
         return JointTask(
             self._engine.body.knees[self._engine.stance],
             angle,

@@ -72,6 +72,7 @@ class GaitTable:
         speeds: Ascending, m/s, ``(n,)``.
         rises: Of the floors that the gaits are of, over run ahead, descending, ``(m,)``.
         rise: That of the gait read now.
+        knee_signs: Of the angle of each foot's knee against that of the first.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class GaitTable:
         self.speeds = np.linspace(low, high, count)
         body = Body(dynamics)
         self._mirror = family.mirror
+        self.knee_signs = 1.0, float(family.mirror[1][body.knees[1]])
         self.rises = np.array([math.tan(told - slope) for slope in family.slopes])
         level, rows, strides = min(family.slopes, key=abs), [], []
         for slope in family.slopes:
@@ -93,8 +95,12 @@ class GaitTable:
             found = []
             for speed in speeds:
                 gait = family.at(float(speed), slope)
-                row = _tabulate(gait, s, body, dynamics, ground)
-                found.append((row, _stride_of(gait, ground, body.feet[1])))
+                found.append(
+                    (
+                        _tabulate(gait, s, body, dynamics, ground),  # places the landing foot
+                        _stride_of(gait, ground, body.feet[1]),
+                    )
+                )
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
                 table = _refine(s, PARTS, table, 1)
