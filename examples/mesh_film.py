@@ -64,7 +64,7 @@ def scene_of(robot, slope):
         name='sky',
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=[1, 1, 1],
+        rgb1=[0.8, 0.86, 0.93],
         width=64,
         height=64,
     )
@@ -84,7 +84,7 @@ def pictures_of(run, model):
     camera = mujoco.MjvCamera()
     camera.azimuth, camera.elevation = 135.0, -12.0
     tall = float(base.position[0, 2])
-    camera.distance = 2.8 * tall
+    camera.distance = 3.6 * tall
     times = np.arange(0.0, run.time[-1], 1.0 / RATE)
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
         for row in np.searchsorted(run.time, times):
@@ -93,7 +93,7 @@ def pictures_of(run, model):
             data.qpos[start + 3 : start + 7] = w, x, y, z
             data.qpos[places] = run.joints[row]
             mujoco.mj_forward(model, data)
-            camera.lookat[:] = base.position[row, 0], base.position[row, 1], 0.75 * tall
+            camera.lookat[:] = base.position[row, 0], base.position[row, 1], 0.95 * tall
             renderer.update_scene(data, camera)
             yield Image.fromarray(renderer.render()).quantize(96)
 
