@@ -39,15 +39,15 @@ def scene_of(robot, slope):
     )
     spec = mujoco.MjSpec.from_string(text)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = WIDTH, HEIGHT
-    spec.visual.headlight.ambient = spec.visual.headlight.diffuse = [0.45, 0.45, 0.45]
+    spec.visual.headlight.ambient = spec.visual.headlight.diffuse = [0.3, 0.3, 0.3]
     base = next(body for body in spec.bodies if body.name == robot.base_link)
     base.add_freejoint(name='base')
     spec.add_texture(
         name='floor',
         type=mujoco.mjtTexture.mjTEXTURE_2D,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=[0.95, 0.95, 0.95],
-        rgb2=[0.82, 0.84, 0.87],
+        rgb1=[0.5, 0.53, 0.57],
+        rgb2=[0.4, 0.43, 0.48],
         width=256,
         height=256,
     )
@@ -64,7 +64,7 @@ def scene_of(robot, slope):
         name='sky',
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=[0.8, 0.86, 0.93],
+        rgb1=[0.68, 0.76, 0.86],
         width=64,
         height=64,
     )
