@@ -24,6 +24,7 @@ from walking_control.lab.adoption.robot_tree import SHARED
 from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
+from walking_control.models.signals import Command
 from walking_control.models.urdf import load_urdf
 from walking_control.search.space_parameters import SpaceSearchParameters
 from walking_control.simulation.registry import make_plant
@@ -331,6 +332,18 @@ def test_a_foot_that_is_a_mesh_has_a_level_sole(tmp_path, biped):
     for sole in soles:
         assert sole.place.rotation[2, 2] == pytest.approx(1.0, abs=1e-4)
         assert (sole.length, sole.width) == pytest.approx((0.2, 0.08), abs=1e-3)
+
+
+def test_what_falls_lies_on_the_floor(tmp_path, biped):
+    """A stranger whose trunk is a mesh, or drawn only, would sink through the floor as it falls."""
+    text = edited(biped, 'pelvis', lambda link: link.remove(link.find('collision')))
+    path, _ = adopt_text(tmp_path, text).write(tmp_path)
+    robot_file = load_robot(path)
+    plant, idle = make_plant(robot_file), Command(robot_file.robot)
+    plant.reset(robot_file.start)
+    while plant.time < 2.0:
+        plant.step(idle, 0.01)
+        assert plant.truth.base.position[2] > 0.0
 
 
 def test_told_counts(tmp_path, biped):

@@ -148,8 +148,7 @@ def _loosen(root: Element) -> list[str]:
         ):
             continue
         limit = SubElement(joint, 'limit') if limit is None else limit
-        limit.set('lower', f'{-math.pi:.9g}')
-        limit.set('upper', f'{math.pi:.9g}')
+        limit.attrib.update(lower=f'{-math.pi:.9g}', upper=f'{math.pi:.9g}')
         names.append(joint.get('name', ''))
     return names
 

@@ -74,7 +74,7 @@ def write_urdf(
     """Return the URDF text with a link for each sole, its box or ball the foot's only shape.
 
     Shapes that are meshes do not collide any more, for not every plant reads every format; looks
-    stay.
+    stay. A box around each body that is no part of a leg does: what falls lies on the floor.
 
     Args:
         names: Their links.
@@ -83,11 +83,17 @@ def write_urdf(
     root = parse(tree.urdf)
     feet = {sole.body for sole in soles}
     places = {link: (body, place) for link, body, place in tree.frames}
+    boxed = {shape.body for shape in tree.shapes}.difference(feet, *map(tree.chain, feet))
     for link in root.findall('link'):
-        on_foot = places[link.get('name', '')][0] in feet
+        body, place = places[link.get('name', '')]
         for shape in link.findall('collision'):
-            if on_foot or shape.find('geometry/mesh') is not None:
+            if body in feet or shape.find('geometry/mesh') is not None:
                 link.remove(shape)
+        if body in boxed:
+            boxed.remove(body)
+            corners = (tree.points(body) - place.translation) @ place.rotation
+            low, high = corners.min(axis=0), corners.max(axis=0)
+            _add_shape(link, 0.5 * (low + high), 'box', 'size', np.maximum(high - low, THICK))
     for sole, name in zip(soles, names, strict=True):
         _add_sole(root, sole, name, places[sole.link][1].actInv(sole.place))
     for joint in root.findall('joint'):
@@ -142,16 +148,19 @@ def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
 
 
 def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
-    link = SubElement(root, 'link', name=name)
-    shape = SubElement(link, 'collision')
-    up = sole.radius if sole.is_point else 0.5 * THICK
-    SubElement(shape, 'origin', xyz=f'0 0 {up:.9g}')
-    geometry = SubElement(shape, 'geometry')
+    link, up = SubElement(root, 'link', name=name), np.array([0.0, 0.0, 1.0])
     if sole.is_point:
-        SubElement(geometry, 'sphere', radius=f'{max(sole.radius, 1e-3):.9g}')
+        _add_shape(link, sole.radius * up, 'sphere', 'radius', [max(sole.radius, 1e-3)])
     else:
-        SubElement(geometry, 'box', size=numbers_text(np.array([sole.length, sole.width, THICK])))
+        _add_shape(link, 0.5 * THICK * up, 'box', 'size', [sole.length, sole.width, THICK])
     add_joint(root, f'{name}_joint', 'fixed', sole.link, name, place)
+
+
+def _add_shape(link: Element, middle: Any, tag: str, name: str, sides: Any) -> None:
+    """Let a link collide with a shape with its middle there; name is that of its sides."""
+    shape = SubElement(link, 'collision')
+    SubElement(shape, 'origin', xyz=numbers_text(middle))
+    SubElement(SubElement(shape, 'geometry'), tag, {name: numbers_text(sides)})
 
 
 def motors_of(
@@ -297,22 +306,24 @@ def armatures_of(
         known: joint -> rotor inertia, as given or told.
     """
     time = math.sqrt(leg / 9.81)
-    found, guessed = dict(known), []
-    for joint in moving_joints(tree.urdf):
-        if joint.name in known or joint.kind == 'prismatic':
-            continue
-        speed = joint.velocity if joint.velocity < GUESSED else FAST / time
-        found[joint.name] = float(f'{efforts[joint.name] * SPIN_UP * time / speed:.3g}')
-        guessed.append(found[joint.name])
-    return found, [
+    speeds = {
+        joint.name: joint.velocity if joint.velocity < GUESSED else FAST / time
+        for joint in moving_joints(tree.urdf)
+        if joint.name not in known and joint.kind != 'prismatic'
+    }
+    found = {
+        name: float(f'{efforts[name] * SPIN_UP * time / speed:.3g}')
+        for name, speed in speeds.items()
+    }
+    return {**known, **found}, [
         Guess(
             'armature',
-            f'{min(guessed):.3g} to {max(guessed):.3g} kg m^2 of {len(guessed)} joints',
+            f'{min(found.values()):.3g} to {max(found.values()):.3g} kg m^2 of {len(found)} joints',
             MEDIUM,
             f'none is given: of a motor that spins up in {SPIN_UP * time:.2g} s',
             '--armature',
         )
-    ] if guessed else []
+    ] if found else []
 
 
 def _short(number: float) -> float:
