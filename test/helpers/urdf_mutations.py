@@ -7,6 +7,7 @@ from pathlib import Path
 import random
 import sys
 import traceback
+import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -52,15 +53,18 @@ def mutate(seed):
 def judge(seed, folder):
     """Return what is wrong with how adopt and check answer to a seed, or None.
 
-    A traceback, an answer of several lines or one that names neither a link nor a joint is wrong.
+    A traceback, a warning of NumPy, an answer of several lines or one that names neither a link nor
+    a joint is wrong.
     """
     text, robot, done = mutate(seed)
     path = Path(folder) / f'{robot}.urdf'
     path.write_text(text, encoding='utf-8')
     try:
-        adoption = adopt(path)
-        said = [str(error) for error in adoption.suspicions]
-        check_robot(adoption.write(folder)[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter('error', RuntimeWarning)
+            adoption = adopt(path)
+            said = [str(error) for error in adoption.suspicions]
+            check_robot(adoption.write(folder)[0])
     except InvalidInput as error:
         said = [str(each) for each in (error, *error.others)]
         if not any(names_a_part(line) for line in said):

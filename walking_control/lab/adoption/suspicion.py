@@ -265,7 +265,7 @@ def _bodies(tree: BodyTree, paired: set[int]) -> Iterator[InvalidInput]:
     for body in heavy:
         inertia, name = tree.model.inertias[body], _moved(tree, body)
         size = max(tree.extent(body), 2.0 * float(np.linalg.norm(inertia.lever)))
-        gyration = float(np.sqrt(0.5 * np.trace(inertia.inertia) / inertia.mass))
+        gyration = float(np.sqrt(max(0.0, 0.5 * np.trace(inertia.inertia) / inertia.mass)))
         if size > 0.0 and gyration > GYRATION[1] * size and _is_shaped(tree, body):
             yield InvalidInput(
                 f'inertia of {name}',
