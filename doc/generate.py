@@ -138,7 +138,7 @@ def _kinds():
         bounds = 'of the motor' if name == 'effort' else bounds
         field = kind.field + (f'.{kind.axes}' if kind.axes else '')
         lines.append(
-            f'| `{name}` | {of} | {kind.unit} | {kind.message} | `{field}` | {bounds} '
+            f'| `{name}` | {of} | {kind.unit} | `{kind.message}` | `{field}` | {bounds} '
             f'| {"measured" if kind.sense else "at_rest"} | {kind.meaning} |'
         )
     return [*lines, '']

@@ -59,7 +59,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_no_page_scrolls_sideways(tmp_path):
-    """A page would be cut on a phone, or on a desktop, where only tables may scroll."""
+    """A page would be cut on a phone, where only tables may scroll, or on a desktop."""
     pytest.importorskip('PyQt6.QtWebEngineWidgets', reason='needs the package PyQt6-WebEngine')
     built = build(ROOT, tmp_path)
     assert built.returncode == 0, built.stderr

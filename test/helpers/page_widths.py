@@ -2,7 +2,8 @@
 """Say which pages of a site scroll sideways at a width: page_widths.py FOLDER PIXELS.
 
 Opens each page in Qt's browser (PyQt6-WebEngine) and prints a JSON list of [page, width asked
-for, width it takes]. What lies in a box that scrolls by itself, such as a table, does not count.
+for, width it takes]. What lies in a box that scrolls by itself does not count; a table does where
+the window is that of a desktop.
 """
 
 import json
@@ -14,7 +15,12 @@ from PyQt6.QtCore import QTimer, QUrl
 from PyQt6.QtWebEngineWidgets import QWebEngineView
 from PyQt6.QtWidgets import QApplication
 
-WIDTHS = '[document.documentElement.clientWidth, document.documentElement.scrollWidth].join()'
+WIDTHS = """(() => {
+  const page = document.documentElement, desktop = page.clientWidth > 1000
+  const tables = desktop ? [...document.querySelectorAll('.table-wrapper')] : []
+  const hidden = Math.max(0, ...tables.map(each => each.scrollWidth - each.clientWidth))
+  return [page.clientWidth, Math.max(page.scrollWidth, page.clientWidth + hidden)].join()
+})()"""
 PATIENCE = 600.0  # s for all pages
 
 
