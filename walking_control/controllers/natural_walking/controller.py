@@ -56,8 +56,8 @@ class NaturalWalking(WalkingLaw):
     values: NaturalWalkingParameters
 
     def __init__(self, robot_file: RobotFile, values: NaturalWalkingParameters) -> None:
-        lag = robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0)
-        super().__init__(robot_file, values, float(lag))  # checked when the file was read
+        lag = float(robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0))  # checked
+        super().__init__(robot_file, values, lag)
         what = f'controller {self.name} on {robot_file.robot.name}'
         require(
             min(values.sole_length, values.sole_width) > 0.0,
@@ -81,7 +81,7 @@ class NaturalWalking(WalkingLaw):
         self.tracking = GaitTracking(engine, table, scale)
         self.switch = GaitSwitch(scale.time)
         self._joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
-        self._books = Books(values.tank_capacity, self._joints)
+        self._books = Books(values.tank_capacity, self._joints, lag > 0.0)
 
     @property
     def on_gait(self) -> bool:
@@ -106,7 +106,7 @@ class NaturalWalking(WalkingLaw):
             command: The `Command` to fill.
         """
         engine = self.engine
-        self._books.work(state.position, dt)
+        self._books.work(state.position, state.velocity, dt)
         engine.observe(state, self.values)
         if reference.stop:
             self.switch.on_gait = False
@@ -126,7 +126,7 @@ class NaturalWalking(WalkingLaw):
         engine.act(standing, self._tasks(dt), dt, command)
         engine.brake_spin(dt, self.values.slippery, command)
         self._limit_effort(command.effort, dt)
-        self._books.hold(command.effort, state.position)
+        self._books.hold(command.effort, state.position, state.velocity)
         self._books.weigh(engine.body, engine.stance, engine.gravity)
 
     def _follow_height(self, dt: float, stop: bool) -> None:
