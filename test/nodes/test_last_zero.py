@@ -66,8 +66,15 @@ def walking(**given):
         robot.close()
 
 
-@pytest.mark.parametrize('place', [pipe, terminal])
-@pytest.mark.parametrize('how', ['emergency_stop', 'SIGTERM'])
+@pytest.mark.parametrize(
+    'place, how',
+    [
+        (pipe, 'emergency_stop'),
+        (terminal, 'SIGTERM'),
+        pytest.param(pipe, 'SIGTERM', marks=pytest.mark.long),
+        pytest.param(terminal, 'emergency_stop', marks=pytest.mark.long),
+    ],
+)
 def test_a_terminal_that_is_not_read_holds_nobody_up(bench, place, how):
     """The last torque would stay on for ever, or until somebody presses Ctrl-Q."""
     with (
@@ -105,7 +112,13 @@ def test_dropped_lines_are_counted():
     os.close(ours)
 
 
-@pytest.mark.parametrize('number', sorted({*STOPS} - {signal.SIGINT, signal.SIGTERM}))
+@pytest.mark.parametrize(
+    'number',
+    [
+        number if number == signal.SIGHUP else pytest.param(number, marks=pytest.mark.long)
+        for number in sorted({*STOPS} - {signal.SIGINT, signal.SIGTERM})
+    ],
+)
 def test_a_closed_terminal_leaves_no_torque(bench, number):
     """Controller and watchdog would end together, and ros2_control would hold the last torque."""
     with walking() as (robot, programs):

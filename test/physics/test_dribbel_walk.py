@@ -41,7 +41,7 @@ def test_speed_rises_with_the_set_point():
 @pytest.mark.parametrize(
     'speed',
     [
-        0.35,
+        pytest.param(0.35, marks=pytest.mark.long),
         pytest.param(0.40, marks=pytest.mark.long),
         pytest.param(0.45, marks=pytest.mark.long),
         0.48,

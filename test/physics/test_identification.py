@@ -106,9 +106,9 @@ def test_a_walk_without_motion_is_refused(dribbel):
     assert '\n' not in str(caught.value)
 
 
-def test_an_idle_motor_is_refused(dribbel, run):
+def test_an_idle_motor_is_refused(dribbel):
     """A motor that did nothing would get an efficiency."""
-    recording = recording_of(run)
+    recording = recording_of(simulate(dribbel, 'none', 'rigid', 0.3))
     with pytest.raises(InvalidInput, match='excitation of the run'):
         identify(dribbel, recording._replace(effort=0.0 * recording.effort, q=0.0 * recording.q))
 
@@ -121,6 +121,17 @@ def folder(tmp_path_factory):
     pytest.importorskip('PIL')
     path = tmp_path_factory.mktemp('walk')
     walked = simulate(load_robot('dribbel', LOSSES), 'hip_switching', 'mujoco', 10.0)
+    write_report(walked, summarize(walked), path)
+    return path
+
+
+@pytest.fixture(scope='module')
+def short_folder(tmp_path_factory):
+    """Return the folder of a report of two steps."""
+    pytest.importorskip('matplotlib')
+    pytest.importorskip('PIL')
+    path = tmp_path_factory.mktemp('two_steps')
+    walked = simulate(load_robot('dribbel', LOSSES), 'hip_switching', 'rigid', 1.5)
     write_report(walked, summarize(walked), path)
     return path
 
@@ -148,14 +159,14 @@ def test_verb_reads_what_simulate_writes(capsys, dribbel, folder):
         (['--confidence', '1.5'], 'must be between 0 and 1'),
     ],
 )
-def test_another_robots_run_is_refused(capsys, folder, arguments, words):
+def test_another_robots_run_is_refused(capsys, short_folder, arguments, words):
     """A run would be explained by the masses of a robot that did not walk it."""
-    assert main(['identify', str(folder), *arguments]) == 2
+    assert main(['identify', str(short_folder), *arguments]) == 2
     error = capsys.readouterr().err
     assert words in error and error.count('\n') == 1
 
 
-def test_tables_of_others_are_refused(capsys, tmp_path, folder):
+def test_tables_of_others_are_refused(capsys, tmp_path):
     """A stranger's table would end in a stack trace."""
     (tmp_path / 'run.csv').write_text('time [s],hop [rad]\n0,1\n1,2\n')
     for path, robot, words in (

@@ -20,16 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.gaits import (
-    COARSE,
-    evaluation,
-    Gait,
-    judge_step,
-    on_slope,
-    Phase,
-    points,
-    STEEPEST,
-)
+from walking_control.gaits import COARSE, evaluation, Gait, judge_step, on_slope, Phase, points
 from walking_control.models import (
     floor_gravity,
     heating,
@@ -178,24 +169,7 @@ class SpaceSearch:
             start: Where the search begins; None takes a guess.
             slope: Of the floor, rad, downhill positive.
             strength: How many times as strong and fast motors are thought to be.
-
-        Raises:
-            InvalidInput: The speed is 0, or the slope is steeper than `STEEPEST`.
         """
-        require(
-            0.0 < abs(speed) < np.inf,
-            'speed of a gait in space',
-            value=speed,
-            limit='must be a number other than 0 m/s',
-            remedy='below 0 it goes backwards; a family has what lies between',
-        )
-        require(
-            abs(slope) <= STEEPEST,
-            'slope of a gait in space',
-            value=slope,
-            limit=f'must be within {STEEPEST:g} rad',
-            remedy='give degrees to --slope-deg and --slopes-deg',
-        )
         robot, price = self.robot, np.ones(self.equations.n)
         told = dict(zip(robot.actuators, heating(robot).continuous(AIR).tolist()))
         borne = strength * np.array(

@@ -128,7 +128,7 @@ def walk_over(disturb, speed, duration, **more):
 @pytest.mark.parametrize(
     'slope, speed, most',
     [
-        pytest.param(-0.1396, 0.5, 0.12),
+        pytest.param(-0.1396, 0.5, 0.12, marks=pytest.mark.long),
         pytest.param(0.1396, 0.8, 0.07, marks=pytest.mark.long),
     ],
 )

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`check --live` names the sensor that lies about a robot that somebody sways on its feet."""
 
+from functools import cache
+
 import pytest
 from standing_lies import judge_swung, lies_about, try_swung_lies
 from swung import swung
 
 from walking_control.loading import load_robot
+
+
+@cache
+def swayed(robot):
+    """Return the robot file of a robot, and what is measured while it is swayed."""
+    robot_file = load_robot(robot)
+    return robot_file, swung(robot_file)
 
 
 @pytest.mark.parametrize('robot', ['walker3d', 'humanoid', 'dribbel'])
@@ -38,9 +47,9 @@ def test_a_good_robot_passes(robot, noise):
 )
 def test_a_lie_is_named(robot, lie, words):
     """If it failed, what only motion shows would be found when the robot walks, by a fall."""
-    robot_file = load_robot(robot)
+    robot_file, rows = swayed(robot)
     spoil, says = lies_about(robot_file.robot)[lie]
-    said, right = judge_swung(robot_file, spoil, says, swung(robot_file))
+    said, right = judge_swung(robot_file, spoil, says, rows)
     assert right and words in said, said
 
 

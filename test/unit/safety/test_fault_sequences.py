@@ -80,6 +80,7 @@ def test_sequences_keep_every_promise(result):
     assert result.violations == []
 
 
+@pytest.mark.long
 def test_sequences_reach_what_they_are_to_judge(result):
     """If it failed, the promises would be kept because nothing had happened."""
     assert set(result.states) == {state.name for state in set(State) - {State.FINALIZED} - LED}

@@ -20,6 +20,7 @@ from walking_control.gaits import (
     judge_step,
     on_slope,
     plane_family,
+    STEEPEST,
     StepJudgement,
     write_gait,
 )
@@ -428,6 +429,21 @@ def find_gaits(
     """
     world = robot_file.values(World)
     speeds, slopes = sorted(speeds), sorted([world.slope] if slopes is None else slopes)
+    wrong = next((speed for speed in speeds if not 0.0 < abs(speed) < np.inf), None)
+    require(
+        wrong is None,
+        'speed of a gait in space',
+        value=wrong,
+        limit='must be a number other than 0 m/s',
+        remedy='below 0 it goes backwards; a family has what lies between',
+    )
+    require(
+        max(map(abs, slopes)) <= STEEPEST,
+        'slope of a gait in space',
+        value=max(slopes, key=abs),
+        limit=f'must be within {STEEPEST:g} rad',
+        remedy='give degrees to --slope-deg and --slopes-deg',
+    )
     require(
         not optimise or len(speeds) * len(slopes) <= 1,
         '--optimise',
