@@ -4,6 +4,7 @@
 import circling_mass
 import numpy as np
 import pytest
+import round_feet
 import statics_along
 import touching
 
@@ -30,6 +31,23 @@ def test_bodies_touch_as_printed(tmp_path, capsys):
     assert figures['deformation at most'] == pytest.approx(1.0 - np.exp(-2.0), abs=1e-3)
     assert -1.0 < figures['at the end'] < -0.85
     assert (tmp_path / 'slipping.svg').is_file() and 'slipping.svg' in capsys.readouterr().out
+
+
+def test_round_feet_roll_as_by_hand():
+    """A foot would slip where it rolls, or its touchdown be that of a point."""
+    assert round_feet.synthetic_wheel() == pytest.approx(4.058, abs=1e-3)
+    for radius in 0.0, 0.3, 1.0:
+        share, by_hand = round_feet.lost_share(radius, 0.25)
+        assert share == pytest.approx(by_hand, abs=1e-5)
+
+
+@pytest.mark.long
+def test_round_feet_walk_faster(capsys):
+    """A point foot would not be the compass, or a round one cost what a point does."""
+    found = round_feet.main()
+    assert found[0.0].speed == pytest.approx(0.7537, abs=1e-4)
+    assert found[0.2].speed == pytest.approx(0.919, abs=1e-3)
+    assert 'synthetic wheel' in capsys.readouterr().out
 
 
 @pytest.mark.long
