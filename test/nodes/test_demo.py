@@ -14,11 +14,13 @@ from programs import Program
 import pytest
 from rclpy.parameter import Parameter
 from stranger import write_rabbit
+import yaml
 
 import walking_control as wc
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved, ParameterError
 from walking_control.loading import load_robot
+from walking_control.ros.launch_arguments import CONTROLLER, node_parameters, read_arguments
 from walking_control.ros.nodes import demo as demo_module
 from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.demo import run_demo
@@ -85,6 +87,42 @@ def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
     over_ros = run_demo(replace(dribbel, controller=controller), duration).run
     direct = wc.simulate(load_robot('dribbel'), controller, duration=duration)
     assert over_ros.fault == direct.fault
+    for name, values in (*direct.columns.items(), *direct.telemetry.items()):
+        others = over_ros.columns if name in direct.columns else over_ros.telemetry
+        assert np.array_equal(values, others[name]), name
+
+
+def test_a_learned_policy_over_topics_is_the_same(tmp_path):
+    """What `policy:=` sets would not reach the node, or a network be asked at other times there."""
+    onnx = pytest.importorskip('onnx')
+    stranger, helper, kind = load_robot('walker3d'), onnx.helper, onnx.TensorProto.FLOAT
+    motors = [*stranger.robot.actuators]
+    posture = dict(zip(stranger.robot.joints, stranger.start.posture, strict=True))
+    network = tmp_path / 'policy.onnx'
+    graph = helper.make_graph(
+        [helper.make_node('MatMul', ['obs', 'w'], ['action'])],
+        'policy',
+        [helper.make_tensor_value_info('obs', kind, [1, 3])],
+        [helper.make_tensor_value_info('action', kind, [1, len(motors)])],
+        [onnx.numpy_helper.from_array(np.full((3, len(motors)), 0.002, 'f'), 'w')],
+    )
+    opset = [helper.make_opsetid('', 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), network)
+    told = {
+        'rate': 50.0,
+        'observation': ['base_angular_velocity'],
+        'joints': {
+            joint: {'default': float(posture[joint]), 'stiffness': 400.0, 'damping': 10.0}
+            for joint in motors
+        },
+    }
+    network.with_suffix('.yaml').write_text(yaml.safe_dump(told))
+    (launched,) = node_parameters(CONTROLLER, read_arguments({'policy': str(network)}))
+    asked = 'controller', 'policy.file'
+    robot_file = load_robot('walker3d', [(name, launched[name]) for name in asked])
+    over_ros = run_demo(robot_file, 0.3).run
+    direct = wc.simulate(robot_file, duration=0.3)
+    assert direct.fault is None and np.ptp(direct.telemetry['largest_action']) > 0.0
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
         others = over_ros.columns if name in direct.columns else over_ros.telemetry
         assert np.array_equal(values, others[name]), name
