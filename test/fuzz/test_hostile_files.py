@@ -131,6 +131,8 @@ def test_remarks_of_the_reader_are_counted(tmp_path, capfd, biped):
     twice = 20 * '<material name="m"><color rgba="0 0 0 1"/></material>'
     path = tmp_path / 'robot.urdf'
     path.write_text(biped.replace('<link name="imu_link"/>', '<link name="imu_link"/>' + twice))
-    with pytest.raises(InvalidInput, match="makes [0-9]+ remarks, the first: .*'m' is not unique"):
+    with pytest.raises(
+        InvalidInput, match="makes [0-9]+ remarks, one of them: .*'m' is not unique"
+    ):
         load_urdf(path)
     assert not capfd.readouterr().err

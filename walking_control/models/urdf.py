@@ -252,7 +252,10 @@ def _check_readable(text: str, path: Path | str) -> None:
     """Refuse what Pinocchio cannot read, should it be stricter than the checks before."""
     error, remarks = _read(text)
     if remarks:
-        said = f'urdfdom makes {len(remarks)} remarks, the first: {remarks[0]}'
+        worst = next(
+            (each for each in remarks if 'joint [' in each), remarks[0]
+        )  # shapes are borne
+        said = f'urdfdom makes {len(remarks)} remarks, one of them: {worst}'
         error = error and f'{error}; {said}'
     require(not error, f'URDF {path}', limit=f'is not read by Pinocchio: {error}', error=UrdfError)
     if remarks:

@@ -491,3 +491,10 @@ def test_sides_of_names():
         assert side_of(name) == 1 and side_of(other) == -1
     assert partner_name('roll') is None and partner_name('hip') is None
     assert without_side('leg_left_1_joint') == 'leg_1_joint'
+
+
+def test_legs_above_their_hips_are_refused(tmp_path, biped, monkeypatch):
+    """A leg whose joints lie a kilometre apart would end in the square root of a length below 0."""
+    monkeypatch.setattr('walking_control.lab.adoption.standing.find_longest', lambda problem: -0.3)
+    with pytest.raises(InvalidInput, match='it does not stand'):
+        adopt_text(tmp_path, biped)

@@ -103,4 +103,17 @@ def test_remarks_of_the_reader_are_said_once(tmp_path, capfd):
         bare_robot(urdf)
         Dynamics(bare_robot(urdf))
     said = capfd.readouterr().err.splitlines()
-    assert len(said) == 1 and 'remarks, the first' in said[0]
+    assert len(said) == 1 and 'remarks, one of them' in said[0]
+
+
+def test_the_reader_names_the_joint_that_it_refuses(tmp_path):
+    """A shape that it leaves out would be named, and not the joint for which it gives up."""
+    path = tmp_path / 'robot.urdf'
+    joint = (
+        '<link name="b"><visual><geometry/></visual></link><joint name="ankle" type="fixed">'
+        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1" effort="1"/></joint>'
+        '</robot>'
+    )
+    path.write_text(LINK.format(mass=1, ixx=1).replace('</robot>', joint))
+    with pytest.raises(UrdfError, match=r'joint \[ankle\]: limit has no velocity'):
+        load_urdf(path)

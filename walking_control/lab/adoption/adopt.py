@@ -368,7 +368,7 @@ def _complete(
             *(-float(tree.places[sole.body].act(sole.place.translation)[2]) for sole in soles),
         )
         require(
-            low >= LOWEST * standing.longest,
+            low >= LOWEST * standing.longest > 0.0,
             f'link {root_link(parse(tree.urdf))}',
             value=f'{low:.3g} m',
             limit=f'above a sole of legs of {standing.longest:.3g} m, at zero angles or at the '
