@@ -252,9 +252,8 @@ def _check_readable(text: str, path: Path | str) -> None:
     """Refuse what Pinocchio cannot read, should it be stricter than the checks before."""
     error, remarks = _read(text)
     if remarks:
-        worst = next(
-            (each for each in remarks if 'joint [' in each), remarks[0]
-        )  # shapes are borne
+        # shapes are left out, and what is said of a joint is why it gives up
+        worst = next((each for each in remarks if 'joint [' in each), remarks[0])
         said = f'urdfdom makes {len(remarks)} remarks, one of them: {worst}'
         error = error and f'{error}; {said}'
     require(not error, f'URDF {path}', limit=f'is not read by Pinocchio: {error}', error=UrdfError)

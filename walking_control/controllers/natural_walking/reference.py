@@ -95,12 +95,8 @@ class GaitTable:
             found = []
             for speed in speeds:
                 gait = family.at(float(speed), slope)
-                found.append(
-                    (
-                        _tabulate(gait, s, body, dynamics, ground),  # places the landing foot
-                        _stride_of(gait, ground, body.feet[1]),
-                    )
-                )
+                row = _tabulate(gait, s, body, dynamics, ground)
+                found.append((row, _stride_of(gait, ground, body.feet[1])))
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
                 table = _refine(s, PARTS, table, 1)

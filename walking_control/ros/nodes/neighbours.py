@@ -95,10 +95,9 @@ class Neighbours:
         """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
         before = {_identity(info) for info in self._publishers(topic)}
         publisher = self._node.create_publisher(kind, topic, qos)
+        name = self._node.get_fully_qualified_name()
         self._own |= {
-            _identity(info)
-            for info in self._publishers(topic)
-            if endpoint_name(info) == self._node.get_fully_qualified_name()
+            _identity(info) for info in self._publishers(topic) if endpoint_name(info) == name
         } - before
         self._commands.append(topic)
         return publisher

@@ -74,9 +74,8 @@ def gait_margins(site: Site) -> Outcome:
 
 def natural_file(site: Site) -> str | None:
     """Return the robot file that walks on gaits of its own, if there is one."""
-    return next(
-        (file for file in site.done['natural gait'].files if file.endswith('_natural.yaml')), None
-    )
+    files = site.done['natural gait'].files
+    return next((file for file in files if file.endswith('_natural.yaml')), None)
 
 
 def search_family(site: Site, robot_file: RobotFile) -> tuple[FamilySearch, str, str]:
@@ -135,9 +134,8 @@ def _find_gaits(site: Site) -> Outcome:
         return Outcome(True, f'none: {reason}', share=0.0)
     family = save_gaits(found, site.folder)
     file = site.folder / f'{robot_file.robot.name}_natural.yaml'
-    easy, *others = sorted(
-        kept, key=lambda summary: abs(summary['speed'] - middle_speed(robot_file))
-    )
+    middle = middle_speed(robot_file)
+    easy, *others = sorted(kept, key=lambda summary: abs(summary['speed'] - middle))
     tries = [easy, *(each for each in others if each['speed'] < easy['speed'])][:SLOWER]
 
     def attempt(
