@@ -396,6 +396,7 @@ def main():
     parser.add_argument('--say', action='store_true', help='what came of every event')
     parser.add_argument('--stranger', action='store_true', help='only what the events are sent by')
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the programs would ignore it, too
     isolate_domain()
     rclpy.init(args=[])
     if options.stranger:
