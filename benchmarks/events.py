@@ -10,7 +10,7 @@ soon that came, and the walk begins again.
 
     python benchmarks/events.py [--events 200] [--seed 0] [--rate 500] [--table doc/data/events.csv]
 
-10,000 take half an hour. At 500 Hz it takes more than a processor, at a real-time priority: at
+10,000 take an hour. At 500 Hz it takes more than a processor, at a real-time priority: at
 100 Hz a quarter of one.
 """
 
