@@ -620,12 +620,13 @@ def _ranges(rows):
             known = numbers.setdefault((kind, chapter), set())
             known.update(range(int(first), int(last or first) + 1))
     for (kind, chapter), known in numbers.items():
-        end = ')' if kind == '(' else ''
-        start = '(' if kind == '(' else ''
+        start, end = ('(', ')') if kind == '(' else ('', '')
+        ranges = []
         for first in sorted(known - {n + 1 for n in known}):
             last = next(n for n in itertools.count(first) if n + 1 not in known)
-            to = f'-{start}{chapter}{last}{end}' if last > first else ''
-            yield f'{kind}{chapter}{first}{end}{to}'
+            whole = (first, last) if last > first else (first,)
+            ranges.append('-'.join(f'{start}{chapter}{n}{end}' for n in whole))
+        yield kind.strip('(') + ', '.join(ranges)
 
 
 def coverage_page():
