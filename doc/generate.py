@@ -17,7 +17,7 @@ from walking_control.models.own_signals import KINDS as KINDS_OF_SIGNALS
 from walking_control.models.own_signals import SignalParameters
 from walking_control.models.robot_file import World
 from walking_control.models.robot_section import PushOffLimit, ServoParameters
-from walking_control.models.scale import RULES, Scale
+from walking_control.models.scale import RULES
 from walking_control.models.signals import STATE
 from walking_control.models.yaml_text import read_yaml
 from walking_control.ros.ros2_control.security import accesses
@@ -25,7 +25,6 @@ from walking_control.safety.faults import BEST, KINDS
 from walking_control.safety.machine import (
     Event,
     LATCHED,
-    LED,
     LIFECYCLE_EVENTS,
     NEXT,
     OUTPUTS,
@@ -42,15 +41,13 @@ HEADER = """# Parameters
 
 Generated from the classes of parameters by `python doc/generate.py`; do not edit.
 
-Every section is a section of a robot file (`config/robots/*.yaml`) and a group of ROS parameters (`<section>.<name>`). On the command line,
-`--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. A parameter with a star is *live*: it
-may change while the robot walks, all others only while the controller is unconfigured. After the name stands the default, in brackets the range.
+Every section is one of a robot file (`config/robots/*.yaml`) and a group of ROS parameters (`<section>.<name>`). On the command line
+`--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. After the name stands the default if
+it is not 0 or empty, in brackets the range. A parameter with a star is *live*: it may change while the robot walks, all others only while the controller is unconfigured.
 
-A default such as "15.0 N ~mg" is that of a robot of 10 kg and 1 m on earth. It grows with the robot: m is its mass, L the height of a leg's first joint
-above its foot at zero angles, g gravity and T = (L/g)^0.5 ([how much](#defaults-that-grow)). A number in the robot file counts as it is.
+One without words means what its name means in the nearest section above that has words for it. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
 """
 
-SIZES = ((0.5, 0.2), (10.0, 0.8), (32.0, 0.6), (90.0, 1.0))  # kg, m
 SHARED = {
     'natural_walking': 'stepping',
     'push_off': 'foot_placement',
@@ -60,6 +57,7 @@ SHARED = {
     'compliant': 'rigid',
     'mujoco': 'dart',
 }
+CONTINUED = ('The same', 'Likewise', 'Of its', 'Of the change')  # of the parameter before
 ON_CODE = (
     '- `on_<code>`: reaction to each fault; defaults and choices: '
     '[what a fault leaves](faults.md#what-a-fault-leaves).'
@@ -68,7 +66,7 @@ ON_CODE = (
 
 def parameters_page():
     """Return the text of parameters.md."""
-    lines = [HEADER]
+    lines, said = [HEADER], {}
     places = {
         GearedMotor: 'robot.actuators.<joint>',
         JointSpring: 'robot.springs.<joint>',
@@ -79,12 +77,15 @@ def parameters_page():
         SignalParameters: 'robot.signals.<name>',
     }
     for kind in (World, *SECTIONS.values(), *places):
-        lines += [f'## {places.get(kind, kind.section)}', *_rows(kind), '']
+        lines += [f'## {places.get(kind, kind.section)}', *_rows(kind, said), '']
     return '\n'.join([*lines, *_kinds(), *_growing(), ''])
 
 
-def _rows(kind):
-    """Return the lines of a section; what it has from a section above is named, not said again."""
+def _rows(kind, said):
+    """Return the lines of a section; what it has from a section above is named, not said again.
+
+    `said`: name -> description of the parameters above; those of this section are added.
+    """
     rows = {
         name: row
         for name, row in kind.rows.items()
@@ -99,14 +100,23 @@ def _rows(kind):
             ', '.join(f'`{name}`' for name in them)
             for them in (shared, [name for name in other.rows if name not in kind.rows])
         )
-        said = f'As in [{other.section}](#{other.section})'
+        as_there = f'As in [{other.section}](#{other.section})'
         if len(left) < len(names):
             but = f' but {left}' * bool(left)
-            lines = ['', f'{said}, where nothing else is said here: all{but}.']
+            lines = ['', f'{as_there}, where nothing else is said here: all{but}.']
         else:
-            lines = ['', f'{said}: {names}.']
+            lines = ['', f'{as_there}: {names}.']
     if rows:
-        lines += ['', *map(_row, rows.values())]
+        lines.append('')
+        for parameter in rows.values():
+            words = parameter.description
+            if said.get(parameter.name) == words and not words.startswith(CONTINUED):
+                lines.append(f'- {_row(parameter)}')
+            elif lines[-1] and words.startswith(CONTINUED):
+                lines[-1] += f' {_row(parameter)}: {words}'
+            else:
+                lines.append(f'- {_row(parameter)}: {words}')
+        said.update((name, row.description) for name, row in rows.items())
     if kind.section == 'safety':
         lines.append(ON_CODE)
     return lines
@@ -125,114 +135,124 @@ def _kinds():
     lines = [
         '## Kinds of signals',
         '',
-        'What a row of `robot.signals` begins with ([robot files](robot_file.md#signals)); a simulated '
-        'one without a measure of its own says `at_rest`.',
+        'What a row of `robot.signals` begins with ([robot files](robot_file.md#signals)). A simulated one is measured, or says '
+        '`at_rest` if that stands here.',
         '',
-        '| kind | of | unit | message | field | bounds | simulated | meaning |',
-        '|---|---|---|---|---|---|---|---|',
     ]
     for name, kind in KINDS_OF_SIGNALS.items():
-        of = 'joints' if kind.message == STATE else 'a link'
         bounds = (
-            'to be written' if kind.upper != kind.upper else f'{kind.lower:g} to {kind.upper:g}'
+            'bounds to be written'
+            if kind.upper != kind.upper
+            else f'{kind.lower:g} to {kind.upper:g}'
         )
-        bounds = 'of the motor' if name == 'effort' else bounds
+        bounds = 'bounds of the motor' if name == 'effort' else bounds
         field = kind.field + (f'.{kind.axes}' if kind.axes else '')
-        lines.append(
-            f'| `{name}` | {of} | {kind.unit} | `{kind.message}` | `{field}` | {bounds} '
-            f'| {"measured" if kind.sense else "at_rest"} | {kind.meaning} |'
-        )
+        of = '' if kind.message == STATE else ', of a link'
+        meaning = kind.meaning + ('' if kind.sense else '; `at_rest`')
+        lines.append(f'- `{name}`{of}, {kind.unit} ({bounds}), `{kind.message}:{field}`: {meaning}')
     return [*lines, '']
 
 
 def _growing():
     """Return the lines on defaults that grow with the robot."""
-    scales = {f'{mass:g} kg, {length:g} m': Scale(mass, length, 9.81) for mass, length in SIZES}
     rules = {}
     for kind in SECTIONS.values():
         for parameter in kind.rows.values():
             if parameter.scaled:
-                rules.setdefault(RULES[parameter.unit][1], parameter.unit)
-    lines = [
+                units = rules.setdefault(RULES[parameter.unit][1].replace(' ', ''), [])
+                if parameter.unit not in units:
+                    units.append(parameter.unit)
+    told = (f'{", ".join(units)} with {rule}' for rule, units in rules.items())
+    return [
         '## Defaults that grow',
         '',
-        'What a default above is multiplied by, for robots of some sizes:',
+        'm is the mass of the robot, L the height of the first joint of a leg above its foot at zero angles, g gravity and T = '
+        '(L/g)^0.5. A default is multiplied by what its unit grows with, as a ratio to a robot of 10 kg and 1 m on earth:',
         '',
-        f'| ~ | {" | ".join(scales)} |',
-        '|---' * (1 + len(scales)) + '|',
+        f'{"; ".join(told)}.',
+        '',
+        'For one of 32 kg and 0.6 m, for instance, 15 N become 48 N, and 0.2 m become 0.12 m.',
     ]
-    for unit in rules.values():
-        cells = [f'{scale.factor(unit):.3g}' for scale in scales.values()]
-        lines.append(f'| {_rule(unit)} | {" | ".join(cells)} |')
-    return lines
-
-
-def _rule(unit):
-    """Return what a default of a unit grows with, as one word."""
-    return RULES[unit][1].replace(' ', '')
 
 
 def _row(parameter):
     default = parameter.default
     if isinstance(default, tuple):
         default = list(default)
+    if not default and default is not False:  # as the header says
+        default = ''
     unit = '' if parameter.unit == '1' else parameter.unit
     cell = f'{default} {unit}'.strip()
-    if parameter.scaled:
-        cell += f' ~{_rule(parameter.unit)}'
     limits = parameter.range_text.removeprefix('must be ').removeprefix('from ')
     limits = limits.removeprefix('one of ').removesuffix(f' {unit}').replace(' to ', '…')
-    cell += f' ({limits})' if limits else ''
-    live = '\\*' if parameter.live else ''
-    return f'- `{parameter.name}`{live}{f", {cell}" * bool(cell)}: {parameter.description}'
+    marks = '\\*' * parameter.live + '\\~' * parameter.scaled
+    return f'`{parameter.name}`{marks}{f", {cell}" * bool(cell)}{f" ({limits})" * bool(limits)}'
 
 
 FAULTS_HEADER = """# Faults
 
-Generated by `python doc/generate.py`; do not edit. The faults are the markers of the tests that prove them
-(`test/nodes`). The states are `walking_control/safety/machine.py`, which the controller walks and a test walks at random.
-[A page to click through](fault_stepper.html) shows what happens next in each state.
+Generated by `python doc/generate.py` from the markers of the tests that prove each finding (`test/nodes`) and from
+`walking_control/safety/machine.py`; do not edit. [A page to click through](fault_stepper.html) shows what happens next in each state.
 
-**A fault latches.** Only safe commands are sent until somebody calls `~/clear_fault`. Deactivating, cleaning up and configuring again do not
-clear it. A cause that lasts latches again at the next tick. The first fault stays the one that is shown; others follow in the log
-and in `/diagnostics`. In real time, what led to a fault is [saved](recording.md). [What is not guaranteed](safety.md).
+**A fault latches.** Only safe commands are sent until somebody calls `~/clear_fault`, whatever the lifecycle does meanwhile. A cause that lasts
+latches again at the next tick. The first fault stays the one that is shown; others follow in the log and in `/diagnostics`. In real time,
+what led to a fault is [saved](recording.md).
 
-**Reactions.** Where the table has a code, it shows the default reaction, and `safety.on_<code>` chooses another:
+**Reactions.** `safety.on_<code>` chooses one:
 
-- `best`: the stop of the category in [what a fault leaves](#what-a-fault-leaves) where the law can stand, else the reaction in
-  the first table;
-- `stand`: the law brings the robot to a stand and holds it there (category 2 of a stop, in the words of IEC 60204-1);
-- `lower`: the same, then the law lowers the robot and takes the power (category 1, [lowering](stops.md#lowering));
+- `stand` and `lower`: stops of [category](stops.md#categories-of-a-stop) 2 and 1, by the law;
 - `damping`: the actuated joints are damped for `damping_time`, then the effort is zero (category 0, as the rest). If
-  sensors stop, the joints are no longer damped, because nobody knows how they move;
+  sensors stop, so does the damping, because nobody knows how the joints move;
 - `fade`: the last effort fades at `fade_rate` to zero;
-- `zero`: the effort is zero at once.
+- `zero`: the effort is zero at once;
+- `best`: the stop of the category in the list below where the law can stand, else the reaction beside it.
 
-A second fault can only make the reaction stronger, in the order stop, fade, damping, zero.
-
-**How it ends.** The column "ends" holds for a law that can stand: `stepping` and `natural_walking` on soles, `hip_stop`, and a standby law after an
-error of the law. With any other law the robot falls, by the reaction shown. "As it was" means that no torque held the robot before.
+A second fault can only make the reaction stronger, in the order stop, fade, damping, zero. Zero is reached within `damping_time`, or the largest
+effort divided by `fade_rate`, and two control periods. In real time a reaction runs on the steady clock, beside a simulator
+(`use_sim_time`) on the simulated clock, in lockstep on the stamps. Stamps that stand still for `lockstep_timeout` end in zero.
 
 **Impossible measurements are bridged.** For `bridge_time` (0.015 s for a robot of 1 m) the last good values replace what cannot be
 ([what is possible](sensor_checks.md)). If it lasts, or comes before the first good value, it is a fault. `/diagnostics` counts
 `bridged measurements`.
 
-**Time.** In real time every reaction runs on the steady clock, beside a simulator (`use_sim_time`) on the simulated clock, in lockstep on the stamps.
-Zero is reached within `damping_time`, or the largest effort divided by `fade_rate`, and two control periods. In lockstep a stamp that stands still
-for `lockstep_timeout` ends in zero.
+## What a fault leaves
 
-The column "detected" says when: a time alone means once it has lasted that long, no entry means at the tick. A timeout may take
-two control periods longer. Damping and fade end in zero, and `~/clear_fault` clears a fault, unless the table says otherwise.
+The category of the stop depends on what is still known: a law that stands needs the joints, the attitude of the base and the floor. In category 2 the
+robot stands until somebody comes, in category 1 it is lowered, in category 0 it falls. `stepping` and `natural_walking` on soles can stand, and
+so can `hip_stop` and a standby law. With other laws a robot falls by the reaction beside the category. A robot that no torque held stays as it was.
 
-| fault | code | detected | reaction | ends |
-|---|---|---|---|---|
+With category 1 or 2 the default of `safety.on_<code>` is `best`, and any reaction may be chosen. With category 0 the default is the reaction beside it;
+`damping`, `fade` and `zero` may be chosen, but where `zero` stands nothing else. For the emergency stop `safety.emergency_stop_category`
+chooses the category, and `on_emergency_stop` what category 0 does. A category that the law cannot do is refused at configure.
+
+The list has the code with the category and the reaction of category 0, what is found, and in italics what is still known. In brackets stands
+when a fault is found, if not at the tick; a time alone means once it has lasted that long. A timeout may take two control periods longer.
+
 """
 
-DETECTED = {  # what the header of the table says once
-    'at the tick': '',
-    'once it has lasted for bridge_time': '`bridge_time`',
-}
-IMPLIED = ('zero', 'zero after damping_time', 'as before', 'as the law says', 'what the law says')
+DETECTED = {'once it has lasted for bridge_time': '`bridge_time`'}
+AT_ONCE = (
+    'at the tick',
+    'at the request',
+    'at the message',
+    'at its first message',
+    'at the signal',
+    'at the transition',
+    'before sending',
+    'when it arrives',
+    'when it is called',
+    'when it is set',
+)
+OBVIOUS = (
+    '~/clear_fault',
+    'nothing to clear',
+    'a new message',
+    'a new start',
+    'a velocity within the limits',
+    'a finite velocity',
+    'activate',
+)
+IMPLIED = ('zero', 'as before', 'as the law says', 'what the law says', 'the clamped effort')
 
 FAULT_TESTS = (
     'test_faults.py',
@@ -243,49 +263,39 @@ FAULT_TESTS = (
     'test_cmd_vel.py',
 )
 
-LEAVES_HEADER = """
-## What a fault leaves
+OTHERS_HEADER = """
+## What is no fault
 
-The default category of the stop after each fault depends on what is still known. A law that stands needs the joints, the attitude
-of the base and the floor. On soles, a robot in space does without its IMU for the seconds of a stop ([stops](stops.md#without-a-sensor)).
-Category 2 is the default where the robot can stand until somebody comes, category 1 where the power shall go.
-`safety.emergency_stop_category` is that of the emergency stop. A category that the law cannot do is refused at configure.
-The default of `safety.on_<code>` is bold; "any" are stand, lower, damping, fade and zero.
+The robot walks on, unless its line says otherwise.
 
-| code | what is still known | category | `safety.on_<code>` |
-|---|---|---|---|
 """
 
 STATES_HEADER = """
 ## States
 
-An event that is not listed has no effect; a transition of the lifecycle that is
-not listed is refused, and the controller goes on. `shutdown` leads from every state to finalized. `fade`, `damp` and `zero`
-are faults with that reaction, `stop` one whose reaction is stand or lower, `stood` that the robot has stood still for
-`stand_time`, `lower` that its power shall go, `sensors` a complete set of measurements, `over` the end of the reaction's time.
+An event that is not listed has no effect; a transition of the lifecycle that is not listed is refused. `shutdown` leads from
+every state to finalized. `fade`, `damp` and `zero` are faults with that reaction, `stop` one with stand or lower. `stood` means
+that the robot has stood still for `stand_time`, `lower` that its power shall go, `sensors` a complete set of measurements, and `over` that the
+time of the reaction has passed. In brackets stands what leaves the controller.
 
-| state | what leaves | event: next state |
-|---|---|---|
 """
 
 
 def faults_page():
     """Return the text of faults.md, read from the markers of the tests and the state machine."""
-    rows = []
-    for name in FAULT_TESTS:
-        source = (FOLDER.parent / 'test' / 'nodes' / name).read_text(encoding='utf-8')
-        for function in ast.parse(source).body:
-            for mark in getattr(function, 'decorator_list', ()):
-                if getattr(getattr(mark, 'func', None), 'id', None) == 'fault':
-                    rows.append(_fault_row(mark))
+    findings = _findings()
+    rows = [
+        f'- `{kind.code}` ({kind.category}, {kind.reaction}): {". ".join(findings[kind.code])}. '
+        f'*{kind.known[0].upper()}{kind.known[1:]}.*'
+        for kind in KINDS.values()
+    ]
     states = [
-        f'| {_word(state)} | {output} | '
-        + '; '.join(
-            f'{", ".join(map(_word, events))}: {_word(after)}'
+        f'- **{_word(state)}** ({output})'
+        + ''.join(
+            f'; {", ".join(map(_word, events))}: {_word(after)}'
             for at, events, after in ROWS
             if at is state and after is not State.FINALIZED
         )
-        + ' |'
         for state, output in OUTPUTS.items()
     ]
     return ''.join(
@@ -293,8 +303,8 @@ def faults_page():
             FAULTS_HEADER,
             '\n'.join(rows),
             '\n',
-            LEAVES_HEADER,
-            '\n'.join(_leaves_rows()),
+            OTHERS_HEADER,
+            '\n'.join(findings[None]),
             '\n',
             STATES_HEADER,
             '\n'.join(states),
@@ -305,12 +315,11 @@ def faults_page():
 
 SECURITY_HEADER = """# Security
 
-Generated by `python doc/generate.py`; do not edit. The table is `walking_control/ros/ros2_control/security.py`; a test sets it
-beside what the nodes do.
+Generated by `python doc/generate.py` from `walking_control/ros/ros2_control/security.py`; do not edit. A test sets the table beside what the nodes do.
 
-Whoever reaches the ROS network may command the motors: DDS asks nobody who he is. A network of the robot's own,
-`ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST` where all runs on one machine, or SROS2 keeps others out; the [monitor](monitoring.md)
-has a gate for web pages. SROS2 gives every program a key and a list of what it may do; what is not on it is denied:
+Whoever reaches the ROS network may command the motors: DDS asks nobody who he is. What keeps others out is a network of the robot's own,
+`ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST` where all runs on one machine, or SROS2; the [monitor](monitoring.md#who-may-connect)
+has a gate for web pages. SROS2 gives every program a key and a list of what it may do:
 
 ```console
 $ walking_control ros2_control my_robot.yaml --policy policy.xml
@@ -321,19 +330,44 @@ $ ros2 run walking_control controller_node --ros-args --enclave /walking_control
 $ ros2 run walking_control watchdog_node --ros-args --enclave /watchdog
 ```
 
-`--namespace north` is for nodes there; their enclaves are then `/north/walking_controller` and so on. `operator` is for whoever
-steers and stops, such as teleop. On a robot leave the key of `simulator` away: it may tell sensors. The nodes of ros2_control, in a
-process of their own, get theirs by `ros2 security generate_policy` beside a running robot. Keys must not be readable by others.
+With `--namespace north` enclaves are `/north/walking_controller` and so on. `operator` is for whoever
+steers and stops, such as teleop. On a robot leave the key of `simulator` away: it may tell sensors. The nodes of ros2_control
+get theirs by `ros2 security generate_policy` beside a running robot. Keys must not be readable by others.
 
 No other program than the controller and the watchdog may then publish efforts; a thief of their keys, or of the machine, may.
-Encryption takes time that a tick waits for: look at the jitter in `/diagnostics` before the robot walks.
-
-What was tried: the policy is valid by the schema of sros2 and its stylesheet makes permissions of it; every node of ours does nothing that
-its list leaves out (`test/nodes/test_security.py`). Nodes were not run with keys.
+Encryption takes time that a tick waits for: look at the jitter in `/diagnostics` before the robot walks. The policy is valid by the schema of sros2;
+nodes were not run with keys.
 
 | node | publishes | hears | serves | calls |
 |---|---|---|---|---|
 """
+
+SECURITY_GROUPS = {  # what several nodes have, by one word
+    'sensors': (
+        'joint_states',
+        'imu_broadcaster/imu',
+        'outer_foot_broadcaster/wrench',
+        'inner_foot_broadcaster/wrench',
+        'lock_broadcaster/joint_states',
+    ),
+    'buttons': tuple(
+        f'walking_controller/{name}'
+        for name in ('start', 'stop', 'emergency_stop', 'power_off', 'clear_fault')
+    ),
+    'parameters': tuple(
+        f'walking_controller/{name}'
+        for name in (
+            'describe_parameters',
+            'get_parameter_types',
+            'get_parameters',
+            'list_parameters',
+            'set_parameters',
+            'set_parameters_atomically',
+        )
+    ),
+    'gains': ('stiffness_controller/commands', 'damping_controller/commands'),
+    'frames': ('/tf', '/tf_static'),
+}
 
 SECURITY_NOTE = """
 Of Dribbel, whose feet are `outer_foot` and `inner_foot`; `*` is any of the namespace, or below that name. Every node also
@@ -347,53 +381,59 @@ def security_page():
     every = [set.intersection(*map(set, names)) for names in zip(*table.values())]
     for node, access in table.items():
         cells = (
-            ', '.join(f'`{name}`' for name in names if name not in common)
+            ', '.join(_grouped([name for name in names if name not in common]))
             for names, common in zip(access, every)
         )
         rows.append(f'| `{node}` | {" | ".join(cells)} |')
-    return SECURITY_HEADER + '\n'.join(rows) + '\n' + SECURITY_NOTE
+    groups = (
+        f'- *{word}*: {", ".join(f"`{name}`" for name in names)}.'
+        for word, names in SECURITY_GROUPS.items()
+    )
+    return '\n'.join((SECURITY_HEADER + '\n'.join(rows), '', *groups, SECURITY_NOTE))
+
+
+def _grouped(names):
+    """Return names as the table has them, those of a group by its word, first of all."""
+    words = []
+    for word, group in SECURITY_GROUPS.items():
+        if set(group) <= set(names):
+            words.append(f'*{word}*')
+            names = [name for name in names if name not in group]
+    return [*words, *(f'`{name}`' for name in names)]
 
 
 def _word(name):
     return name.name.lower().replace('_', ' ')
 
 
-def _fault_row(mark):
-    title = ast.literal_eval(mark.args[0])
-    row = {keyword.arg: ast.literal_eval(keyword.value) for keyword in mark.keywords}
-    code = f'`{row["code"]}`' if row['code'] else ''
-    ends = 'falls' if row['last'].startswith('zero') else row.get('ends', 'walks on')
-    if row['code']:
-        ends = _how_it_ends(KINDS[row['code']], row.get('state', 'walking'))
-    reaction = row['reaction'].removesuffix(', then zero')
-    if row['last'] not in IMPLIED:
-        reaction += f'. Last message: {row["last"]}'
-    if row['clears'] not in ('~/clear_fault', 'nothing to clear'):
-        reaction += f'. Cleared by: {row["clears"]}'
+def _findings():
+    """Return code: what the tests prove to be found; of None the lines on what is no fault."""
+    findings = {}
+    for name in FAULT_TESTS:
+        source = (FOLDER.parent / 'test' / 'nodes' / name).read_text(encoding='utf-8')
+        for function in ast.parse(source).body:
+            for mark in getattr(function, 'decorator_list', ()):
+                if getattr(getattr(mark, 'func', None), 'id', None) == 'fault':
+                    title = ast.literal_eval(mark.args[0])
+                    row = {each.arg: ast.literal_eval(each.value) for each in mark.keywords}
+                    findings.setdefault(row['code'], []).append(_found(title, row))
+    return findings
+
+
+def _found(title, row):
+    """Return what is found, and when; of what is no fault the line with what follows."""
     detected = row['detected'].removesuffix(' and at most two control periods')
-    detected = DETECTED.get(detected, detected)
-    return f'| {title} | {code} | {detected} | {reaction} | {ends} |'
-
-
-def _how_it_ends(kind, state):
-    """Return how a robot whose law can stand ends after a kind of fault in a state."""
-    reaction = kind.react(BEST if kind.category else kind.reaction, stands=True)
-    if NEXT.get((State[state.upper()], REACTION_EVENTS[reaction])) in LED or state == 'walking':
-        return kind.ends
-    return 'as it was'
-
-
-def _leaves_rows():
-    """Return the lines on what is known after each fault, codes that are alike in one."""
-    alike = {}
-    for kind in KINDS.values():
-        others = [each for each in kind.choices if each != kind.default]
-        choices = ', '.join([f'**{kind.default}**', *(['any'] if len(others) == 5 else others)])
-        alike.setdefault((kind.known, kind.category, choices), []).append(f'`{kind.code}`')
-    return [
-        f'| {", ".join(codes)} | {known} | {category} | {choices} |'
-        for (known, category, choices), codes in alike.items()
-    ]
+    detected = '' if detected in AT_ONCE else DETECTED.get(detected, detected)
+    if row['code']:
+        more = '; '.join(filter(None, (detected, row['reaction'].partition('; ')[2])))
+        more = more.replace(' (', ', ').replace(')', '')
+        return f'{title} ({more})' if more else title
+    follows = row['reaction'].removesuffix('; walking goes on')
+    if row['last'] not in IMPLIED:
+        follows = row['last']
+    if row['clears'] not in OBVIOUS:
+        follows += f'; ended by {row["clears"]}'
+    return f'- **{title}**{f", {detected}" * bool(detected)}: {follows}.'
 
 
 EVENT_WORDS = {

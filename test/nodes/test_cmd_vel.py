@@ -102,12 +102,8 @@ class Pilot:
 @fault(
     'Sensor of a foot that is dead or stuck, of robots in space',
     code=None,
-    detected=(
-        'once weight and legs have contradicted it for 0.2 s (load_error); named in '
-        '/diagnostics (WARN)'
-    ),
-    reaction='motors, encoders and IMU tell the load of its foot; the robot walks on',
-    ends='as the law wants',
+    detected='once weight and legs have contradicted it for 0.2 s (load_error)',
+    reaction='named in /diagnostics; motors, encoders and IMU tell the load of its foot',
     last='what the law says',
     clears='~/clear_fault: the sensor is trusted again',
 )
@@ -154,7 +150,7 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     'Commanded velocity beyond the limits of the law',
     code=None,
     detected='when it arrives',
-    reaction='clipped; a warning, counted on /diagnostics',
+    reaction='clipped; counted on /diagnostics',
     last='as the law says',
     clears='a velocity within the limits',
 )
@@ -162,9 +158,7 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     'Commanded velocity not finite',
     code=None,
     detected='when it arrives',
-    reaction=(
-        'refused; the one before holds for its cmd_vel_timeout; a warning, counted on /diagnostics'
-    ),
+    reaction='refused; the one before holds for its cmd_vel_timeout; counted on /diagnostics',
     last='as the law says',
     clears='a finite velocity',
 )
@@ -196,10 +190,8 @@ def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
 @fault(
     'Commanded velocity of another time',
     code=None,
-    detected='TwistStamped: the stamp is older than cmd_vel_timeout, or as far ahead',
-    reaction=(
-        'refused; the one before holds for its cmd_vel_timeout; a warning, counted on /diagnostics'
-    ),
+    detected='stamped more than cmd_vel_timeout in the past or future',
+    reaction='refused; the one before holds for its cmd_vel_timeout; counted on /diagnostics',
     last='as the law says',
     clears='a velocity stamped now, or with no stamp',
 )

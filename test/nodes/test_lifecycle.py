@@ -220,7 +220,7 @@ def test_impossible_transitions_are_refused(bench, robot, state):
     'Clear without a fault',
     code=None,
     detected='at the request',
-    reaction='none; walking goes on',
+    reaction='ignored',
     last='as before',
     clears='nothing to clear',
 )

@@ -34,8 +34,7 @@ class FootParameters(LawParameters):
     limiting: str = parameter(
         'project',
         '',
-        'How efforts stay within limits: largest efforts alone, scaled down '
-        'together, or projected.',
+        'How efforts stay within limits: each alone, scaled down together, or projected.',
         choices=LIMITING,
     )
     min_normal_force: float = parameter(
@@ -51,12 +50,12 @@ class LossParameters(LawParameters):
     """Of laws that make up for friction and gear losses."""
 
     friction_compensation: float = parameter(
-        1.0, '1', 'Share of known friction and gear losses that the motors make up for.', 0.0, 1.0
+        1.0, '1', 'Share of known friction and gear losses made up for.', 0.0, 1.0
     )
     compensation_fade: float = parameter(
         0.05,
         'rad/s',
-        'Rate of a joint below which the compensation of dry friction and gear losses fades.',
+        'Rate of a joint below which friction compensation fades.',
         1e-6,
         10.0,
     )
@@ -92,8 +91,8 @@ class HipSwitchingParameters(KneeParameters, section='hip_switching'):
     switching: str = parameter(
         'stance',
         '',
-        'When the set point changes sign: stance, as the swing foot lands; printed, as in'
-        ' [DS09] 5.3.1, one sign while the first foot stands alone, else the other.',
+        'When the set point changes sign: stance, as the swing foot lands; printed, as '
+        'in [DS09] 5.3.1, with the foot that stands alone.',
         choices=('stance', 'printed'),
     )
 
@@ -182,9 +181,7 @@ class TimePdParameters(FootParameters, LossParameters, KneeParameters, section='
     """Of PD control to a gait played back in time."""
 
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
-    gait: str = parameter(
-        '', '', 'Gait file, or name of one in config/gaits; empty takes that of the robot.'
-    )
+    gait: str = parameter('', '', 'Gait file, or name of a shipped one; empty: that of the robot.')
     gait_stiffness: float = parameter(
         20.0, 'N m/rad', 'Force on each coordinate per error.', 0.0, 1e4, scaled=True
     )

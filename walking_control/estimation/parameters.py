@@ -25,7 +25,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     force_time: float = parameter(
         0.0,
         's',
-        'Forces on the feet are averaged over this, against lost samples.',
+        'Foot forces are averaged over this, against lost samples.',
         0.0,
         1.0,
     )
@@ -44,7 +44,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     min_step_length: float = parameter(
         0.05,
         'm',
-        'The swing foot must be this far ahead of the stance foot to take over.',
+        'How far ahead of the stance foot the swing foot must be to take over.',
         0.0,
         1.0,
         scaled=True,
@@ -55,7 +55,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     lost_support_time: float = parameter(
         0.05,
         's',
-        'A lone contact of the other foot for this long takes over wherever it is.',
+        'A lone contact of the other foot for this long takes over anywhere.',
         0.0,
         2.0,
         scaled=True,
@@ -63,23 +63,23 @@ class EstimatorParameters(Parameters, section='estimator'):
     load_error: float = parameter(
         0.4,
         '1',
-        'In space: by what share of the weight the loads of all feet may differ from the '
-        "IMU's before one sensor is mistrusted; 0: never.",
+        'In space: share of the weight by which the feet may differ from the IMU before '
+        'a foot sensor is mistrusted; 0: never.',
         0.0,
         1.0,
     )
     observer_time: float = parameter(
         0.003,
         's',
-        'Time constant of the observer that takes the forces on the feet from motors and IMU; at '
-        'least the time between two measurements.',
+        'Time constant of the observer of foot forces by motors and IMU; at least the '
+        'time between two measurements.',
         1e-4,
         0.1,
     )
     effort_error: float = parameter(
         0.05,
         '1',
-        'Standard deviation of efforts for it, as a share of the largest: friction of drives.',
+        'Standard deviation of efforts for it, as a share of the largest.',
         1e-3,
         1.0,
     )
@@ -89,14 +89,14 @@ class EstimatorParameters(Parameters, section='estimator'):
     velocity: str = parameter(
         'measured',
         '',
-        'Joint velocities: measured, filtered from positions, or by a model of a planar '
-        'walker; auto: the model where measured ones lag (velocity_lag).',
+        'Joint velocities: measured, filtered from positions, or by the model of a '
+        'planar walker; auto: the model where measured ones lag.',
         choices=('measured', 'filtered', 'model', 'auto'),
     )
     velocity_memory: float = parameter(
         0.03,
         's',
-        'Memory of the velocity filter: a longer one passes less noise and lags more.',
+        'Memory of the velocity filter: a longer one passes less noise, and lags.',
         1e-4,
         1.0,
     )
@@ -106,20 +106,18 @@ class EstimatorParameters(Parameters, section='estimator'):
     kind: str = parameter(
         'auto',
         '',
-        "What tells the base: kinematic, the IMU's orientation and the stance leg, taken "
-        'for exact; filter, a Kalman filter of IMU and legs; auto, the filter where their'
-        ' errors are declared.',
+        'What tells the base: kinematic, orientation and stance leg, taken for exact; '
+        'filter, a Kalman filter of IMU and legs; auto, the filter where errors are '
+        'declared.',
         choices=('auto', 'kinematic', 'filter'),
     )
-    gyro_sigma: float = parameter(
-        0.0, 'rad/s', 'Standard deviation of the gyroscope in one measurement.', 0.0, 100.0
-    )
+    gyro_sigma: float = parameter(0.0, 'rad/s', 'Standard deviation of the gyroscope.', 0.0, 100.0)
     gyro_bias_sigma: float = parameter(0.0, 'rad/s', 'Of its bias when it begins.', 0.0, 100.0)
     gyro_bias_walk: float = parameter(
         1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0, 10.0
     )
     acceleration_sigma: float = parameter(
-        0.0, 'm/s^2', 'Standard deviation of the accelerometer in one measurement.', 0.0, 1000.0
+        0.0, 'm/s^2', 'Standard deviation of the accelerometer.', 0.0, 1000.0
     )
     acceleration_bias_sigma: float = parameter(
         0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0
@@ -130,8 +128,7 @@ class EstimatorParameters(Parameters, section='estimator'):
     orientation_sigma: float = parameter(
         0.0,
         'rad',
-        "Standard deviation of the IMU's own orientation at the start; later the filter "
-        'goes without.',
+        "Standard deviation of the IMU's orientation, which the filter takes at the start alone.",
         0.0,
         1.0,
     )
@@ -149,16 +146,14 @@ class EstimatorParameters(Parameters, section='estimator'):
     velocity_lag: float = parameter(
         0.0,
         's',
-        'Time constant of the low-pass of joint velocities; natural_walking and velocity:'
-        ' auto make up for it.',
+        'Time constant of the low-pass of joint velocities; natural_walking makes up for it.',
         0.0,
         0.1,
     )
     way_scale: float = parameter(
         1.0,
         '1',
-        'Ratio of the way along the floor to what joints and description say; a walked '
-        'distance shows it.',
+        'Ratio of a walked distance to what joints and description say.',
         0.5,
         2.0,
     )
@@ -166,14 +161,14 @@ class EstimatorParameters(Parameters, section='estimator'):
     foot_motion: float = parameter(
         0.005,
         'm/s',
-        'Standard deviation of the velocity of a foot that rests: it rolls and gives way.',
+        'Standard deviation of the velocity of a foot that rests.',
         0.0,
         10.0,
     )
     firm_load: float = parameter(
         0.3,
         '1',
-        'Share of the weight that a foot must carry to count as resting.',
+        'Share of the weight that a resting foot carries at least.',
         0.0,
         0.5,
     )
@@ -181,26 +176,25 @@ class EstimatorParameters(Parameters, section='estimator'):
     sole_spin: float = parameter(
         0.0,
         'rad/s',
-        "How fast a flat sole at rest turns about the floor's normal, standard deviation;"
-        ' 0: points, which turn.',
+        'Standard deviation of the turning of a flat sole at rest about the normal; 0: points.',
         0.0,
         10.0,
     )
     sole_tilt: float = parameter(
-        0.05, 'rad', 'Largest angle between sole and floor at which it is flat.', 0.0, 1.0
+        0.05, 'rad', 'Largest angle to the floor of a flat sole.', 0.0, 1.0
     )
     floor_roughness: float = parameter(
         0.005,
         'm',
-        'Standard deviation of the height of a foothold against the plane of the floor.',
+        'Standard deviation of the height of a foothold.',
         0.0,
         10.0,
     )
     floor_variation: float = parameter(
         0.0,
         '1',
-        'In space: by how much the slope may change from foothold to foothold; 0: it is '
-        'as the robot file says.',
+        'In space: how much the slope may change between footholds; 0: it is that of '
+        'the robot file.',
         0.0,
         1.0,
     )

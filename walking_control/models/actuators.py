@@ -40,7 +40,7 @@ class GearedMotor(Parameters, section='actuators'):
     resistance: float = parameter(0.0, 'ohm', 'Winding resistance.', 0.0, 1e3)
     current_limit: float = parameter(1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6)
     efficiency: float = parameter(
-        1.0, '1', 'Share of the power that passes the gear from motor to joint.', 0.01, 1.0
+        1.0, '1', 'Share of power that passes from motor to joint.', 0.01, 1.0
     )
     back_efficiency: float = parameter(
         1.0, '1', 'The same from joint to motor; where not written, `efficiency`.', 0.01, 1.0
@@ -48,18 +48,16 @@ class GearedMotor(Parameters, section='actuators'):
     supply_voltage: float = parameter(
         0.0,
         'V',
-        "Of the amplifier: limits the motor's torque by its speed; 0: as much as it takes.",
+        'Of the amplifier: limits torque by speed; 0: as much as it takes.',
         0.0,
         1e4,
     )
 
-    torque_lag: float = parameter(
-        0.0, 's', 'Time constant with which the torque follows a command.', 0.0, 0.1
-    )
+    torque_lag: float = parameter(0.0, 's', 'Time constant of the torque.', 0.0, 0.1)
     backlash: float = parameter(
         0.0,
         'rad',
-        'How far the joint turns freely in its gear; the encoder is on the joint.',
+        'How far the joint turns freely in its gear.',
         0.0,
         0.2,
     )
@@ -75,14 +73,13 @@ class GearedMotor(Parameters, section='actuators'):
     stiffness: float = parameter(
         0.0,
         'N m/rad',
-        'Of a position drive; of an impedance drive where a law says none (0: from '
-        'inertia and period).',
+        'Of a position drive; of an impedance drive where a law says none (0: from inertia).',
         0.0,
         1e6,
     )
     damping: float = parameter(0.0, 'N m s/rad', 'Likewise.', 0.0, 1e5)
     drive_rate: float = parameter(
-        1000.0, 'Hz', 'Rate at which a position or impedance drive samples its joint.', 10.0, 1e5
+        1000.0, 'Hz', 'Rate at which the drive samples its joint.', 10.0, 1e5
     )
 
     def check(self) -> None:

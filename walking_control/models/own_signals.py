@@ -107,26 +107,18 @@ def signal_kinds() -> dict[str, Kind]:
 class SignalParameters(Parameters, section='signals'):
     """Of a row of ``robot.signals``, beside ``of``: joints or the link that it tells of."""
 
-    kind: str = parameter(
-        '', '', 'Kind from which the row takes what it leaves out; none: nothing.'
-    )
+    kind: str = parameter('', '', 'Kind from which the row takes what it leaves out.')
     unit: str = parameter('', '', 'Unit of the numbers, in SI.')
     message: str = parameter('', '', 'Type of the message, such as sensor_msgs/msg/Range.')
     field: str = parameter('', '', 'Where in the message, with dots between.')
-    topic: str = parameter('', '', 'Relative topic; empty: under a broadcaster of its own.')
+    topic: str = parameter('', '', 'Relative topic; empty: that of its own broadcaster.')
     lower: float = parameter(0.0, '1', 'Least number that can be, in the unit of the row.')
     upper: float = parameter(0.0, '1', 'Largest number that can be.')
-    change: float = parameter(
-        0.0, '1', 'Largest change from one measurement to the next; 0: any.', 0.0
-    )
+    change: float = parameter(0.0, '1', 'Largest change between measurements; 0: any.', 0.0)
     noise: float = parameter(0.0, '1', 'Standard deviation of a simulated one.', 0.0)
-    delay: float = parameter(
-        0.0, 's', 'Age of a simulated one, rounded up to whole measurements.', 0.0, 1.0
-    )
-    at_rest: float = parameter(0.0, '1', 'What a simulated one says that no plant can measure.')
-    title: str = parameter(
-        '', '', 'Title of its plot; rows with one title share a plot. Empty: its name.'
-    )
+    delay: float = parameter(0.0, 's', 'Age of a simulated one, in whole measurements.', 0.0, 1.0)
+    at_rest: float = parameter(0.0, '1', 'What a simulated one says that no plant measures.')
+    title: str = parameter('', '', 'Title of its plot, which rows may share; empty: its name.')
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,7 @@ class World(Parameters, section='world'):
     floor_places: tuple[float, ...] = parameter(
         (),
         'm',
-        'Places ahead of the start where the height of the floor is given, straight in '
-        'between; none: level.',
+        'Places ahead of the start that have a height, straight in between; none: level.',
         -1e4,
         1e4,
     )

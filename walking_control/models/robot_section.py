@@ -45,17 +45,13 @@ Kind = TypeVar('Kind', bound=Parameters)
 class ServoParameters(Parameters, section='servos'):
     """Of a joint whose speed is commanded."""
 
-    limit: float = parameter(
-        20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.', 0.01, 1e3
-    )
+    limit: float = parameter(20.0, 'rad/s', 'Largest commanded speed.', 0.01, 1e3)
 
 
 class PushOffLimit(Parameters, section='push_off'):
     """Of a stance leg that pushes off."""
 
-    limit: float = parameter(
-        5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0, 100.0
-    )
+    limit: float = parameter(5.0, 'm/s', 'Largest speed of a push-off.', 0.0, 100.0)
 
 
 class GroundTorqueLimit(Parameters, section='ground_torque'):

@@ -21,14 +21,14 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     fall_lean: float = parameter(
         0.9,
         'rad',
-        'Lean of the stance leg (first coordinate), or of the base in space, that is a fall.',
+        'Lean of the stance leg, or of the base in space, that is a fall.',
         0.1,
         3.2,
     )
     fall_height: float = parameter(
         0.6,
         '1',
-        'Height of the base below which the robot has fallen, as a share of that at zero angles.',
+        'Height of the base that is a fall, as a share of that at zero angles.',
         0.0,
         1.0,
     )
@@ -37,16 +37,15 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.0, 'K', 'How much warmer than the air the motors are at the start.', 0.0, 100.0
     )
     joint_limit_margin: float = parameter(
-        0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0
+        0.15, 'rad', 'How far beyond its URDF limits a joint may be.', 0.0, 10.0
     )
     velocity_limit_factor: float = parameter(
-        1.0, '1', 'Largest measured joint speed, of its URDF limit.', 0.01, 100.0
+        1.0, '1', 'Largest joint speed, of its URDF limit.', 0.01, 100.0
     )
     bridge_time: float = parameter(
         0.015,
         's',
-        'How long the last good values of a sensor stand for impossible ones before '
-        'these are a fault.',
+        'How long the last good values replace impossible ones before a fault.',
         0.0,
         1.0,
         scaled=True,
@@ -54,8 +53,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     jump_margin: float = parameter(
         0.1,
         'rad',
-        'How much farther than its fastest speed allows a joint or the base may move '
-        'between two measurements.',
+        'How far beyond its fastest speed a joint or the base may move between two measurements.',
         0.0,
         10.0,
     )
@@ -71,7 +69,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     gravity_error: float = parameter(
         1.0,
         '1',
-        'How far from gravity the averaged specific force of the IMU may be, as a share.',
+        'How far from gravity the averaged specific force may be, as a share.',
         0.1,
         100.0,
     )
@@ -79,7 +77,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     imu_frozen_time: float = parameter(
         0.06,
         's',
-        'How long the IMU may repeat itself to the last bit while joints move.',
+        'How long the IMU may repeat itself while joints move.',
         0.0,
         1000.0,
     )
@@ -89,7 +87,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     stuck_contact_height: float = parameter(
         0.05,
         'm',
-        'Height above the stance foot at which no foot of a planar robot can touch the floor.',
+        'Height above the stance foot at which no foot of a planar robot touches the floor.',
         0.0,
         1.0,
         scaled=True,
@@ -98,13 +96,13 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.1, 's', 'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0
     )
     flight_time: float = parameter(
-        0.3, 's', 'The same of a robot in space that no foot carries: it may fly.', 0.0, 10.0
+        0.3, 's', 'The same of a robot in space that no foot carries.', 0.0, 10.0
     )
     flicker_limit: int = parameter(
-        10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000
+        10, '1', 'Changes of a contact within a second that may be suppressed.', 1, 10000
     )
     lie_patience: int = parameter(
-        3, '1', 'Looks of 20 ms in a row that name a sensor before it is a fault.', 1, 10**6
+        3, '1', 'Looks of 20 ms in a row that must name a lying sensor.', 1, 10**6
     )
     overrun_limit: int = parameter(
         5,
@@ -119,7 +117,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     retune_rate: float = parameter(
         20.0,
         'N m/s',
-        'Fastest change of an effort by a change of parameters while walking.',
+        'Fastest change of an effort by a change of parameters.',
         0.1,
         1e6,
         scaled=True,
@@ -134,8 +132,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         -1,
         '1',
         'Category of the emergency stop (IEC 60204-1): 0 as `on_emergency_stop` says, 1 '
-        'to a stand, then without power, 2 to a stand; -1: 1 where the law can stand, '
-        'else 0.',
+        'a stand, then no power, 2 a stand; -1: 1 where the law can stand, else 0.',
         -1,
         2,
     )
@@ -157,11 +154,9 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         2.0, 's', 'How long lowering takes before the power goes.', 0.0, 60.0
     )
     crouch: float = parameter(
-        0.35, '1', 'Share of its height by which the base is lowered then.', 0.0, 0.95
+        0.35, '1', 'Share of its height by which the base is lowered.', 0.0, 0.95
     )
-    fade_rate: float = parameter(
-        50.0, 'N m/s', 'How fast the effort fades in a controlled stop.', 0.1, 1e6, scaled=True
-    )
+    fade_rate: float = parameter(50.0, 'N m/s', 'How fast the effort fades.', 0.1, 1e6, scaled=True)
 
     def chosen(self, code: str) -> str:
         """Return the reaction that is chosen for a fault.

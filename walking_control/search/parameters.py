@@ -19,8 +19,8 @@ class SearchParameters(Parameters, section='search'):
     clearance: float = parameter(
         0.02,
         'm',
-        'Height of the swing foot in mid-step, asked of legs that can shorten; below 0 '
-        'the foot may pass through the floor.',
+        'Height in mid-step of a swing foot whose leg can shorten; below 0 it may pass '
+        'through the floor.',
         -1.0,
         1.0,
         scaled=True,
@@ -28,7 +28,7 @@ class SearchParameters(Parameters, section='search'):
     landing_speed: float = parameter(
         0.15,
         'm/s',
-        'Least downward speed of the foot at touchdown; 0: it may graze the floor.',
+        'Least downward speed of the foot at touchdown; 0: it may graze.',
         0.0,
         5.0,
         scaled=True,
@@ -39,15 +39,15 @@ class SearchParameters(Parameters, section='search'):
     friction_share: float = parameter(
         0.7,
         '1',
-        "Share of the floor's friction a gait may rely on; a controller needs the rest.",
+        "Share of the floor's friction a gait may rely on.",
         0.01,
         1.0,
     )
     actuation: str = parameter(
         'joints',
         '',
-        'Which torques exist: full, of every coordinate; joints, of those with a motor; '
-        'costly, of all, without a motor at passive_cost.',
+        'Which coordinates have torques: full, all; joints, those with a motor; costly, '
+        'all, without a motor at passive_cost.',
         choices=('full', 'joints', 'costly'),
     )
     passive_cost: float = parameter(1e4, '1', 'Cost of torque where there is no motor.', 0.0, 1e9)
@@ -56,5 +56,7 @@ class SearchParameters(Parameters, section='search'):
     )
     starts: int = parameter(6, '1', 'First guesses to try.', 1, 1000)
     max_iterations: int = parameter(500, '1', 'Of the solver, for each attempt.', 1, 100000)
-    mass_arguments: str = parameter('', '', 'xacro arguments --optimise mass may change, by name.')
+    mass_arguments: str = parameter(
+        '', '', 'Names of xacro arguments that --optimise mass may change.'
+    )
     min_mass: float = parameter(0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True)

@@ -19,7 +19,7 @@ class SpaceSearchParameters(Parameters, section='space_search'):
     least_gap: float = parameter(
         0.12,
         'm',
-        'Least distance of the middle of one sole from that of the other sideways.',
+        'Least distance sideways between the middles of the soles.',
         0.0,
         1.0,
         scaled=True,
@@ -34,29 +34,26 @@ class SpaceSearchParameters(Parameters, section='space_search'):
     margin: float = parameter(
         1.0,
         '1',
-        'Room that gaits leave a law to correct a step, against their price: at 0 steps are a '
-        'fifth longer and knees may be half as bent.',
+        'Room to correct a step, against price: at 0 steps are a fifth longer and knees '
+        'may be half as bent.',
         0.0,
         2.0,
     )
     sole_share: float = parameter(
         0.7,
         '1',
-        'Share of the sole a law relies on that the pressure of a gait stays in.',
+        'Share of the sole that the pressure stays in.',
         0.01,
         1.0,
     )
-    motor_share: float = parameter(
-        0.8, '1', "Share of the motors' efforts a gait asks for at most.", 0.01, 1.0
-    )
+    motor_share: float = parameter(0.8, '1', "Largest share of the motors' efforts.", 0.01, 1.0)
     rate_share: float = parameter(
         0.7, '1', 'The same of the speed limits of the joints.', 0.01, 1.0
     )
     exchange: float = parameter(
         0.0,
         '1',
-        'Share of the cost that counts power exchanged between joints at the supply; '
-        'of the rest each joint pays alone.',
+        'Share of the cost in which joints exchange power at the supply.',
         0.0,
         1.0,
     )

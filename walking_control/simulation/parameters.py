@@ -12,15 +12,14 @@ class EventParameters(Parameters):
     scuff_length: float = parameter(
         -10.0,
         'm',
-        'Touchdowns less far ahead of the stance foot pass through the floor.',
+        'Touchdowns less far ahead pass through the floor.',
         -10.0,
         1.0,
     )
     scuff_depth: float = parameter(
         0.001,
         'm',
-        'A foot this deep under the floor, and further ahead of the stance foot than '
-        'scuff_length, has tripped.',
+        'A foot this deep, and further ahead than scuff_length, has tripped.',
         1e-6,
         10.0,
     )
@@ -30,7 +29,7 @@ class EventParameters(Parameters):
     friction_fade: float = parameter(
         FADE,
         'rad/s',
-        'Rate of a joint below which dry friction and gear losses fade to nothing.',
+        'Rate of a joint below which dry friction and gear losses fade.',
         1e-6,
         1.0,
     )
@@ -73,15 +72,14 @@ class CompliantParameters(EventParameters, section='compliant'):
     foot_radius: float = parameter(
         0.0,
         'm',
-        'Radius of round feet, their lowest point at the end of the leg; 0: points.',
+        'Radius of round feet; 0: points.',
         0.0,
         2.0,
     )
     torsion: float = parameter(
         0.0,
         'm',
-        'Free bases with balls for feet: radius at which friction resists their turning '
-        'about the normal.',
+        'Balls for feet: radius at which friction resists their turning.',
         0.0,
         0.1,
     )
@@ -89,8 +87,7 @@ class CompliantParameters(EventParameters, section='compliant'):
     timestep: float = parameter(
         0.004,
         's',
-        'Longest integration step; the error makes it shorter, except for free bases '
-        '(0.001 does well).',
+        'Longest integration step; of free bases the step itself (0.001 does well).',
         1e-6,
         0.1,
     )
@@ -119,8 +116,7 @@ class MujocoParameters(EngineParameters, section='mujoco'):
     torsion: float = parameter(
         0.0,
         'm',
-        'Radius at which friction resists the turning of a contact about its normal; 0: '
-        'points turn freely.',
+        'Radius at which friction resists the turning of a contact; 0: points turn freely.',
         0.0,
         0.1,
     )
@@ -132,18 +128,17 @@ class DartParameters(EngineParameters, section='dart'):
     force_time: float = parameter(
         0.002,
         's',
-        'Foot forces are averaged over this, at most since the last measurement.',
+        'Foot forces are averaged over this.',
         0.0,
         0.1,
     )
     lock_time: float = parameter(
-        0.01, 's', 'Time in which an engaged lock draws its joint to its angle.', 0.001, 1.0
+        0.01, 's', 'Time in which a lock draws its joint to its angle.', 0.001, 1.0
     )
     torsion: float = parameter(
         0.0,
         'm',
-        'Radius at which friction resists the turning of a foot about the floor’s '
-        'normal; 0: points turn freely.',
+        'Radius at which friction resists the turning of a foot; 0: points turn freely.',
         0.0,
         0.1,
     )

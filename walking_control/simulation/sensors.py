@@ -41,7 +41,7 @@ class SensorParameters(Parameters, section='sensors'):
 
     seed: int = parameter(0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9)
     scale: float = parameter(
-        1.0, '1', 'Factor on all errors of sensors, not on delays and losses.', 0.0, 1000.0
+        1.0, '1', 'Factor on all errors, not on delays and losses.', 0.0, 1000.0
     )
     position_resolution: float = parameter(
         0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0
@@ -52,14 +52,14 @@ class SensorParameters(Parameters, section='sensors'):
     velocity_noise: float = parameter(
         0.0,
         'rad/s, m/s',
-        'Standard deviation of a joint velocity, beside what differentiation brings.',
+        'Standard deviation of a joint velocity, beside differentiation.',
         0.0,
         100.0,
     )
     velocity_cutoff: float = parameter(
         0.0,
         'Hz',
-        'Corner of the low-pass of differentiated encoders; 0: a true tachometer.',
+        'Low-pass of differentiated encoders; 0: a true tachometer.',
         0.0,
         1e4,
     )
@@ -76,7 +76,7 @@ class SensorParameters(Parameters, section='sensors'):
         0.0, 'm/s^2', 'Standard deviation of its error that stays for a run.', 0.0, 100.0
     )
     orientation_noise: float = parameter(
-        0.0, 'rad', 'Standard deviation of the orientation, about each axis of the IMU.', 0.0, 1.0
+        0.0, 'rad', 'Standard deviation of the orientation, each axis.', 0.0, 1.0
     )
     orientation_bias: float = parameter(
         0.0, 'rad', 'Standard deviation of its error that stays for a run.', 0.0, 1.0
@@ -84,11 +84,9 @@ class SensorParameters(Parameters, section='sensors'):
     orientation_drift: float = parameter(
         0.0, 'rad', 'Standard deviation of its error that wanders.', 0.0, 1.0
     )
-    orientation_drift_time: float = parameter(
-        5.0, 's', 'Time after which the wandering error has lost most of its memory.', 0.01, 1e4
-    )
+    orientation_drift_time: float = parameter(5.0, 's', 'Memory of the wandering error.', 0.01, 1e4)
     force_noise: float = parameter(
-        0.0, 'N', 'Standard deviation of a foot force, along each axis.', 0.0, 1e4
+        0.0, 'N', 'Standard deviation of a foot force, each axis.', 0.0, 1e4
     )
     contact_threshold: float = parameter(
         0.0, 'N', 'Foot force below which its sensor reports none.', 0.0, 1e4
@@ -96,14 +94,14 @@ class SensorParameters(Parameters, section='sensors'):
     contact_delay: float = parameter(
         0.0,
         's',
-        'Age of the foot forces in a measurement, rounded up to whole measurements.',
+        'Age of the foot forces, in whole measurements.',
         0.0,
         1.0,
     )
     stuck_foot: int = parameter(
         0,
         '1',
-        'Which foot has a sensor that says the same for ever, counted from 1; 0: none.',
+        'Foot whose sensor says the same for ever, counted from 1; 0: none.',
         0,
         100,
     )
@@ -113,11 +111,11 @@ class SensorParameters(Parameters, section='sensors'):
         0.0, 's', 'From the instant of a measurement to its arrival.', 0.0, 1.0
     )
     measurement_jitter: float = parameter(
-        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0
+        0.0, 's', 'Largest deviation of this delay, evenly distributed.', 0.0, 1.0
     )
     command_delay: float = parameter(0.0, 's', 'From a command to its effect.', 0.0, 1.0)
     command_jitter: float = parameter(
-        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0
+        0.0, 's', 'Largest deviation of this delay, evenly distributed.', 0.0, 1.0
     )
     lost_measurements: float = parameter(
         0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99

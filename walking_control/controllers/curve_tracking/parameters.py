@@ -14,9 +14,7 @@ class CurveTrackingParameters(
     """Of port-based curve tracking with energy management."""
 
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
-    gait: str = parameter(
-        '', '', 'Gait file, or name of one in config/gaits; empty takes that of the robot.'
-    )
+    gait: str = parameter('', '', 'Gait file, or name of a shipped one; empty: that of the robot.')
     field: str = parameter(
         'closest',
         '',
@@ -26,7 +24,7 @@ class CurveTrackingParameters(
     metric: tuple[float, ...] = parameter(
         (),
         '1',
-        'Weight of each coordinate in the squared distance to the gait; empty for ones.',
+        'Weight of each coordinate in the squared distance; empty: ones.',
         1e-3,
         1e3,
     )
@@ -36,7 +34,7 @@ class CurveTrackingParameters(
     attraction: float = parameter(
         5.0,
         '1/s',
-        'Rate at which a gap to the gait is to close; with field surface about that.',
+        'Rate at which a gap to the gait closes.',
         SMALLEST,
         100.0,
         scaled=True,
@@ -44,8 +42,7 @@ class CurveTrackingParameters(
     continuation: str = parameter(
         'free',
         '',
-        'Where the path goes past a late touchdown: on by free motion, or reaching for a '
-        'lower floor.',
+        'Past a late touchdown: on by free motion, or reaching for a lower floor.',
         choices=('free', 'reach'),
     )
     reach: float = parameter(
@@ -61,7 +58,7 @@ class CurveTrackingParameters(
     lead_lacking: float = parameter(
         0.0,
         's/J',
-        'How far the swing leg runs ahead along the gait per energy that the walker lacks.',
+        'How far the swing leg runs ahead per energy that the walker lacks.',
         0.0,
         100.0,
     )
@@ -111,7 +108,7 @@ class CurveTrackingParameters(
     freedom_rate: float = parameter(
         10.0,
         '1/s',
-        'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
+        'How fast Z of (5.12) may turn undesired momentum to save effort.',
         0.0,
         1e3,
         scaled=True,
@@ -119,15 +116,15 @@ class CurveTrackingParameters(
     along: float = parameter(
         0.01,
         '1',
-        'With fewer motors than coordinates: weight of errors along the gait beside those'
-        ' across it.',
+        'With fewer motors than coordinates: weight of errors along the gait beside '
+        'those across it.',
         1e-6,
         1.0,
     )
     impact_time: float = parameter(
         0.0,
         's',
-        'How long no effort is given after a touchdown or a knee strike, while rates still jump.',
+        'How long no effort is given after a touchdown or knee strike.',
         0.0,
         0.1,
     )
@@ -140,8 +137,7 @@ class CurveTrackingParameters(
     tank_supply: float = parameter(
         -1.0,
         'W',
-        'Power that flows into the tank, for gaits that need work; below 0 twice what the'
-        ' gait takes.',
+        'Power into the tank, for gaits that need work; below 0: twice what the gait takes.',
         -1.0,
         1e5,
     )

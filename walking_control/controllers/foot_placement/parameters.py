@@ -25,15 +25,14 @@ class WalkParameters(LawParameters):
     longest_step: float = parameter(
         0.4,
         's',
-        'Longest time of a step: slower walks take shorter steps; goes with the root of '
-        'the leg length.',
+        'Longest time of a step; goes with the root of the leg length.',
         0.1,
         2.0,
     )
     leap: float = parameter(
         0.5,
         'm/s',
-        'Largest rise of the speed aimed at from one step to the next.',
+        'Largest rise of the speed aimed at, each step.',
         0.01,
         10.0,
         live=True,
@@ -55,15 +54,14 @@ class WalkParameters(LawParameters):
     push_feedback: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0),
         '1',
-        'Push-off (m/s) per deviation at mid-step of the place beside the foot (m), speed'
-        ' (m/s) and roll rate (rad/s).',
+        'Push-off (m/s) per deviation at mid-step of place (m), speed (m/s) and roll rate (rad/s).',
         -100.0,
         100.0,
     )
     schedule: tuple[float, ...] = parameter(
         (0.0,),
         's',
-        'Times since the start of the entries of the schedules below; linear in between.',
+        'Times of the entries of the schedules; linear in between.',
         0.0,
         1e6,
     )
@@ -109,12 +107,12 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
         True,
         '',
         'Whether (5.41) leaves out the lateral speed of the nominal step; as printed it '
-        'counts it, which widens steps.',
+        'widens steps.',
     )
     lateral: float = parameter(
         0.0,
         'm',
-        'Place beside the line through the start, to the left: the reference of (5.41).',
+        'Place left of the line through the start: the reference of (5.41).',
         -1e3,
         1e3,
         live=True,
@@ -135,8 +133,8 @@ class FootPlacementParameters(WalkParameters, section='foot_placement'):
     pitch_feedback: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0),
         '1',
-        'Pitch (rad) of the swing leg per deviation at mid-step of the place beside the '
-        'foot (m), speed (m/s) and roll rate (rad/s).',
+        'Pitch of the swing leg (rad) per deviation at mid-step of place (m), speed '
+        '(m/s) and roll rate (rad/s).',
         -100.0,
         100.0,
     )

@@ -9,7 +9,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     """Of natural walking; the others are those of the stepping it starts with and falls back to."""
 
     gait: str = parameter(
-        '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.'
+        '', '', 'Library of gaits, or name of a shipped one; empty: that of the robot.'
     )
     speed_limit: float = parameter(
         1.2, 'm/s', SteppingParameters.rows['speed_limit'].description, 0.0, 3.0, live=True
@@ -26,8 +26,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     tall: float = parameter(
         0.97,
         'm',
-        'Height of the base at a stand, at the start and to enter the gait; off the gait '
-        'it sinks to height.',
+        'Height of the base at a stand and to enter the gait; off the gait it sinks to height.',
         0.05,
         3.0,
         scaled=True,
@@ -38,14 +37,14 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     swing_acceleration: float = parameter(
         80.0,
         'm/s^2',
-        'Acceleration that the plan counts on for the swing foot; more throws a high base up.',
+        'Acceleration counted on to move the swing foot; more throws a high base up.',
         1.0,
         1e4,
     )
     leaving: float = parameter(
         0.15,
         'm',
-        'Deviation of the divergent component, looked ahead, beyond which the gait is left.',
+        'Deviation of the divergent component beyond which the gait is left.',
         0.001,
         1.0,
         live=True,
@@ -72,7 +71,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving_rough: float = parameter(
         0.1,
         'm',
-        'Alone on a rough floor: how far the next foothold may miss the one that ends '
+        'On a rough floor, alone: how far the next foothold may miss the one that ends '
         'the deviation.',
         0.001,
         1.0,

@@ -14,7 +14,7 @@ class PolicyParameters(LawParameters, section='policy'):
         '',
         '',
         'YAML of its observation, rate, joints and gains, or name of a shipped one; '
-        'empty: the file beside the network, else its metadata.',
+        'empty: beside the network, else its metadata.',
     )
     speed: float = parameter(0.5, 'm/s', 'Speed ahead, unless commanded.', -5.0, 5.0, live=True)
     sideways: float = parameter(0.0, 'm/s', 'Speed to the left.', -5.0, 5.0, live=True)

@@ -15,31 +15,27 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     objective: str = parameter(
         'torque',
         '',
-        'What is made small: joint torques, contact forces, or how warm the motors get.',
+        'What is made small: joint torques, contact forces, or heat of the motors.',
         choices=('torque', 'force', 'heat'),
     )
     solver: str = parameter(
         'auto',
         '',
-        'Solver of the quadratic program; auto takes the fastest installed.',
+        'Solver of the quadratic program; auto: the fastest installed.',
         choices=('auto', *NAMES),
     )
-    friction: float = parameter(0.5, '1', 'Friction that may be relied on.', 0.01, 10.0)
-    sole_length: float = parameter(
-        0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0, scaled=True
-    )
-    sole_width: float = parameter(
-        0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0, scaled=True
-    )
+    friction: float = parameter(0.5, '1', 'Friction relied on.', 0.01, 10.0)
+    sole_length: float = parameter(0.18, 'm', 'Length of sole relied on.', 0.001, 1.0, scaled=True)
+    sole_width: float = parameter(0.09, 'm', 'Width of sole relied on.', 0.001, 1.0, scaled=True)
     effort_share: float = parameter(
         0.9,
         '1',
-        'Share of each effort limit open to static torques; the rest is left to the impedance.',
+        'Share of each effort limit for static torques; the rest is for the impedance.',
         0.05,
         1.0,
     )
     stiffness: float = parameter(
-        4.0, '1/rad', 'Impedance torque per joint error, in effort limits.', 0.0, 100.0, live=True
+        4.0, '1/rad', 'Torque per joint error, in effort limits.', 0.0, 100.0, live=True
     )
     damping: float = parameter(
         0.15, 's/rad', 'Damping torque per joint speed, in effort limits.', 0.0, 10.0, live=True
@@ -47,8 +43,7 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     delay: float = parameter(
         0.012,
         's',
-        'Delay from joints to torques, filters included, that the impedance bears: it '
-        'bounds stiffness and damping.',
+        'Delay from joints to torques that the impedance bears: it bounds stiffness and damping.',
         0.0,
         1.0,
         live=True,
@@ -56,8 +51,8 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     sway_damping: float = parameter(
         1.0,
         '1',
-        'How far the pressure runs ahead of a swaying centre of mass: 1 puts it under the'
-        ' capture point, 0 leaves braking to the joints.',
+        'How far the pressure runs ahead of a swaying mass: 1, to the capture point; 0 '
+        'leaves braking to the joints.',
         0.0,
         5.0,
         live=True,
@@ -65,7 +60,7 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     posture_rate: float = parameter(
         0.2,
         'rad/s',
-        'Fastest joint on the straight way to a commanded posture.',
+        'Fastest joint on the way to a commanded posture.',
         0.001,
         10.0,
         live=True,
@@ -80,7 +75,7 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     fade_rate: float = parameter(
         2.0,
         '1/s',
-        'Rate at which the feed-forward fades while the posture is impossible, and returns.',
+        'Rate at which the feed-forward fades while the posture is impossible.',
         0.01,
         1000.0,
         live=True,
@@ -102,7 +97,6 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     routine: str = parameter(
         'hold',
         '',
-        'Without a commanded posture: hold the first one, or shift the weight and '
-        'stand on each leg in turn.',
+        'Without a commanded posture: hold the first one, or stand on each leg in turn.',
         choices=('hold', 'shift'),
     )

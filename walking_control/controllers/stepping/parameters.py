@@ -34,7 +34,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     speed_trim: float = parameter(
         0.2,
         '1',
-        'Share of the speed error of the last two steps that the aim is corrected by, once a step.',
+        'Share of the speed error of two steps by which the aim is corrected, once a step.',
         0.0,
         1.0,
         live=True,
@@ -75,18 +75,17 @@ class SteppingParameters(LawParameters, section='stepping'):
     crouch_lean: float = parameter(
         0.0,
         'rad',
-        'By how much the trunk leans ahead (below 0: back) as a stop lowers it, per share of its '
-        'height.',
+        'How far the trunk leans ahead as a stop lowers it, per share of its height.',
         -10.0,
         10.0,
     )
     straightest: float = parameter(
-        0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks before.', 0.5, 1.0
+        0.98, '1', 'Longest leg, in leg lengths; the base sinks before.', 0.5, 1.0
     )
     clearance: float = parameter(
         0.075,
         'm',
-        'Height of the swing foot half-way; of a hurried step in proportion to its time.',
+        'Height of the swing foot half-way; less in a hurried step.',
         0.0,
         1.0,
         live=True,
@@ -107,8 +106,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     swing_share: float = parameter(
         0.6,
         '1',
-        "Share of the acceleration that the leg's motors give the swing foot that the "
-        'plan counts on at most.',
+        'Largest share counted on of the acceleration that the motors give the swing foot.',
         0.1,
         1.0,
     )
@@ -124,7 +122,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     edge_rises: tuple[float, ...] = parameter(
         (),
         'm',
-        'By how much it rises at each of these; below 0 it steps down.',
+        'Rise at each of these; below 0 it steps down.',
         -1.0,
         1.0,
         live=True,
@@ -132,7 +130,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     footholds: tuple[float, ...] = parameter(
         (),
         'm',
-        'Where feet would better land, x and y in odom; a step near one is moved there.',
+        'Where feet would better land, x and y in odom.',
         -1e4,
         1e4,
         live=True,
@@ -140,7 +138,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     highest_edge: float = parameter(
         0.15,
         'm',
-        'Largest edge that is stepped over; before a larger one the robot stands.',
+        'Largest edge to step over; before a larger one the robot stands.',
         0.0,
         1.0,
         live=True,
@@ -179,25 +177,21 @@ class SteppingParameters(LawParameters, section='stepping'):
     balance_stiffness: float = parameter(
         30.0,
         '1/s^2',
-        'Standing: acceleration of the centre of mass per distance from above the '
-        'middle of the feet.',
+        'Standing: acceleration of the centre of mass per distance from the middle of the feet.',
         0.0,
         1e4,
         live=True,
     )
     balance_damping: float = parameter(11.0, '1/s', 'The same per speed.', 0.0, 1e3, live=True)
-    friction: float = parameter(0.5, '1', 'Friction that may be relied on.', 0.01, 10.0)
+    friction: float = parameter(0.5, '1', 'Friction relied on.', 0.01, 10.0)
     torsion: float = parameter(
         0.0, 'm', 'Points: radius at which friction resists turning.', 0.0, 1.0
     )
-    sole_length: float = parameter(
-        0.0, 'm', 'Length of the sole that may be relied on; 0 for points.', 0.0, 1.0
-    )
+    sole_length: float = parameter(0.0, 'm', 'Length of sole relied on; 0: points.', 0.0, 1.0)
     sole_width: float = parameter(
         0.0,
         'm',
-        'Width of the sole that may be relied on; 0 for points and for soles that the leg'
-        ' cannot roll.',
+        'Width of sole relied on; 0: points, and soles that the leg cannot roll.',
         0.0,
         1.0,
     )
@@ -205,15 +199,14 @@ class SteppingParameters(LawParameters, section='stepping'):
     delay: float = parameter(
         0.0,
         's',
-        'Time from measurement to effort that is compensated: the state is predicted by it.',
+        'Time from measurement to effort, over which the state is predicted.',
         0.0,
         0.1,
     )
     rate_smoothing: float = parameter(
         0.0,
         's',
-        'Joint rates go on as planned and return to measured ones over this; 0: measured '
-        'ones count.',
+        'Time over which planned joint rates return to measured ones; 0: measured ones count.',
         0.0,
         0.1,
     )
