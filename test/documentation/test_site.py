@@ -149,5 +149,5 @@ def test_other_commands_of_guides(page):
 
 def test_the_table_of_extras():
     """An extra would be promised that pip does not know, or one that users need be left out."""
-    table = (ROOT / 'doc' / 'install.md').read_text().partition('| extra |')[2]
-    assert set(re.findall(r'^\| `(\w+)` \|', table, re.M)) == extras() - {'test', 'lint'}
+    table = (ROOT / 'doc' / 'install.md').read_text().partition('## Without ROS 2')[2]
+    assert set(re.findall(r'^- `(\w+)`: ', table, re.M)) == extras() - {'test', 'lint'}
