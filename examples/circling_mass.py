@@ -10,7 +10,7 @@ Run: python examples/circling_mass.py
 """
 
 from momenta.frame import junction, momentum_frame
-from momenta.ports import connect, PortHamiltonian
+from momenta.ports import connect, PortHamiltonian, storage
 import numpy as np
 
 from walking_control.controllers.curve_tracking.forces import (
@@ -83,7 +83,7 @@ def coupling(q: np.ndarray, alpha: np.ndarray, step: float = 1e-6) -> np.ndarray
 def ports() -> float:
     """Return by how much the energy of mass, spring and damper differs from what its port gives."""
     none, one = np.zeros((1, 1)), np.ones((1, 1))
-    mass = PortHamiltonian(one / MASS, none, none, one, none, none)
+    mass = storage(1.0 / MASS)
     spring = PortHamiltonian(9.0 * one, none, none, one, none, 0.5 * one)  # N/m; N s/m across it
     both, rng, worst = connect(mass, spring), np.random.default_rng(0), 0.0
     for x, u in zip(rng.normal(size=(20, 2)), rng.normal(size=(20, 1)), strict=True):

@@ -126,6 +126,42 @@ def turning_about_left(left: np.ndarray, omega: float) -> np.ndarray:
     return np.array([r[0] * omega, r[1] * omega, -omega])
 
 
+def rocking(
+    w: float = 0.5, h: float = 1.0, angle: float = 0.2, duration: float = 0.4, step: float = 1e-3
+) -> tuple[float, float]:
+    """Return how far the left foot of a closet slips, m, and its energy, J ([DS09] (3.62)).
+
+    A box of 1 kg falls back onto its right foot, about the left one, by q' = M^-1 p and
+    p' = -dH/dq + A lambda, with lambda from (3.47). The energy is that at the end less that at the
+    start.
+    """
+    J, force = (4.0 * h * h + 4.0 * w * w) / 12.0, np.array([0.0, -GRAVITY, 0.0])
+
+    def rates(x: np.ndarray) -> np.ndarray:
+        M, A, _ = closet(w, h, J, x[2])
+        v = np.linalg.solve(M, x[3:])
+        ahead, behind = (closet(w, h, J, x[2] + e)[1] for e in (1e-6, -1e-6))
+        drift = (ahead - behind).T / 2e-6 * v[2] @ v
+        return np.concatenate((v, force + A @ contact.constraint_forces(M, A, force, drift)))
+
+    def energy(x: np.ndarray) -> float:
+        M, _, _ = closet(w, h, J)
+        return float(0.5 * x[3:] @ np.linalg.solve(M, x[3:]) - force @ x[:3])
+
+    def foot(x: np.ndarray) -> np.ndarray:
+        c, s = np.cos(x[2]), np.sin(x[2])
+        return np.array([x[0] - w * c + h * s, x[1] - w * s - h * c])
+
+    x = np.array([0.0, 0.0, angle, 0.0, 0.0, 0.0])
+    foot_before, energy_before = foot(x), energy(x)
+    for _ in range(round(duration / step)):
+        a = rates(x)
+        b = rates(x + 0.5 * step * a)
+        c = rates(x + 0.5 * step * b)
+        x = x + step / 6.0 * (a + 2.0 * b + 2.0 * c + rates(x + step * c))
+    return float(np.abs(foot(x) - foot_before).max()), energy(x) - energy_before
+
+
 def momentum_map(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return the operator that maps the momentum before impact to that after ([DS09] (3.44))."""
     return np.transpose([M @ contact.project_velocity(M, A, v) for v in np.linalg.inv(M)])
@@ -172,6 +208,8 @@ def main() -> dict[str, object]:
         for inertia in (lambda h: 1e-6, lambda h: (4 * h * h + 4.0) / 12)
     )
     print(f'closet 2 m wide: rocks above h = {point:.3f} m as a point mass, {solid:.3f} m as a box')
+    slip, gained = rocking()
+    print(f'closet on its left foot: the foot moves by {slip:.1e} m, energy by {gained:.1e} J')
     chosen = []
     for points, push in BARS:
         M, contacts, force, drifts = bar(points, push)
@@ -197,6 +235,7 @@ def main() -> dict[str, object]:
     return {
         'arm': (force, free, held),
         'rocks above': (point, solid),
+        'rocking': (slip, gained),
         'bars': chosen,
         'differ': differ,
         'worst': worst,

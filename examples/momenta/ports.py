@@ -44,6 +44,15 @@ class PortHamiltonian:
         return float(gradient @ self.R @ gradient + u @ self.S @ u)
 
 
+def storage(stiffness: float) -> PortHamiltonian:
+    """Return an element that stores the energy ``stiffness x^2 / 2`` ([DS09] (B.6)).
+
+    With an effort at its port it is a mass of ``1 / stiffness``, with a flow a spring.
+    """
+    none, one = np.zeros((1, 1)), np.ones((1, 1))
+    return PortHamiltonian(stiffness * one, none, none, one, none, none)
+
+
 def connect(first: PortHamiltonian, second: PortHamiltonian) -> PortHamiltonian:
     """Return both as one system: y1 = u2 and u1 = u - y2 ([DS09] (B.3) to (B.5)).
 

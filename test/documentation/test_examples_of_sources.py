@@ -2,6 +2,7 @@
 """The examples that let a reader run sections of the sources say what the sources say."""
 
 import circling_mass
+import foundations
 import numpy as np
 import pytest
 import round_feet
@@ -18,6 +19,16 @@ def test_a_mass_circles_without_work(capsys):
     assert figures['along the circle at the end, J'] == pytest.approx(0.5, abs=1e-6)
     assert figures['coupling is skew to'] < 1e-9 and figures['energy of the ports, W'] < 1e-12
     assert 'along the circle' in capsys.readouterr().out
+
+
+def test_foundations_agree(capsys):
+    """An equation of the appendices, or a basic one, would not hold by its second route."""
+    figures = foundations.main()
+    # the printed Jacobian has a wrong sign: 2 q1, and the board's way ends with its step
+    assert figures.pop('the same as printed') == pytest.approx(0.8)
+    assert figures.pop('four short ways, sideways') < 1e-3
+    assert {name: value for name, value in figures.items() if not value < 1e-5} == {}
+    assert 'screws' in capsys.readouterr().out
 
 
 def test_bodies_touch_as_printed(tmp_path, capsys):

@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What proves the gears of the design tools: a wedge, and the equation of motion of a limb."""
+"""What proves the gears of the design tools: the equation of motion of a limb."""
 
 import numpy as np
-
-
-def wedge_efficiencies(friction, angle):
-    """Return forward and backward efficiency of a wedge ([SR20] II-B).
-
-    Args:
-        friction: Coefficient of friction of the slope.
-        angle: Of the slope, rad; the reduction is its cosine.
-    """
-    loss = friction * np.tan(angle)
-    return 1.0 / (1.0 + loss), max(0.0, 1.0 - loss)
 
 
 def equation_of_motion(limb, velocity, shares):

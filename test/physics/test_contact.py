@@ -75,6 +75,7 @@ def test_complementarity_closes_the_same_contacts(capsys):
     assert figures['differ'] == 0 and figures['worst'] < 1e-9
     assert all(chosen == pressed for chosen, pressed in figures['bars'])
     assert figures['rocks above'] == pytest.approx((1.0, np.sqrt(0.5)), abs=2e-3)
+    assert max(map(abs, figures['rocking'])) < 1e-9  # (3.62): neither slips nor gains energy
     assert 'it stays' in capsys.readouterr().out
 
 

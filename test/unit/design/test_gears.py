@@ -3,7 +3,8 @@
 
 from pathlib import Path
 
-from gears import equation_of_motion, wedge_efficiencies
+from foundations import wedge, wedge_efficiencies
+from gears import equation_of_motion
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -55,15 +56,11 @@ def leg(
 def test_the_wedge_by_newton(mu, alpha):
     """The efficiencies would belong to another machine, and (4), (5) would not follow from (1)."""
     forward, backward = wedge_efficiencies(mu, alpha)
-    M, m, fx, fu = 3.0, 0.7, 2.0, -5.0
-    for sign, share in ((1.0, forward), (-1.0, 1.0 / backward)):
-        # unknowns: acceleration of the block, force of the mesh; (1) with u = x / cos(alpha)
-        mesh = np.array(
-            [[M, 1.0], [m / np.cos(alpha), -(np.cos(alpha) + sign * mu * np.sin(alpha))]]
-        )
-        acceleration = np.linalg.solve(mesh, [fx, -fu])[0]
-        wanted = (fx - share * fu / np.cos(alpha)) / (M + share * m / np.cos(alpha) ** 2)
+    for drives, share in ((True, forward), (False, 1.0 / backward)):
+        acceleration, force = wedge(mu, alpha, drives)
+        wanted = (2.0 + share * 5.0 / np.cos(alpha)) / (3.0 + share * 0.7 / np.cos(alpha) ** 2)
         assert acceleration == pytest.approx(wanted, rel=1e-12)
+        assert 3.0 * acceleration + force == pytest.approx(2.0, rel=1e-12)  # (1) of the block
 
 
 def test_printed_limits_of_the_backward_efficiency():
