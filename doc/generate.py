@@ -639,7 +639,9 @@ def runs():
         yield source, rows
 
 
-ITEM = re.compile(r'(Fig\. |Table |Lemma |Theorem |\()((?:\w\.)?)(\d+)\)?(?:-\(?(?:\w\.)?(\d+)\)?)?')
+ITEM = re.compile(
+    r'(Fig\. |Table |Lemma |Theorem |\()((?:\w\.)?)(\d+)\)?(?:-\(?(?:\w\.)?(\d+)\)?)?'
+)
 
 
 def _ranges(rows):

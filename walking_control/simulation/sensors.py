@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sensors as they are: what an IMU feels, errors of all sensors, presets of them.
 
-Everything is off by default and seeded; doc/sensors.md says where the numbers of the presets come
+Everything is off by default and seeded; `config/noise` says where the numbers of the presets come
 from. Stated simplifications: errors are white, constant or a slow wander, and normal; those of
 different axes and sensors are independent; the rate from an encoder is differentiated at the rate
 of the measurements.

@@ -121,8 +121,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     slippery: float = parameter(
         10.0,
         '1',
-        'Friction that is relied on once a foot that stands spins for tens of milliseconds, as on '
-        'a slippery floor; the usual one comes back by 0.01 a step.',
+        'Friction relied on once a foot that stands spins, as on a slippery floor; the usual '
+        'one comes back by 0.01 a step.',
         0.01,
         10.0,
         live=True,
