@@ -44,6 +44,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import gait_path, robot_path
 from walking_control.models.scale import Scale
 from walking_control.runs.route import read_route
+from walking_control.simulation.dart.rotors import Stepper
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.mujoco.engine import MujocoEngine
 from walking_control.simulation.registry import make_plant
@@ -413,34 +414,50 @@ def test_noise_of_positions_does_no_work():
     assert books.values[2] - books.values[3] == pytest.approx(done, rel=0.1)  # k n^2: 80 J more
 
 
+def floor_meter(monkeypatch, plant):
+    """Return a list whose one number becomes the work, J, of contacts, stops and dry friction."""
+    work = [0.0]
+    if plant == 'mujoco':
+
+        def advance(engine, *given, plain=MujocoEngine.advance):
+            before = engine.data.qvel.copy()
+            trip = plain(engine, *given)
+            work[0] += engine.data.qfrc_constraint @ (before + engine.data.qvel) * 5e-4
+            return trip
+
+        monkeypatch.setattr(MujocoEngine, 'advance', advance)
+    else:
+        pytest.importorskip('dartpy', reason='plant dart needs the package dartpy')
+
+        def step(self, force, plain=Stepper.step):
+            before = self.links.getVelocities().copy()
+            plain(self, force)
+            work[0] += 0.5 * self._impulse @ (before + self.links.getVelocities())
+
+        monkeypatch.setattr(Stepper, 'step', step)
+    return work
+
+
 @pytest.mark.long
-def test_books_are_those_of_motors_and_floor(monkeypatch):
+@pytest.mark.parametrize('plant', ['mujoco', 'dart'])
+def test_books_are_those_of_motors_and_floor(monkeypatch, plant):
     """The energy put in would be that of another walk, or more be lost than the floor takes."""
-    taken = []
-
-    def advance(engine, *given, plain=MujocoEngine.advance):
-        before = engine.data.qvel.copy()
-        trip = plain(engine, *given)
-        engine.floor_work += engine.data.qfrc_constraint @ (before + engine.data.qvel) * 5e-4
-        return trip
-
-    monkeypatch.setattr(MujocoEngine, 'advance', advance)
-    monkeypatch.setattr(MujocoEngine, 'floor_work', 0.0, raising=False)
+    work, taken = floor_meter(monkeypatch, plant), []
     robot_file = load_robot('walker3d', controller='natural_walking', speed=0.8)
-    plant = make_plant(robot_file)
-    assert plant.resolution == 1e-3
+    simulated = make_plant(robot_file, plant)
+    assert simulated.resolution == 1e-3
     run = run_plant(
-        plant,
+        simulated,
         ControlLoop(robot_file),
         robot_file.start,
         5.0,
-        listen=lambda *_: taken.append(plant.engine.floor_work),
+        listen=lambda *_: taken.append(work[0]),
     )
     first, *_, last = np.flatnonzero(np.diff(run.steps) * (run.time[1:] > 3.0)) + 1
     told = {name: np.ptp(column[[first, last]]) for name, column in run.telemetry.items()}
     booked = told['energy_injected'] - told['energy_absorbed']
-    work = np.ptp(run.work.sum(axis=1)[[first, last]])
-    assert booked == pytest.approx(work, rel=0.02)
+    given = np.ptp(run.work.sum(axis=1)[[first, last]])
+    assert booked == pytest.approx(given, rel=0.02)
     floor = -np.diff(np.array(taken[-len(run.time) :])[[first, last]])
     assert told['energy_lost'] == pytest.approx(floor, rel=0.02)
 
