@@ -2,7 +2,7 @@
 """Judge learned policies, and our laws beside them, on robots that were adopted: one table.
 
     python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,push,tick]
-        [--only NAME,NAME]
+        [--only NAME,NAME] [--phases 0,0.5] [--processes 1]
 
 POLICIES.yaml says a row each:
 
@@ -11,21 +11,30 @@ POLICIES.yaml says a row each:
 
 Each walks at `--speed` for `--duration` seconds in MuJoCo, from standing, on a level floor in true
 state; with the noise of a laboratory (lab); with 10 ms between command and motor (delay); 5 degrees
-up from 1 m on (ramp); or pushed half-way by 0.2, 0.4, ... N s/kg, once ahead and once to the left
-(push: the largest of either that it bears, all smaller ones borne). Speed, positive mechanical cost
-and the integral of the squared efforts over the way are of whole strides in the second half. tick:
-medians of the time of the thread in a tick that asks the network, us: the network alone / the law
-beside it / estimator, supervisor and the rest.
+up from 1 m on (ramp). Speed, positive mechanical cost and the integral of the squared efforts over
+the way are of whole strides in the second half.
+
+push: from eight directions, at each of `--phases` as parts of a step, by 0.2, 0.4, ... 2.4 N s/kg.
+The first size after which it does not walk for 4 s more is found by bisection, see
+`walking_control.lab.experiments.envelope`. A cell says the smallest of all directions (which, in
+degrees from ahead to the left, and why), the median of all, and how many bore every size. Each
+direction's goes to the standard error.
+
+tick: medians of the time of the thread in a tick that asks the network, us: the network alone / the
+law beside it / estimator, supervisor and the rest.
 """
 
 import argparse
 import math
 from pathlib import Path
+import sys
 import time
 
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import NotAchieved
+from walking_control.lab.experiments.envelope import even_grid, find_envelope
 from walking_control.loading import load_robot
 from walking_control.models.resources import policy_path
 from walking_control.models.yaml_text import read_yaml
@@ -37,8 +46,9 @@ from walking_control.simulation.simulate import run_plant, simulate
 DELAY = 0.01  # s
 SETS = {'lab': noise_overrides('lab'), 'delay': [('sensors.command_delay', DELAY)]}
 RAMP = f'slope_change={-math.radians(5.0):.6f}@1m'
-PUSHES = [0.2 * (1 + i) for i in range(10)]  # N s/kg
-SIDES = 0, 90  # degrees from ahead to the left
+PUSH, LARGEST = 0.2, 2.4  # N s/kg: distance between sizes, and the last
+DIRECTIONS = 8
+AFTER = 4.0  # s that it walks after a push
 
 
 def load(row, folder, given, sets):
@@ -55,23 +65,34 @@ def load(row, folder, given, sets):
     return load_robot(folder / row['robot'], pairs)
 
 
-def walk(row, folder, given, sets=(), disturb=(), duration=None):
+def walk(row, folder, given, sets=(), disturb=()):
     """Return the summary of a walk."""
     robot_file = load(row, folder, given, sets)
-    return summarize(simulate(robot_file, duration=duration or given.duration, disturb=disturb))
+    return summarize(simulate(robot_file, duration=given.duration, disturb=disturb))
 
 
-def bears(row, folder, given, angle):
-    """Return the largest push from a side that is borne with all smaller ones, N s/kg."""
-    borne = 0.0
-    for size in PUSHES:
-        begin = 0.5 * given.duration
-        push = f'push={size:g}@{begin:g}s:direction={angle}'
-        summary = walk(row, folder, given, (), [push], 1.5 * begin)
-        if summary.fell or summary.fault:
-            break
-        borne = size
-    return borne
+def first_push(row, folder, given):
+    """Return the first push that fells it: least of all directions, median, how many none fells."""
+    grid = even_grid(DIRECTIONS, 1, AFTER)._replace(phases=given.phases)
+    robot_file = load(row, folder, given, ())
+    try:
+        found = find_envelope(robot_file, 'push', LARGEST, PUSH, grid, given.processes)
+    except NotAchieved as error:
+        return str(error)
+    cells = found['cells']
+    sizes = [cell['first_failure'] or math.inf for cell in cells]
+    print(
+        *(f'{c["direction_deg"]:.0f}: {size:.1f}' for c, size in zip(cells, sizes)),
+        sep=', ',
+        file=sys.stderr,
+    )
+    least = min(sizes)
+    if least == math.inf:
+        return f'none up to {LARGEST:g}'
+    sides = [f'{c["direction_deg"]:.0f}' for c, size in zip(cells, sizes) if size == least]
+    borne, reason = sizes.count(math.inf), found['worst']['reason']
+    least = f'{least:.1f} ({", ".join(sides)}: {reason})'
+    return f'{least}; {np.median(sizes):.1f}; {borne} of {len(cells)}'
 
 
 class Clock:
@@ -117,7 +138,7 @@ def judge(row, folder, given, condition):
     if condition == 'tick':
         return tick(row, folder, given)
     if condition == 'push':
-        return ' / '.join(f'{bears(row, folder, given, angle):.1f}' for angle in SIDES)
+        return first_push(row, folder, given)
     ramp = [RAMP] if condition == 'ramp' else []
     summary = walk(row, folder, given, SETS.get(condition, ()), ramp)
     if summary.fell or summary.fault:
@@ -138,6 +159,10 @@ def main():
     parser.add_argument('--on', type=lambda text: text.split(','), default=['level'])
     parser.add_argument('--only', type=lambda text: text.split(','))
     parser.add_argument('--speed', type=float, default=0.5, help='m/s')
+    parser.add_argument(
+        '--phases', type=lambda text: tuple(map(float, text.split(','))), default=(0.0,)
+    )
+    parser.add_argument('--processes', type=int, default=1, help='of pushes, at once')
     parser.add_argument('--duration', type=float, default=20.0, help='s')
     given = parser.parse_args()
     heads = {'level': f'm/s of {given.speed:g} | positive cost | N²m² s/m'}

@@ -206,13 +206,12 @@ def _check_policy(
     first, mended = experiments.policy_check.find_mistakes(robot_file, told, say)
     found.facts['policy'] = str(first)
     if first.wrong:
-        remedy = '; or '.join(words for words, _ in mended[:3])
+        remedy = '; or '.join(f'with {words}: {trial}' for words, trial in mended[:3])
         error = InvalidInput(
             f'policy {options.policy}',
             limit=str(first),
-            remedy=f'with {remedy}, the robot stands, walks and turns'
-            if mended
-            else "compare with the policy's own deployment: no change of one term that was tried "
+            remedy=remedy
+            or "compare with the policy's own deployment: no change of one term that was tried "
             'makes the robot stand, walk and turn',
         )
         found.errors.append(error)

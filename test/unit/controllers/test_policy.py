@@ -4,7 +4,9 @@
 import contextlib
 import json
 import math
+import pickle
 import sys
+import time
 
 import numpy as np
 import onnx
@@ -436,13 +438,26 @@ def test_a_joint_of_another_robot_is_refused(policy, robot_file):
         policy(np.zeros((11, SIZE - 3)), joints=dict(list(joints.items())[1:]))
 
 
+class Pickled:
+    """What runs Python when it is unpickled: it writes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), 'w')
+
+
 def test_a_file_that_is_no_network_is_refused_in_one_line(tmp_path, capsys):
     """A user would read a stack trace of onnxruntime."""
     file = tmp_path / 'policy.onnx'
-    file.write_text('import os')
-    status = main(['simulate', 'walker3d', '--policy', str(file), '--duration', '1'])
-    words = capsys.readouterr().err
-    assert status == 2 and str(file) in words and 'Traceback' not in words
+    ran = tmp_path / 'ran'
+    for content in (b'import os', b'', pickle.dumps(Pickled(ran))):
+        file.write_bytes(content)
+        status = main(['simulate', 'walker3d', '--policy', str(file), '--duration', '1'])
+        words = capsys.readouterr().err
+        assert status == 2 and str(file) in words and 'Traceback' not in words
+        assert not ran.exists(), 'what is pickled was run'
     assert main(['simulate', 'walker3d', '--controller', 'policy', '--duration', '1']) == 2
     assert '--policy FILE' in capsys.readouterr().err
 
@@ -471,25 +486,68 @@ def test_a_network_that_cannot_be_run_is_refused(tmp_path, policy, kind, opset, 
     assert '\n' not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ('second', 'remembered', 'words'),
+    [('height_scan', False, '2 inputs, 1 outputs'), ('h', True, 'the network refuses it')],
+)
+def test_an_input_that_nobody_can_give_is_refused(tmp_path, policy, second, remembered, words):
+    """A network would be fed what is not meant for it, or stop at its second answer."""
+    policy()  # which writes the description
+    helper, kind, file = onnx.helper, onnx.TensorProto.FLOAT, tmp_path / 'policy.onnx'
+    nodes = [helper.make_node('MatMul', ['obs', 'w'], ['action'])]
+    inputs = [
+        helper.make_tensor_value_info('obs', kind, [1, SIZE]),
+        helper.make_tensor_value_info(second, kind, [1, 4]),
+    ]
+    outputs = [helper.make_tensor_value_info('action', kind, [1, 12])]
+    weights = [onnx.numpy_helper.from_array(np.zeros((SIZE, 12), dtype=np.float32), 'w')]
+    if remembered:  # at another length than what is asked for
+        nodes.append(helper.make_node('Concat', ['h', 'h'], ['after'], axis=1))
+        outputs.append(helper.make_tensor_value_info('after', kind, [1, 8]))
+    save(helper.make_graph(nodes, 'policy', inputs, outputs, weights), file)
+    chosen = load_robot('walker3d', [('policy.file', str(file))])
+    with pytest.raises(InvalidInput, match=words) as refused:
+        Policy(chosen, chosen.values(Policy.parameters))
+    assert '\n' not in str(refused.value)
+
+
+@pytest.mark.parametrize('outputs', [11, 13])
+def test_an_action_of_another_length_is_refused(policy, outputs):
+    """Joints would get each other's angles."""
+    with pytest.raises(InvalidInput, match=rf'joints of .* is 12: the network has {outputs}'):
+        policy(np.zeros((outputs, SIZE)))
+
+
 def test_a_network_that_is_too_slow_is_refused(policy, monkeypatch):
     """Every tick in which it is asked would come late."""
-    monkeypatch.setattr(OnnxNetwork, 'rehearse', lambda self, inputs: (12, 0.1))
-    with pytest.raises(InvalidInput, match='100.0 ms an answer'):
+
+    def answer(self, observation):
+        time.sleep(0.1)
+        return np.zeros(12)
+
+    monkeypatch.setattr(OnnxNetwork, 'answer', answer)
+    with pytest.raises(InvalidInput, match=r'10\d\.\d ms an answer.*asked every 20.0 ms'):
         policy()
 
 
-def test_it_runs_by_option_and_what_is_not_a_number_never_reaches_a_motor(policy, tmp_path, capsys):
-    """A network that diverges would command anything, or the option would not choose the law."""
+@pytest.mark.parametrize('answer', [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_never_reaches_a_motor(policy, tmp_path, capsys, answer):
+    """A network that diverges would command anything, all a motor has where it is infinite."""
+    policy(offset=answer)
+    file = str(tmp_path / 'policy.onnx')
+    assert main(['simulate', 'walker3d', '--policy', file, '--duration', '0.3', '--json']) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert 'finite' in told['fault_reason']
+    assert math.isfinite(told['peak_effort'])
+
+
+def test_it_runs_by_option(policy, tmp_path, capsys):
+    """The option would not choose the law."""
     policy(values=())
     file = str(tmp_path / 'policy.onnx')
     arguments = ['simulate', 'walker3d', '--policy', file, '--duration', '0.3', '--json']
     assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out)['controller'] == 'policy'
-    policy(np.full((12, SIZE), np.nan))
-    assert main(arguments) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert 'finite' in told['fault_reason']
-    assert math.isfinite(told['peak_effort'])
 
 
 def test_a_standby_law_stands_when_the_network_gives_no_number(policy, tmp_path):

@@ -110,6 +110,26 @@ def test_each_kind_of_mistake_is_named(robot_file, monkeypatch, name):
         assert not first.wrong and not mended, 'what is right is accused'
 
 
+def test_a_change_after_which_it_is_but_too_fast_is_said(robot_file, monkeypatch):
+    """Default angles of zero would not be named where the start posture is only near to right."""
+    told = told_of(robot_file)
+    posture = [robot_file.robot.joint_index(joint) for joint in told.joints.names]
+    near = np.array(robot_file.start.posture)[posture]
+    fast = np.array([0.75, 0.0, 0.0]), np.array([0.0, 0.0, 0.4])
+    falls = Trial(('standing, it is over',), *np.full((2, 3), np.nan), (0.5, 0.4))
+    slow = Trial(('walking ahead, it reaches 0.75 of 0.5 m/s',), *fast, (0.5, 0.4), True)
+    monkeypatch.setattr(
+        policy_check,
+        'try_policy',
+        lambda _, changed: slow if np.array_equal(changed.joints.default, near) else falls,
+    )
+    first, mended = find_mistakes(robot_file, rows_of(told, default=0.0 * near))
+    assert first is falls and mended == [('default angles of the start posture', slow)]
+    # where it was but too fast before, the same again is no news
+    monkeypatch.setattr(policy_check, 'try_policy', lambda *_: slow)
+    assert find_mistakes(robot_file, told) == (slow, [])
+
+
 def round_all(value):
     """Return numbers without rounding errors, a scale as a list, within anything."""
     if isinstance(value, dict):

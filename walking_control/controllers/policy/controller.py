@@ -238,7 +238,9 @@ class Policy(Controller):
             self._phases[:] = clock.start
         self._stood = stands
         seen = self._observation.read(state, wanted, self._action, self._phases)
-        self._action = self._network.answer(seen)
+        answer = self._network.answer(seen)
+        # a limit of effort would make an infinite answer a finite effort that nobody doubts
+        self._action = np.where(np.isfinite(answer), answer, np.nan)
         joints = self.description.joints
         self._target[self._moved] = joints.default + joints.scale * self._action
         turned = self._phases + clock.rate(speed) / self.description.rate

@@ -159,7 +159,10 @@ class PolicyDescription:
             'rate': self.rate,
             'metadata': False,  # all stands here
             'observation': [
-                {'term': term.name, 'scale': np.ravel(term.scale).tolist()}
+                {
+                    'term': term.name,
+                    'scale': term.scale.tolist() if term.scale.size > 1 else term.scale.item(),
+                }
                 | ({'clip': term.clip} if term.clip < NO_CLIP else {})
                 | ({'history': term.history} if term.history > 1 else {})
                 for term in self.terms
@@ -168,9 +171,6 @@ class PolicyDescription:
             'limits': [*self.limits],
             'joints': self.joints.document(),
         }
-        for term in told['observation']:
-            if len(term['scale']) == 1:
-                term['scale'] = term['scale'][0]
         if self.held.names:
             told['held'] = self.held.document()
         return told | ({'standstill': self.standstill} if self.standstill else {})

@@ -3,8 +3,8 @@
 
 A wrong order of joints, sign, gain, angle or scale shows in how the robot stands, walks ahead and
 turns. Where it does one of them wrong, each term is changed in turn to what it is often mistaken
-for, the likeliest kind of mistake first; a change with which the robot does all three is what the
-description probably should say.
+for, the likeliest kind of mistake first; a change with which the robot does all three, or does them
+too fast or slow alone, is what the description probably should say.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ class Trial:
         ahead: Speeds ahead and to the left, m/s, and of turning, rad/s, while it should walk ahead.
         turn: The same while it should turn on the spot.
         asked: The speed and the rate that were asked for.
-        only_slow: Whether all that is wrong is how fast it did as it was asked.
+        only_slow: Whether all that is wrong is how fast it did as it was asked, too fast included.
     """
 
     wrong: tuple[str, ...]
@@ -88,18 +88,18 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
     run = run_plant(plant, loop, robot_file.start, TURN, before=lead)
     lasted = float(run.time[-1])
     found, wrong, slow = [], [], []
-    for begin, end in ((STAND, AHEAD), (AHEAD, TURN)):
-        first, last = np.searchsorted(run.time, (begin + SETTLING, end))
-        whole = lasted > end - 1e-3
-        found.append(mean_velocity(run, first, last - 1) if whole else np.full(3, np.nan))
     if lasted < TURN - 1e-3:
         doing = 'standing' if lasted < STAND else 'walking ahead' if lasted < AHEAD else 'turning'
         reason = ending(run)['fault_reason'] or ending(run)['fall_reason']
         wrong.append(f'{doing}, it is over after {lasted:.1f} s: {reason}')
-    for doing, velocity, wanted, unit, axis in (
-        ('walking ahead', found[0], speed, 'm/s', 0),
-        ('turning', found[1], rate, 'rad/s', 2),
+    for doing, begin, end, wanted, unit, axis in (
+        ('walking ahead', STAND, AHEAD, speed, 'm/s', 0),
+        ('turning', AHEAD, TURN, rate, 'rad/s', 2),
     ):
+        first, last = np.searchsorted(run.time, (begin + SETTLING, end))
+        ended = lasted < end - 1e-3
+        velocity = np.full(3, np.nan) if ended else mean_velocity(run, first, last - 1)
+        found.append(velocity)
         slow_by_nature = wanted < TURNING and axis == 2
         reached = 1.0 if slow_by_nature else np.nan_to_num(velocity[axis] / wanted, nan=1.0)
         if not LEAST <= reached <= MOST:
@@ -124,7 +124,8 @@ def find_mistakes(
 
     Returns:
         How it went as told, and (change, how it went) of each change of the first kind of which one
-        mends it, the best first; none where nothing is wrong.
+        mends it, the best first. If none does, those of any kind after which nothing is wrong but
+        how fast it does as it is asked; none where nothing is wrong, or nothing else was.
     """
     first = try_policy(robot_file, told)
     groups: list[Callable[[RobotFile, PolicyDescription], Iterable[Change]]] = [
@@ -138,6 +139,7 @@ def find_mistakes(
     ]
     # where it is too fast or slow and nothing else, the command first
     groups.insert(0 if first.only_slow else len(groups), _commands)
+    nearly: list[tuple[str, Trial]] = []
     for group in groups if first.wrong else ():
         mended = []
         for words, changed in group(robot_file, told):
@@ -146,9 +148,11 @@ def find_mistakes(
             trial = try_policy(robot_file, changed)
             if not trial.wrong:
                 mended.append((words, trial))
+            elif trial.only_slow and not first.only_slow:
+                nearly.append((words, trial))
         if mended:
             return first, sorted(mended, key=lambda pair: pair[1].error)
-    return first, []
+    return first, sorted(nearly, key=lambda pair: pair[1].error)
 
 
 def _orders(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
@@ -213,8 +217,9 @@ def _gains(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
 
 def _rates(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
     """Return other rates of the network."""
-    rates = (rate for rate in RATES if rate != told.rate)
-    return [(f'a rate of {rate:g} Hz', replace(told, rate=rate)) for rate in rates]
+    return [
+        (f'a rate of {rate:g} Hz', replace(told, rate=rate)) for rate in RATES if rate != told.rate
+    ]
 
 
 def _signs(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
