@@ -42,10 +42,11 @@ HEADER = """# Parameters
 Generated from the classes of parameters by `python doc/generate.py`; do not edit.
 
 Every section is one of a robot file (`config/robots/*.yaml`) and a group of ROS parameters (`<section>.<name>`). On the command line
-`--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. After the name stands the default if
-it is not 0 or empty, in brackets the range. A parameter with a star is *live*: it may change while the robot walks, all others only while the controller is unconfigured.
+`--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. A parameter with a star is *live*: it
+may change while the robot walks, all others only while the controller is unconfigured.
 
-One without words means what its name means in the nearest section above that has words for it. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
+After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range all is taken from a tenth to ten times the default;
+`ros2 param describe`, and every refusal, tell the limits. One without words means what its name means in the nearest section above that has words for it. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
 """
 
 SHARED = {
@@ -179,14 +180,30 @@ def _row(parameter):
     default = parameter.default
     if isinstance(default, tuple):
         default = list(default)
-    if not default and default is not False:  # as the header says
+    # what is 0 or empty is not said
+    if default is not False and not (any(default) if isinstance(default, list) else default):
         default = ''
     unit = '' if parameter.unit == '1' else parameter.unit
     cell = f'{default} {unit}'.strip()
     limits = parameter.range_text.removeprefix('must be ').removeprefix('from ')
     limits = limits.removeprefix('one of ').removesuffix(f' {unit}').replace(' to ', '…')
+    if _is_wide(parameter):
+        limits = ''
     marks = '\\*' * parameter.live + '\\~' * parameter.scaled
     return f'`{parameter.name}`{marks}{f", {cell}" * bool(cell)}{f" ({limits})" * bool(limits)}'
+
+
+def _is_wide(parameter):
+    """Return whether a parameter takes all from a tenth to ten times its default, and nothing below 0."""
+    value, least, most = parameter.default, parameter.minimum, parameter.maximum
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and least is not None
+        and most is not None
+        and 0 <= least <= value / 10
+        and most >= 10 * value > 0
+    )
 
 
 FAULTS_HEADER = """# Faults

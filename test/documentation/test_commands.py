@@ -61,7 +61,6 @@ SHORTER = (
     (r'--duration (60|31)', '--duration 6'),
     (r'--kills 200', '--kills 2'),
     (r'--sequences 1000000', '--sequences 1000'),
-    (r'--starts 20', '--starts 1'),
     (r'--starts 50', '--starts 1'),
     (r'--minutes 12', '--minutes 0.1'),
     (r'false_names.py', 'false_names.py --walks flat'),
