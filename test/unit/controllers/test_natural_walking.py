@@ -552,18 +552,25 @@ def test_energy_beyond_the_gait_is_the_deviation(table):
     assert left == pytest.approx(began * np.exp(-gain * rate * time), rel=0.03)
 
 
-def test_sideways_or_by_a_clock_a_gain_of_one_holds_the_deviation():
-    """The page's (d/dt) delta = w (1 - k) delta would be another law's: at k = 1 it stays."""
-    rate, dt = 3.6, 1e-5
-    for gain, axis in ((1.0, 1), (2.0, 1), (0.5, 0), (2.0, 0)):
-        gait, mine = np.array([0.05, -0.06]), np.array([0.05, -0.06])  # divergent components
-        mine[axis] += 0.01
-        for _ in range(10000):
-            pressure = np.array([0.01, -0.02])
-            own = pressure + pressure_shift(mine - gait, gain, True)
-            gait, mine = gait + dt * rate * (gait - pressure), mine + dt * rate * (mine - own)
-        left = 0.01 * np.exp(rate * (1.0 - gain) * 0.1)
-        assert (mine - gait)[axis] == pytest.approx(left, rel=1e-3)
+@pytest.mark.parametrize('gain, axis', [(1.0, 1), (2.0, 1), (0.5, 0), (2.0, 0)])
+@pytest.mark.parametrize('pace', [1.0, 0.7])
+def test_sideways_or_by_a_clock_the_deviation_goes_as_the_page_says(gain, axis, pace):
+    """By a clock a deviation stays at k = 1, and at a pace T s' of the gait the page's equation
+    delta' = w (1 - k) delta - w (T s' - 1) (xi_gait - p_gait) would be another law's.
+    """
+    rate, dt, pressure = 3.6, 1e-5, np.array([0.01, -0.02])
+    gait = np.array([0.05, -0.06])  # divergent component; at a pace s' it falls so much faster
+    mine, expected = gait.copy(), 0.01
+    mine[axis] += expected
+    for _ in range(10000):
+        own = pressure + pressure_shift(mine - gait, gain, True)
+        off = (pace - 1.0) * (gait - pressure)[axis]
+        expected += dt * rate * ((1.0 - gain) * expected - off)
+        gait += dt * pace * rate * (gait - pressure)
+        mine += dt * rate * (mine - own)
+    assert (mine - gait)[axis] == pytest.approx(expected, rel=1e-6)
+    if pace == 1.0:
+        assert expected == pytest.approx(0.01 * np.exp(rate * (1.0 - gain) * 0.1), rel=1e-3)
 
 
 def test_the_part_of_the_step_follows_the_place_critically_damped(table):
