@@ -45,7 +45,7 @@ ELSEWHERE = {
     r'(walking_control (adopt (model.urdf|reemc.lua)|import walking.mat|estimate walking|'
     r'measure runs.14_1|reproduce --data)|'
     r'python (examples/real_(compass|pendulum|foot_loads)|'
-    r'benchmarks/(humanoid_(books|gait)|policies|policy_mistakes)).py) .*': 'a foreign log or network',
+    r'benchmarks/(humanoid_(books|gait)|polic(ies|y_mistakes))).py) .*': 'a foreign log or network',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (
