@@ -60,15 +60,15 @@ class Walk:
 
 def stop(walk: Walk) -> tuple[bool, int, float, bool]:
     """Ask to stop; return whether it is up, steps, drift while standing (m), whether it stands."""
-    steps = walk.law.steps
+    steps = walk.law.engine.steps
     up = walk.go(STOP - STILL, np.zeros(3))
     place = walk.place
     up = up and walk.go(STILL, np.zeros(3))
     return (
         up,
-        walk.law.steps - steps,
+        walk.law.engine.steps - steps,
         float(np.hypot(*(walk.place - place))),
-        not walk.law.walking,
+        not walk.law.engine.walking,
     )
 
 
@@ -110,7 +110,7 @@ def main() -> int:
         left = options.soak - (walk.time - begun)
         up = walk.go(min(random.uniform(1.0, 4.0), left + walk.loop.period), wanted)
     print(f'steered at random: {walk.time - begun:.0f} s of {options.soak:.0f} s')
-    way = f'{walk.time:.0f} s, {walk.law.steps} steps'
+    way = f'{walk.time:.0f} s, {walk.law.engine.steps} steps'
     print(f'fell: {"no" if up else walk.loop.fault.message}, after {way}')
     return 0 if up and kept == options.starts else 1
 

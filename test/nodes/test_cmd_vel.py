@@ -115,9 +115,9 @@ def test_a_foot_sensor_that_lies_is_named_and_the_robot_walks_on(bench):
     assert bench.spin_until(
         lambda: any('right_sole' in message.status[0].message for message in health), timeout=60.0
     )
-    steps = pilot.law.steps
+    steps = pilot.law.engine.steps
     pilot.walk(0.5)
-    assert pilot.law.walking and pilot.law.steps > steps
+    assert pilot.law.engine.walking and pilot.law.engine.steps > steps
     assert pilot.ask('clear_fault').message == 'cleared'
     pilot.walk(0.1)
 
@@ -128,22 +128,22 @@ def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     pilot = Pilot(bench, cmd_vel_timeout=0.0)
     pilot.send(0.4)
     pilot.walk(1.4)
-    assert pilot.law.walking
-    response, steps = pilot.ask('stop'), pilot.law.steps
+    assert pilot.law.engine.walking
+    response, steps = pilot.ask('stop'), pilot.law.engine.steps
     assert response.success and 'stands' in response.message
     pilot.send(0.4)
-    assert bench.spin_until(lambda: not pilot.law.walking, timeout=60.0)
-    assert pilot.law.steps - steps <= 5
+    assert bench.spin_until(lambda: not pilot.law.engine.walking, timeout=60.0)
+    assert pilot.law.engine.steps - steps <= 5
     place = pilot.simulator.plant.truth.base.position.copy()
     pilot.walk(0.3)
     pilot.send(0.4)
-    assert not pilot.law.walking, 'a stop that cmd_vel undoes'
+    assert not pilot.law.engine.walking, 'a stop that cmd_vel undoes'
     assert np.abs(pilot.simulator.plant.truth.base.position - place).max() < 0.03
     response = pilot.ask('start')
     assert response.success and 'cmd_vel' in response.message
     pilot.send(0.4)
     pilot.walk(0.2)
-    assert pilot.law.walking
+    assert pilot.law.engine.walking
 
 
 @fault(
@@ -217,9 +217,9 @@ def test_a_silent_joystick_makes_it_stand(bench):
     for _ in range(5):
         pilot.send(0.3)
         pilot.walk(0.1)
-    assert pilot.law.walking
+    assert pilot.law.engine.walking
     pilot.walk(2.4)
-    assert not pilot.law.walking and not pilot.reference.velocity.any()
+    assert not pilot.law.engine.walking and not pilot.reference.velocity.any()
 
 
 def test_feet_and_fall_are_drawn(bench):
@@ -241,11 +241,11 @@ def test_feet_and_fall_are_drawn(bench):
         for name in ('placed', 'planned', 'capture', 'heading', 'floor')
     }
     placed = named['placed']
-    assert len(placed) == 2 + pilot.law.steps and placed[0].type == Marker.CUBE
+    assert len(placed) == 2 + pilot.law.engine.steps and placed[0].type == Marker.CUBE
     assert all(abs(marker.pose.position.z) < 0.03 for marker in placed)
     x = [marker.pose.position.x for marker in placed]
     y = [marker.pose.position.y for marker in placed]
-    stance = pilot.law.stance  # the first footprints are those of the feet in their order
+    stance = pilot.law.engine.stance  # the first footprints are those of the feet in their order
     way = plant.engine.data.xpos[plant.engine._foot_body][stance] - begin[stance]
     assert (x[-1] - x[stance], y[-1] - y[stance]) == pytest.approx(way[:2], abs=0.03)
     assert way[0] > 0.2
@@ -261,7 +261,7 @@ def test_feet_and_fall_are_drawn(bench):
     assert tip.x - start.x == pytest.approx(0.3, abs=0.02)
     assert any(message.data != 0.0 for message in power)
     assert push[-1].data > abs(work[-1].data), 'it brakes as well as it pushes'
-    done = plant.truth.work.sum() / pilot.law.steps
+    done = plant.truth.work.sum() / pilot.law.engine.steps
     assert 0.1 * done < push[-1].data < 10.0 * done + 1.0
 
 

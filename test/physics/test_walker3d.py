@@ -46,17 +46,17 @@ def test_it_stands_walks_turns_and_stands_again():
     """The one thing it is for: at the commanded speed, and still once nothing is asked."""
     walk = Walk('walker3d')
     walk.go(0.5)
-    assert not walk.loop.controller.walking and walk.loop.controller.steps == 0
+    assert not walk.loop.controller.engine.walking and walk.loop.controller.engine.steps == 0
     walk.go(2.0, (0.5, 0.0, 0.0))
     way = walk.go(1.8, (0.5, 0.0, 0.0))
     np.testing.assert_allclose(way, [0.9, 0.0], atol=0.05)
     assert abs(walk.yaw) < math.radians(5.0)
     walk.go(2.0, (0.2, 0.0, 0.3))
     assert walk.yaw == pytest.approx(0.3 * (2.0 - 0.3), abs=0.1)
-    before = walk.loop.controller.steps
+    before = walk.loop.controller.engine.steps
     walk.go(2.0)
-    assert not walk.loop.controller.walking
-    assert walk.loop.controller.steps - before <= 5
+    assert not walk.loop.controller.engine.walking
+    assert walk.loop.controller.engine.steps - before <= 5
     assert np.abs(walk.go(0.5)).max() < 0.01
 
 

@@ -65,8 +65,10 @@ class FloorSlope:
             places: Of the feet from the base, floor axes, m.
         """
         dt, self._stamp = state.stamp - self._stamp, state.stamp
-        for i, touches in enumerate(state.contact.tolist()):
-            self._since[i] = min(self._since[i], state.stamp) if touches else math.inf
+        self._since = [
+            min(since, state.stamp) if touches else math.inf
+            for since, touches in zip(self._since, state.contact.tolist())
+        ]
         if state.steps != self._steps:
             self._step(state, places)
         self.felt = False
@@ -83,6 +85,7 @@ class FloorSlope:
                 self._take(-y / max(z, STEEPEST), 0.0, 1.0, noise)
                 self.felt = self._looked < LOOKED <= self._looked + dt
                 self._looked += dt
+        self.value[:] = [sorted(rises)[1] for rises in zip(*self.footholds)]
 
     def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Go on to the next foothold."""
@@ -105,6 +108,5 @@ class FloorSlope:
         off = seen - (x * own[0] + y * own[1])
         for axis in range(2):
             own[axis] = min(max(own[axis] + gain[axis] * off, -STEEPEST), STEEPEST)
-            self.value[axis] = sorted(foothold[axis] for foothold in self.footholds)[1]
         b -= gain[0] * with_y
         self.covariance = [[a - gain[0] * with_x, b], [b, c - gain[1] * with_y]]

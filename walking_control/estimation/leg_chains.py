@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the feet are and how they move, seen from the base: joint by joint, as plain arrays."""
+"""What joints and IMU say: where the feet are, how they and the base move, as plain arrays."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.estimation.foot_updates import Sample
-from walking_control.estimation.turns import fill_cross_product, fill_product, fill_turn
+from walking_control.estimation.foot_updates import Noise, predict, Sample
+from walking_control.estimation.invariant import FilterState
+from walking_control.estimation.turns import fill_cross_product, fill_product, fill_turn, write_turn
 from walking_control.models import array_function, Dynamics, multiply
+
+LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
 
 
 class LegChains(NamedTuple):
@@ -32,6 +35,22 @@ class LegChains(NamedTuple):
     sliding: np.ndarray
     foot: np.ndarray
     sole: np.ndarray
+
+
+class Mount(NamedTuple):
+    """Where the IMU is, and what the robot weighs.
+
+    Attributes:
+        imu: Origin of the body, which is that of the IMU, in base axes, m, ``(3,)``.
+        axes: From the IMU's axes to those of the base, ``(3, 3)``.
+        gravity: Floor frame, m/s^2, ``(3,)``.
+        firm: Force on a foot that rests for certain, N.
+    """
+
+    imu: np.ndarray
+    axes: np.ndarray
+    gravity: np.ndarray
+    firm: float
 
 
 def find_leg_chains(dynamics: Dynamics) -> LegChains:
@@ -117,3 +136,40 @@ def follow_legs(
                     sample.grams[foot, a, b] += column[a] * column[b]
                     sample.turn_grams[foot, a, b] += axes[k, a] * axes[k, b]
         place -= body
+
+
+@array_function
+def sense(
+    chains: LegChains,
+    told: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    state: FilterState,
+    sample: Sample,
+    noise: Noise,
+    mount: Mount,
+    dt: float,
+    orientation: np.ndarray,
+    angular: np.ndarray,
+) -> None:
+    """Take joints and IMU in, move the state on by them, and write how the base is turned.
+
+    What the robot cannot do it does not feel. Without an accelerometer it feels gravity.
+
+    Args:
+        told: Positions and velocities of the joints, angular velocity, specific force.
+        dt: Time since the last sample, s; nothing moves if it is zero or too long.
+        orientation: Of the base, quaternion xyzw; written.
+        angular: Its angular velocity, base axes, rad/s; written.
+    """
+    position, velocity, rate, force = told
+    multiply(mount.axes, rate, sample.rate)
+    multiply(mount.axes, force, sample.force)
+    sample.rate[:] *= state.free[:3]
+    sample.force[:] *= state.free[3:6]
+    if not force.any():
+        multiply(state.rotation.T, -mount.gravity, sample.force)
+    follow_legs(chains, position, velocity, mount.imu, sample)
+    if 0.0 < dt <= LONGEST_SAMPLE:
+        predict(state, sample, noise, mount.gravity, dt)
+    sample.last_rate[:] = sample.rate
+    write_turn(state.rotation, orientation)
+    angular[:] = sample.rate - state.bias[0]

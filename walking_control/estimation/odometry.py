@@ -80,8 +80,7 @@ class LegOdometry:
         base = state.base
         base.position[0], base.position[1], base.position[2] = along - x, across - y, -z
         base.linear[:] = self._velocity(state)
-        for i, place in enumerate(places):
-            state.foot_height[i] = place[2] - z
+        state.foot_height[:] = [place[2] - z for place in places]
 
     def _velocity(self, state: WalkerState) -> np.ndarray:
         """Return how fast the base moves over the foot that rests, floor axes, m/s, ``(3,)``.

@@ -102,10 +102,11 @@ class Load:
         contact = state.contact.tolist()
         if not self._contact:
             self._contact, self._landed = contact, [-math.inf] * len(contact)
-        for i, touches in enumerate(contact):
-            if touches and not self._contact[i]:
-                self._landed[i] = state.stamp
-            self._contact[i] = touches
+        self._landed = [
+            state.stamp if touches and not touched else landed
+            for touches, touched, landed in zip(contact, self._contact, self._landed)
+        ]
+        self._contact = contact
 
     def _count(self, state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:
         """Count a step; its length is along where the base looks."""

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
+from walking_control.models import array_function, rotation_of
 
 
 @array_function
@@ -94,3 +94,25 @@ def fill_cross_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
         out[a] = x[b] * y[c] - x[c] * y[b]
+
+
+@array_function
+def write_turn(R: np.ndarray, out: np.ndarray) -> None:
+    """Write a rotation as a unit quaternion, and as that says it: rounding errors add up.
+
+    Args:
+        R: Changed in place, ``(3, 3)``.
+        out: Quaternion xyzw; written.
+    """
+    trace = R[0, 0] + (R[1, 1] + R[2, 2])
+    turns = trace <= 0.0  # by so much that the cosine of half of it may be small
+    a = int(np.argmax(np.diag(R)))
+    b, c = (a + 1) % 3, (a + 2) % 3
+    size = math.sqrt((R[a, a] - R[b, b] - R[c, c] if turns else trace) + 1.0)
+    part = 0.5 / size
+    out[a] = 0.5 * size if turns else (R[c, b] - R[b, c]) * part
+    out[b] = (R[b, a] + R[a, b] if turns else R[a, c] - R[c, a]) * part
+    out[c] = (R[c, a] + R[a, c] if turns else R[b, a] - R[a, b]) * part
+    out[3] = (R[c, b] - R[b, c]) * part if turns else 0.5 * size
+    out /= math.sqrt((out[0] ** 2 + out[2] ** 2) + (out[1] ** 2 + out[3] ** 2))
+    R[:] = np.array(rotation_of(out[0], out[1], out[2], out[3]))

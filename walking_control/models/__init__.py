@@ -38,7 +38,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_section': 'check_name urdf_path',
         'scale': 'hip_height hip_joints Scale scale_of',
         'signals': 'BaseState Command CONTACT IMU imu_name JOINTS LOCKS Measurement motor_places '
-        'OWN places_of Reference Sensor sensors_of Signal STATE topic_word WalkerState '
+        'OWN places_of Reference rotation_of Sensor sensors_of Signal STATE topic_word WalkerState '
         'whole_nanoseconds',
         'space_equations': 'SpaceEquations',
         'step_equations': 'StepEquations',

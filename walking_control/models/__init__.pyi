@@ -113,6 +113,7 @@ from walking_control.models.signals import motor_places as motor_places
 from walking_control.models.signals import OWN as OWN
 from walking_control.models.signals import places_of as places_of
 from walking_control.models.signals import Reference as Reference
+from walking_control.models.signals import rotation_of as rotation_of
 from walking_control.models.signals import Sensor as Sensor
 from walking_control.models.signals import sensors_of as sensors_of
 from walking_control.models.signals import Signal as Signal
@@ -287,6 +288,7 @@ __all__ = [
     'OWN',
     'places_of',
     'Reference',
+    'rotation_of',
     'Sensor',
     'sensors_of',
     'Signal',

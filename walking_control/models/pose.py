@@ -82,12 +82,12 @@ def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, fl
     Raises:
         MeasurementError: It is not finite, or its length is further than 1e-3 from 1.
     """
-    x, y, z, w = quaternion
+    x, y, z, w = map(float, quaternion)
     length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
         raise MeasurementError(
             'base orientation',
-            value=[float(x), float(y), float(z), float(w)],
+            value=[x, y, z, w],
             limit=f'must be a unit quaternion (xyzw), its length is {length:.6g}',
         )
     return x / length, y / length, z / length, w / length

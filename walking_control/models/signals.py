@@ -65,6 +65,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.array_functions import array_function
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
@@ -101,8 +102,8 @@ class BaseState:
     def rotation(self) -> np.ndarray:
         """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
         if self.orientation.ndim == 1:  # once a tick and more
-            return np.array(_rotation_of(*self.orientation.tolist()))
-        rows = np.array(_rotation_of(*np.moveaxis(self.orientation, -1, 0)))
+            return np.array(rotation_of(*self.orientation.tolist()))
+        rows = np.array(rotation_of(*np.moveaxis(self.orientation, -1, 0)))
         return np.ascontiguousarray(np.moveaxis(rows, (0, 1), (-2, -1)))
 
 
@@ -111,13 +112,14 @@ def pitch_of(x: float, y: float, z: float, w: float) -> float:
     return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
 
-def _rotation_of(x: Any, y: Any, z: Any, w: Any) -> list[list[Any]]:
-    """Return the rotation of a unit quaternion, of numbers or arrays."""
-    return [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
+@array_function
+def rotation_of(x: Any, y: Any, z: Any, w: Any) -> tuple[tuple[Any, Any, Any], ...]:
+    """Return the rotation of a unit quaternion, of numbers or arrays, in rows."""
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
 
 
 def whole_nanoseconds(time: float) -> float:

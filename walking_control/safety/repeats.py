@@ -118,6 +118,10 @@ class RepeatCheck:
             return None
         other = values != self._last
         self._last[:] = values
+        if other.all():  # as it should be
+            self._lively += MEMORY * (1.0 - self._lively)
+            self._was[:], self._count[:], self._held[:] = self._lively, 0, 0.0
+            return None
         changed, news = (self._owner @ other > 0.0).reshape(2, -1)
         self._lively += MEMORY * news * (changed - self._lively)
         self._was[changed] = self._lively[changed]

@@ -782,9 +782,14 @@ def test_a_sole_whose_corner_is_on_the_floor_meets_no_edge(monkeypatch):
     engine._prediction.predict(np.zeros(engine.dynamics.nq), np.zeros(engine.body.nv))
     engine.swing.start(np.array([0.1, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
     for pitch, met in ((0.0, True), (0.3, False)):
-        for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025])):
-            foot.position, foot.rotation = np.array(place), pin.utils.rotate('y', pitch)
-            foot.jacobian = np.zeros((6, engine.body.nv))
+        engine.body.feet = [
+            foot._replace(
+                position=np.array(place),
+                rotation=pin.utils.rotate('y', pitch),
+                jacobian=np.zeros((6, engine.body.nv)),
+            )
+            for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025]))
+        ]
         engine.plan.elapsed, engine.plan.step = 0.15, Step(np.zeros(2), 0.1, 0.0)
         engine.meet_edges()
         assert engine.touchdown.trip.met == met
@@ -796,7 +801,7 @@ def test_a_foot_that_spins_on_a_corner_is_braked_by_its_hip():
     engine = make_controller(load_robot('walker3d'), 'stepping').engine
     foot, command = engine.body.feet[engine.stance], SimpleNamespace(effort=np.zeros(12))
     for spin, least, most in ((0.9, 0.0, 0.0), (-9.0, 2.0, 20.0)):
-        foot.velocity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin])
+        foot.velocity[:] = 0.0, 0.0, 0.0, 0.0, 0.0, spin
         engine.brake_spin(0.002, 10.0, command)
         yaw, *others = command.effort
         assert least <= yaw <= most and np.abs(others).max() <= 0.1 * most
@@ -809,7 +814,7 @@ def test_a_foot_that_spins_for_long_relies_on_less_friction():
     contact, usual = engine.program.contact, engine.values.friction
     least, engine.walking, engine.plan.elapsed = FootContact(0.1, 0.05, 0.18, 0.0, 2.0), True, 0.1
     for spin, ticks, relied in ((9.0, 0, usual), (0.2, 99, usual), (0.5, 3, usual), (0.5, 9, 0.18)):
-        foot.velocity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, spin])
+        foot.velocity[:] = 0.0, 0.0, 0.0, 0.0, 0.0, spin
         for _ in range(ticks):
             engine.brake_spin(0.002, 0.18, command)
         assert contact.friction == relied
@@ -916,7 +921,7 @@ def test_a_foothold_is_moved_to_one_that_is_wished_for(robot_file, wish, moved):
     law.engine.observe(state, law.values)
     law.engine.begin_walking()  # the right foot swings
     place = np.array([0.1, -law.values.narrowest - 0.02])
-    stance = law.engine.body.feet[law.stance].position[:2] + (2.0, 1.0)
+    stance = law.engine.body.feet[law.engine.stance].position[:2] + (2.0, 1.0)
     wished = stance + place + wish
     law.engine.observe(state, replace(law.values, footholds=(9.0, 9.0, *wished.tolist())))
     law.engine.plan.step = Step(place, 0.2, 0.0)

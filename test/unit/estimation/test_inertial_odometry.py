@@ -12,6 +12,7 @@ from walking_control.estimation.foot_updates import make_sample, RESTS, write_ba
 from walking_control.estimation.invariant import shift
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.estimation.turns import write_turn
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -83,6 +84,22 @@ def test_legs_are_those_of_the_model(name):
     for i, foot in enumerate(robot.feet):
         leg = dynamics.foot_twist_jacobian(q, foot)[:3, robot.base.nv :]
         assert np.allclose(sample.grams[i], leg @ leg.T, atol=1e-12)
+
+
+def test_a_turn_is_written_as_pinocchio_has_it():
+    """A robot that looks back has another largest part: its heading would jump."""
+    rng, largest = np.random.default_rng(0), set()
+    for _ in range(500):
+        rotation, out = (
+            pin.exp3(rng.uniform(-2.0, 2.0, 3)) + 1e-9 * rng.standard_normal(),
+            np.zeros(4),
+        )
+        turn = pin.Quaternion(rotation).normalized()
+        write_turn(rotation, out)
+        np.testing.assert_allclose(out, turn.coeffs(), rtol=0.0, atol=1e-15)
+        np.testing.assert_allclose(rotation, turn.toRotationMatrix(), rtol=0.0, atol=1e-15)
+        largest.add(int(np.abs(out).argmax()))
+    assert largest == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize('name', ROBOTS)

@@ -76,7 +76,7 @@ class NaturalWalking(WalkingLaw):
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         engine, robot = self.engine, robot_file.robot
         told = robot_file.values(World).slope
-        table = GaitTable(family, engine.dynamics, engine.gravity, told)
+        table = GaitTable(family, engine.dynamics, engine.gravity, told, values.compiled)
         scale = robot_file.scale
         self.tracking = GaitTracking(engine, table, scale)
         self.switch = GaitSwitch(scale.time)
@@ -135,7 +135,7 @@ class NaturalWalking(WalkingLaw):
         One that is being stopped does not rise: it would not come to rest before it is up.
         """
         engine, values = self.engine, self.values
-        now = -float(engine.floor.normal @ engine.body.feet[self.stance].position)
+        now = -float(engine.floor.normal @ engine.body.feet[engine.stance].position)
         if self.on_gait or self._height == 0.0:
             self._height = now
         else:
@@ -148,7 +148,7 @@ class NaturalWalking(WalkingLaw):
         engine, table = self.engine, self.tracking.table
         before = table.stride.speed
         if self.on_gait:  # its own efforts jump at a touchdown: that answers no impact
-            self._last_effort += table.jump(self.stance)[self._joints]
+            self._last_effort += table.jump(engine.stance)[self._joints]
         else:
             engine.find_fall()
             self.switch.count(engine.left_over(), self.tracking.felt.uneven, self.values)

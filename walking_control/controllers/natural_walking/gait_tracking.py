@@ -393,9 +393,11 @@ class GaitTracking:
         """Let the swing foot go where the gait has it, moved to the foothold."""
         engine, desired = self._engine, self._engine.swing
         motion = row[FOOT].reshape(3, 3) * (rate ** np.arange(3.0))[:, None]
-        motion += np.outer(fading(self.s, 0.0, FOOT_ERROR, rate), self._foot_error)
-        motion[:, 2] += self.felt.bump(self.s, rate)
-        motion[:, 2] -= self._drop * (AT_REST - fading(self.s, FALLING, 1.0, rate))
+        motion += fading(self.s, 0.0, FOOT_ERROR, rate)[:, None] * self._foot_error
+        if self.felt.rough:
+            motion[:, 2] += self.felt.bump(self.s, rate)
+        if self._drop > 0.0:
+            motion[:, 2] -= self._drop * (AT_REST - fading(self.s, FALLING, 1.0, rate))
         place, speed, acceleration = motion
         late = -engine.plan.step.remaining
         if late > 0.0:  # the floor is late: the foot goes after it, ever faster
@@ -405,7 +407,7 @@ class GaitTracking:
             acceleration[:] = 0.0, 0.0, -DEEPER * self._gravity
         end = self.table.stride.way * np.array([1.0, SIDE[engine.stance]])
         far, follow = engine.plan.step.foothold - end, FOLLOW / self._time
-        due = np.minimum(-late, np.zeros(2))  # the fall goes on while the floor is late
+        due: float | np.ndarray = min(-late, 0.0)  # the fall goes on while the floor is late
         if self.felt.rough:  # it may be higher: aside it is right to land at any time
             far[1] -= row[FOOT][1] - end[1]
             due = np.minimum(-late - 2.0 / follow, [0.0, math.inf])  # the foot follows so late

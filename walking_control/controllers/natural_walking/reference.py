@@ -20,7 +20,6 @@ from them, and the pendulum's middle is moved downhill.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -30,7 +29,7 @@ from scipy.interpolate import make_interp_spline
 
 from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.gaits.gait_family import GaitFamily, SpaceGait
-from walking_control.models import Dynamics, ROOT
+from walking_control.models import array_function, compile_law, Dynamics, ROOT
 
 SAMPLES = 201  # along a step
 PARTS = np.linspace(0.0, 1.0, SAMPLES)
@@ -67,6 +66,7 @@ class GaitTable:
         dynamics: The robot's `Dynamics`, whose first foot is that of the gaits.
         gravity: Along the normal of the law's axes, m/s^2.
         told: Slope of these axes that the robot file says, rad, downhill positive.
+        compiled: Whether it is read by compiled code.
 
     Attributes:
         speeds: Ascending, m/s, ``(n,)``.
@@ -76,7 +76,12 @@ class GaitTable:
     """
 
     def __init__(
-        self, family: GaitFamily, dynamics: Dynamics, gravity: float, told: float = 0.0
+        self,
+        family: GaitFamily,
+        dynamics: Dynamics,
+        gravity: float,
+        told: float = 0.0,
+        compiled: bool = False,
     ) -> None:
         low, high = family.speeds[0], family.speeds[-1]
         count = math.ceil((high - low) / SPACING) + 1
@@ -105,6 +110,8 @@ class GaitTable:
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
         self._rows, self._strides = np.array(rows), np.array(strides)
         self._grids = (-self.rises).tolist(), self.speeds.tolist()
+        self._between = compile_law(between) if compiled else between
+        self._row_between = compile_law(row_between) if compiled else row_between
         self.choose(low)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
@@ -118,21 +125,19 @@ class GaitTable:
         """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
         return self._stride(self._find(speed, rise))
 
-    def _stride(self, places: Sequence[float]) -> Stride:
-        stride = _between(self._strides, places)
+    def _stride(self, places: tuple[float, float]) -> Stride:
+        stride = self._between(self._strides, places)
         speed, duration, *_, work, reach = stride[:6].tolist()
         return Stride(speed, duration, stride[2:4], stride[-2:], work, reach, stride[6:-2])
 
-    def _find(self, speed: float, rise: float) -> list[float]:
+    def _find(self, speed: float, rise: float) -> tuple[float, float]:
         """Return the place of a rise and a speed, or the nearest, in the grids of the table."""
-        return [place_in(grid, value) for grid, value in zip(self._grids, (-rise, speed))]
+        return place_in(self._grids[0], -rise), place_in(self._grids[1], speed)
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
         place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
-        lower = min(int(place), SAMPLES - 2)
-        below, above = _between(self._rows[:, :, lower : lower + 2], self._places)
-        row = below + (place - lower) * (above - below)
+        row = self._row_between(self._rows, self._places, place)
         result: np.ndarray = row if foot == 0 else row * MIRROR
         return result
 
@@ -144,7 +149,7 @@ class GaitTable:
 
     def part_at(self, place: float) -> float:
         """Return the part of the step at which the centre of mass is so far ahead, m."""
-        ahead = _between(self._rows[..., PLACE], self._places)
+        ahead = self._between(self._rows[:, :, :, PLACE], self._places)
         return float(np.interp(place, ahead, PARTS))
 
 
@@ -159,12 +164,33 @@ def place_in(grid: list[float], value: float) -> float:
     return float(max(lower, 0))
 
 
-def _between(table: np.ndarray, places: Sequence[float]) -> np.ndarray:
-    """Return what a table has at a place in each of its first axes, linearly."""
-    table = table[tuple(slice(int(place), int(place) + 2) for place in places)]
-    for place in places:
-        table = table[0] + place % 1.0 * (table[-1] - table[0])
-    return table
+@array_function
+def between(table: np.ndarray, places: tuple[float, float]) -> np.ndarray:
+    """Return what a table has at a place in each of its first two axes, linearly.
+
+    Args:
+        table: ``(m, n, ...)``.
+        places: In the first and in the second axis.
+    """
+    i, j = int(places[0]), int(places[1])
+    k, m = min(i + 1, table.shape[0] - 1), min(j + 1, table.shape[1] - 1)
+    here = table[i, j] + places[0] % 1.0 * (table[k, j] - table[i, j])
+    beyond = table[i, m] + places[0] % 1.0 * (table[k, m] - table[i, m])
+    return np.asarray(here + places[1] % 1.0 * (beyond - here))
+
+
+@array_function
+def row_between(rows: np.ndarray, places: tuple[float, float], place: float) -> np.ndarray:
+    """Return what such a table has at a place in its third axis, too, ``(COLUMNS,)``.
+
+    Args:
+        rows: ``(m, n, SAMPLES, COLUMNS)``.
+        places: See `between`.
+        place: In the third axis.
+    """
+    lower = min(int(place), SAMPLES - 2)
+    both = between(rows[:, :, lower : lower + 2], places)
+    return np.asarray(both[0] + (place - lower) * (both[1] - both[0]))
 
 
 def _work(gait: SpaceGait) -> float:

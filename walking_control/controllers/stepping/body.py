@@ -2,13 +2,14 @@
 """What the stepping law knows of the robot at one instant: masses, feet, momentum."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from scipy.optimize import minimize
 
 from walking_control.controllers.stepping.size import GRAVITY, size_of
-from walking_control.models import Dynamics, friction_torques, ROOT, spring_torques
+from walking_control.models import Dynamics, passive_torques, ROOT
 from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
@@ -20,7 +21,7 @@ ALIKE = 0.99  # cosine of the angle between axes that count as parallel
 BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 
 
-class Foot:
+class Foot(NamedTuple):
     """One foot at one instant, in floor axes; the base's origin is the origin.
 
     Attributes:
@@ -31,8 +32,6 @@ class Foot:
         jacobian: Of the velocity, ``(6, nv)``.
         hip: Where the first joint of its leg is, m, ``(3,)``.
     """
-
-    __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
 
     position: np.ndarray
     rotation: np.ndarray
@@ -59,7 +58,6 @@ class Body:
         q, v: Generalised coordinates and velocities in the robot's own order of joints.
         com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
         momentum: Linear momentum, kg m/s, ``(3,)``.
-        yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
@@ -101,11 +99,8 @@ class Body:
         self.apart = np.setdiff1d(places, loaded_joints(dynamics, self._frames)).tolist()
         self.knees = [self._find_knee(frame) for frame in self._frames]
         self._zero = np.zeros(self.nv)
-        self._springs = any(
-            spring.stiffness or spring.damping for spring in dynamics.robot.springs.values()
-        )
-        self._lower = np.tril_indices(self.nv, -1)
-        self.feet = [Foot() for _ in self._frames]
+        self._is_passive = bool(robot.springs or robot.friction)
+        self._lower = np.tri(self.nv, k=-1, dtype=bool)
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
         self.straight, self.bones = zip(*map(self._find_bones, self.feet, self.knees))
         foot = self.feet[0]
@@ -125,29 +120,30 @@ class Body:
         self.angles = Q[ROOT + 1 :]
         pin.computeAllTerms(model, data, Q, V)
         self.mass_matrix = data.M
-        self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
+        np.copyto(self.mass_matrix, self.mass_matrix.T, where=self._lower)
         self.bias, self.velocity = data.nle, V.copy()
-        if self._springs:
-            base = dynamics.base
-            pulled = spring_torques(dynamics.robot, q[base.nq :], v[base.nv :])
-            self.bias[dynamics.pinocchio_order[base.nv :]] += pulled
-        if dynamics.robot.friction:
-            rubbed = friction_torques(dynamics.robot, v[dynamics.base.nv :], RUBBING)
-            self.bias[dynamics.pinocchio_order[dynamics.base.nv :]] += rubbed
+        if self._is_passive:
+            borne = passive_torques(dynamics.robot, q[ROOT + 1 :], v[ROOT:], RUBBING)
+            self.bias[dynamics.pinocchio_order[ROOT:]] += borne
         self.com = data.com[0].copy()
-        self.yaw_inertia = float(data.Ig.inertia[2, 2])
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)
         self.rotation = data.oMi[1].rotation.copy()
-        for foot, frame, hip in zip(self.feet, self._frames, self._hips):
-            place = data.oMf[frame]
-            foot.position, foot.rotation = place.translation.copy(), place.rotation.copy()
-            axes = pin.LOCAL_WORLD_ALIGNED
-            foot.velocity = pin.getFrameVelocity(model, data, frame, axes).vector
-            foot.drift = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
-            foot.jacobian = pin.getFrameJacobian(model, data, frame, axes)
-            foot.hip = data.oMi[hip].translation.copy()
+        self.feet = [self._foot(frame, hip) for frame, hip in zip(self._frames, self._hips)]
+
+    def _foot(self, frame: int, hip: int) -> Foot:
+        """Return the foot of a frame, and of the joint that its leg begins with."""
+        model, data, axes = self._model, self._data, pin.LOCAL_WORLD_ALIGNED
+        place = data.oMf[frame]
+        return Foot(
+            place.translation.copy(),
+            place.rotation.copy(),
+            pin.getFrameVelocity(model, data, frame, axes).vector,
+            pin.getFrameClassicalAcceleration(model, data, frame, axes).vector,
+            pin.getFrameJacobian(model, data, frame, axes),
+            data.oMi[hip].translation.copy(),
+        )
 
     def _find_knee(self, frame: int) -> int:
         foot, model = self._model.frames[frame], self._model
@@ -240,6 +236,11 @@ class Body:
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
         return np.asarray(self.spin + pin.skew(self.com - point) @ self.momentum)
+
+    @property
+    def yaw_inertia(self) -> float:
+        """Of the whole robot about the floor normal through its centre of mass, kg m^2."""
+        return float(self._data.Ig.inertia[2, 2])
 
     @property
     def yaw(self) -> float:

@@ -407,7 +407,7 @@ class WalkingEngine:
 
     def steady_aim(self, wanted: np.ndarray) -> Aim:
         """Return the `Aim` of steps at a velocity (m/s, rad/s), ``(3,)``."""
-        return steady_aim(wanted, SIDE[1 - self.stance], self.limits)
+        return steady_aim(wanted, SIDE[1 - self.stance], step_limits(self.values))
 
     def step_to(
         self,
@@ -473,9 +473,9 @@ class WalkingEngine:
 
         What it is off the planned one the next step has to catch, so it is moved a little only.
         """
-        limits, size, step = self.limits, self.body.size, self.plan.step
-        if not self.values.footholds or step.remaining <= self.values.early:
+        if not self.values.footholds or self.plan.step.remaining <= self.values.early:
             return
+        limits, size, step = self.limits, self.body.size, self.plan.step
         stance = self.place + self.body.feet[self.stance].position[:2]
         wishes = np.reshape(self.values.footholds, (-1, 2)) - stance
         ways = wishes - self.heading.to_floor(step.foothold)
@@ -548,12 +548,14 @@ class WalkingEngine:
             command: Efforts as the program has them.
         """
         body, foot, contact = self.body, self.body.feet[self.stance], self.program.contact
-        contact.spin += min(1.0, dt / SMOOTHED) * (float(foot.velocity[5]) - contact.spin)
+        turning = float(foot.velocity[5])
+        contact.spin += min(1.0, dt / SMOOTHED) * (turning - contact.spin)
         if self.walking and self.plan.elapsed > LANDED and abs(contact.spin) > SLIDES:
             contact.rely_on(min(self.values.friction, slippery))
-        spin = foot.velocity[5] - np.clip(foot.velocity[5], -SPINS, SPINS)
-        inertia = np.diag(body.mass_matrix)[ROOT:]
-        command.effort[:] -= (BRAKE * spin * foot.jacobian[5, ROOT:] * inertia)[body.motors]
+        if abs(turning) > SPINS:
+            spin = turning - math.copysign(SPINS, turning)
+            inertia = np.diag(body.mass_matrix)[ROOT:]
+            command.effort[:] -= (BRAKE * spin * foot.jacobian[5, ROOT:] * inertia)[body.motors]
 
     def foot_plan(self) -> FootPlan:
         """Return where the feet are, where the next one shall land and where the fall would end."""

@@ -54,21 +54,6 @@ class WalkingLaw(Controller):
         self.reset(state)
         self.engine.take_over(state, self.values)
 
-    @property
-    def walking(self) -> bool:
-        """Return whether it walks; it stands otherwise, or waits to."""
-        return self.engine.walking
-
-    @property
-    def stance(self) -> int:
-        """Return the index of the foot that stands."""
-        return self.engine.stance
-
-    @property
-    def steps(self) -> int:
-        """Return how many touchdowns there were."""
-        return self.engine.steps
-
     def velocity_limits(self) -> tuple[float, float, float]:
         """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s)."""
         return velocity_limits(self.values)

@@ -283,6 +283,7 @@ class StepPlan:
 
     Attributes:
         search: `plan_step`, compiled where that is asked for.
+        press: `pressure_place`, likewise.
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
         stride: How long the last two steps took, s.
@@ -292,7 +293,7 @@ class StepPlan:
 
     def __init__(self, compiled: bool) -> None:
         self.search = compile_law(plan_step) if compiled else plan_step
-        self._press = compile_law(pressure_place) if compiled else pressure_place
+        self.press = compile_law(pressure_place) if compiled else pressure_place
         self.reset(math.inf)
 
     def reset(self, step_time: float) -> None:
@@ -321,17 +322,15 @@ class StepPlan:
         foot[:2] -= center
         out = leg.side * float(center[1])
         step: Step = self.search(
-            fall._replace(com=fall.com - center),
-            leg._replace(foot=foot),
+            Fall(fall.com - center, fall.velocity, fall.rate),
+            SwingLeg(leg.side, foot, leg.velocity, leg.hip),
             aim,
             self.elapsed,
             limits._replace(narrowest=limits.narrowest - out, widest=limits.widest - out),
             last,
         )
-        return step._replace(
-            foothold=step.foothold + center,
-            remaining=last if self.step.remaining <= -LATE else step.remaining,
-        )
+        remaining = last if self.step.remaining <= -LATE else step.remaining
+        return Step(step.foothold + center, remaining, step.missing)
 
     def keeps(self, early: float) -> bool:
         """Return whether touchdown is so near, `early` in s, that nothing is planned any more."""
@@ -340,17 +339,3 @@ class StepPlan:
     def count_down(self, dt: float) -> None:
         """Keep the step; it is dt nearer, s."""
         self.step = self.step._replace(remaining=self.step.remaining - dt)
-
-    def pressure(
-        self, fall: Fall, wanted: np.ndarray, side: float, limits: StepLimits
-    ) -> np.ndarray:
-        """Return where the floor shall press to end what the foothold leaves; `pressure_place`.
-
-        Args:
-            fall: The pendulum now.
-            wanted: Velocity that steps are planned for, ``(3,)``.
-            side: 1 where the left foot swings, else -1.
-            limits: Of a step.
-        """
-        place: np.ndarray = self._press(fall.capture, self.step, fall.rate, wanted, side, limits)
-        return place

@@ -98,10 +98,9 @@ def _pressure(engine: WalkingEngine) -> np.ndarray:
     """
     if not engine.soles:
         return np.zeros(2)
-    place = engine.plan.pressure(
-        engine.fall, engine.velocity.planned, SIDE[1 - engine.stance], engine.limits
-    )
-    return engine.on_sole(place)
+    fall, plan, wanted = engine.fall, engine.plan, engine.velocity.planned
+    side, limits = SIDE[1 - engine.stance], engine.limits
+    return engine.on_sole(plan.press(fall.capture, plan.step, fall.rate, wanted, side, limits))
 
 
 def pivot_task(engine: WalkingEngine, sway: StrideMean, dt: float) -> TorsionTask:
