@@ -742,7 +742,7 @@ def price_figure():
 
 
 def margin_figure():
-    """Return the figure of price against worst margin of the compass, as SVG, by a table."""
+    """Return the figure of price against worst margin of the compass, as SVG, by table and data."""
     page = 'curve_tracking_evidence.md'
     numbers = (
         r' \| half 0.1 m \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.e-]+) \|'
@@ -775,10 +775,19 @@ def margin_figure():
         if noisy:
             x, y = at(noisy, worst)
             parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="none" stroke="{color}"/>')
-    x, y = at(4, 0.5)
+    cheaper = read_yaml(FOLDER / 'data' / 'price_front.yaml', 'hip PDs tuned with their price')
+    places = [at(row['price'], row['worst']) for row in cheaper] + [at(rows['hip PD'][4], 1.0)]
+    way = ' '.join(f'{x:.0f},{y:.0f}' for x, y in places)
+    parts.append(f'<polyline points="{way}" fill="none" stroke="#D55E00" stroke-dasharray="4 4"/>')
+    parts += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#D55E00"/>' for x, y in places[:-1]]
+    for row in cheaper:
+        x, y = at(row['lab_price'], row['worst'])
+        parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="none" stroke="#D55E00"/>')
+    x, y = at(15, 0.35)
     parts += [
         words(x, y, 'curve_tracking', color='#0072B2'),
-        words(x, y + 16, 'open: sensors of lab'),
+        words(x, y + 16, 'hip PD, tuned with its price', color='#A84300'),
+        words(x, y + 32, 'open: sensors of lab'),
     ]
     return _drawing('Price of the compass against its worst margin', parts)
 

@@ -53,6 +53,7 @@ SHORTER = (
     (r'--robustness --quick', '--duration 6'),
     (r'--seeds 20', '--seeds 1'),
     (r'--evaluations 60', '--evaluations 4'),
+    (r'--trials 54', '--trials 9'),
     (r'--steps 8000', '--steps 400'),
     (r':9\b', ':3'),
     (r':0\.5:6', ':0.5:2'),
