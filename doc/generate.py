@@ -767,10 +767,11 @@ def margin_figure():
         worst = min(mine / theirs for mine, theirs in zip(row[:4], rows['hip PD']))
         x, y = at(row[4], worst)
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{color}"/>')
-        below = name == '1.2 m/s'  # beside its neighbour
-        parts.append(
-            words(x, y + (20 if below else -10), name, 'start' if below else 'middle', color)
-        )
+        across, down, anchor = {  # beside the axis, and beside a neighbour
+            '0.75': (18, 5, 'start'),
+            '1.2 m/s': (0, 20, 'start'),
+        }.get(name, (0, -10, 'middle'))
+        parts.append(words(x + across, y + down, name, anchor, color))
         noisy = {'0.75': slow, '1.2 m/s': fast}.get(name)
         if noisy:
             x, y = at(noisy, worst)
