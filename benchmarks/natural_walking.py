@@ -70,7 +70,7 @@ PAGE = {
     **dict.fromkeys(('tiles=0.02', 'strips=0.02', 'tiles=0.05'), FAST),
     'strips=0.05': ((0.5,), 8.0),
     'sinks=0.01': ((0.5,), 5.5),
-    'stairs=0.05': ((0.5,), 14.0),
+    'stairs=0.05': ((0.5,), 16.0),
 }
 JOINTS = 'hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll'
 

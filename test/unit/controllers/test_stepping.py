@@ -759,8 +759,10 @@ def test_a_foot_that_an_edge_holds_is_lifted_over_it():
     assert meets(follows, 0.9, touches=True) and not trip.held
     assert not meets(hangs, 0.1, 0.12, touches=True) and not trip.held, 'it stands on something'
     trip.begin_step()
-    assert meets(hangs, 0.1, 0.22) and trip.lowered, 'no time to step over it'
-    assert not trip.lifts(0.22) and trip.most(0.23) < 20.0, 'nor to push on'
+    assert meets(hangs, 0.1, 0.16) and not trip.lowered
+    trip.begin_step()  # up stairs a step over an edge met so late went two of them up, and fell
+    assert meets(hangs, 0.1, 0.17) and trip.lowered, 'no time to step over it'
+    assert not trip.lifts(0.17) and trip.most(0.18) < 20.0, 'nor to push on'
     trip.begin_step()
     assert not meets(hangs, 0.1, 0.24), 'it may land'
 
@@ -771,7 +773,7 @@ def test_a_foot_that_comes_down_on_an_edge_has_landed():
     for speed, height, met in ((-0.3, 0.05, True), (-0.8, 0.05, False), (-0.3, 0.01, False)):
         place[2] = height
         planned.start(place, np.array([1.2, 0.0, speed]))
-        assert trip.meets(True, planned, place, height, planned.velocity, 0.2, 0.1) == met
+        assert trip.meets(True, planned, place, height, planned.velocity, 0.18, 0.12) == met
         trip.begin_step()
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from walking_control.controllers import Size, SwingFoot, USUAL
 
-FIRST, LATE = 0.3, 0.8  # parts of the step: before, a foot that touches has not left yet; an edge
-# that is met until then is stepped over
+# parts of the step: before, a foot that touches has not left yet; an edge that is met until then is
+# stepped over. Later the fall leaves no time for that: up stairs steps got 45 cm long, and it fell
+FIRST, LATE = 0.3, 0.65
 OVER, CLEAR, DOWN = 0.065, 0.08, 0.08  # m, s: so far the foot is lifted in this time, and so long
 # it needs to come down
 SOON = 0.02  # s: so fast it is set down before an edge; one so near to its time is not lifted
