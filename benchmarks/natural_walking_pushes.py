@@ -8,15 +8,22 @@ as survived when the robot walks 20 s afterwards, or for ``--settled`` seconds (
 without leaving it; with ``--whole`` all walk 20 s. The last line gives the energy that a push costs
 at the supply beyond the mean power of the steps before it, until the walk ends: mean and worst, of
 the cells that stay on their gait and of those that leave it.
+
+``--transfer A`` adds to the law what [DS09] (5.18) does in the plane: energy of the motion across
+the gait goes to the motion along it, without work. With the speed v along and the velocity r across
+beyond the gait's, the force m A (r^2, -v r) comes from the pressure under the sole, within the
+sole; r is taken as w times the deviation, and A in 1/m.
 """
 
 import argparse
 from functools import partial
 import sys
 import time
+from unittest.mock import patch
 
 import yaml
 
+from walking_control.controllers.natural_walking import gait_tracking
 from walking_control.lab.experiments.branches import Branches
 from walking_control.lab.experiments.envelope import _Trial, Cell, even_grid, PRICE, Trial
 from walking_control.loading import load_robot
@@ -25,6 +32,7 @@ from walking_control.simulation.sensors import noise_overrides
 
 SETTLED = 5.0
 DELAY = 0.01
+FALL = 3.6  # 1/s, of walker3d
 
 
 class _Pushed(_Trial):
@@ -57,6 +65,28 @@ class _Pushed(_Trial):
         return reason, self._since - before, bool(left), drawn
 
 
+def transferring(share, speed):
+    """Return the law's shift of pressure with energy that goes from across the gait to along it.
+
+    With w the rate of the fall, r = w delta is what the deviation across would be if all of it were
+    velocity, and the pressure moves by -force / (m w^2).
+
+    Args:
+        share: A, 1/m.
+        speed: v, m/s.
+    """
+    plain = gait_tracking.pressure_shift
+
+    def shift(deviation, *given):
+        across = float(deviation[1])
+        moved = plain(deviation, *given)
+        moved[0] -= share * across**2
+        moved[1] += share * speed * across / FALL
+        return moved
+
+    return shift
+
+
 def _parse():
     """Return the arguments."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -71,12 +101,23 @@ def _parse():
     parser.add_argument('--cells', default='', help='DEGREES/PHASE,... these alone')
     parser.add_argument('--part', default='0/1', help='I/N: every N-th cell from the I-th on')
     parser.add_argument('--processes', type=int, default=1)
+    parser.add_argument('--transfer', type=float, default=0.0, metavar='A')
     return parser.parse_args()
 
 
 def main():
     """Print every cell, and what did not survive."""
     given = _parse()
+    if given.transfer:
+        shift = transferring(given.transfer, given.speed)
+        with patch.object(gait_tracking, 'pressure_shift', shift):
+            push(given)
+    else:
+        push(given)
+
+
+def push(given):
+    """Push as asked for."""
     lab = 'lab' in given.sets
     pairs = [
         (name, yaml.safe_load(value))
