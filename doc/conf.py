@@ -43,6 +43,8 @@ myst_heading_anchors = 6
 html_theme = 'furo'
 html_title = 'walking_control'
 html_copy_source = False
+# the licence names no holder
+html_show_copyright = False
 html_static_path = ['site']
 html_css_files = ['site.css']
 
@@ -50,8 +52,19 @@ html_css_files = ['site.css']
 def setup(app):
     """Let the site's folder open with its first page, which lies in doc/ as its source does."""
     app.connect('build-finished', write_entry)
+    app.connect('autodoc-process-docstring', join_sentence, priority=600)  # after napoleon
     if MATHML:
         app.add_html_math_renderer('mathml', (write_inline, None), (write_block, None))
+
+
+def join_sentence(app, what, name, thing, options, lines):
+    """Join what napoleon parts at a colon: the first words on a property are no type."""
+    mark = ':type: '
+    for i, line in enumerate(lines):
+        if what in ('attribute', 'property') and line.startswith(mark):
+            lines[0] = f'{line[len(mark):]}: {lines[0]}'
+            del lines[i]
+            return
 
 
 def write_inline(writer, node):

@@ -69,13 +69,13 @@ def parameters_page():
     """Return the text of parameters.md."""
     lines, said = [HEADER], {}
     places = {
-        GearedMotor: 'robot.actuators.<joint>',
-        JointSpring: 'robot.springs.<joint>',
-        JointFriction: 'robot.friction.<joint>',
-        MotorThermal: 'robot.thermal.<joint>',
-        ServoParameters: 'robot.servos.<joint>',
+        GearedMotor: r'robot.actuators.\<joint>',
+        JointSpring: r'robot.springs.\<joint>',
+        JointFriction: r'robot.friction.\<joint>',
+        MotorThermal: r'robot.thermal.\<joint>',
+        ServoParameters: r'robot.servos.\<joint>',
         PushOffLimit: 'robot.push_off',
-        SignalParameters: 'robot.signals.<name>',
+        SignalParameters: r'robot.signals.\<name>',
     }
     for kind in (World, *SECTIONS.values(), *places):
         lines += [f'## {places.get(kind, kind.section)}', *_rows(kind, said), '']
