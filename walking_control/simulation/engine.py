@@ -274,7 +274,7 @@ class Engine(ABC):
 
         Args:
             step: The touchdown, counted from 1.
-            drop: m.
+            drop: By how much it is lower, m.
             tilt: rad, downhill positive; 0 where the engine lacks `Feature.TILTS`.
         """
         raise NotImplementedError
@@ -284,7 +284,7 @@ class Engine(ABC):
 
         Args:
             place: Ahead of the start, m.
-            drop: m.
+            drop: By how much it is lower, m.
             tilt: rad, downhill positive.
         """
         raise NotImplementedError
