@@ -730,7 +730,8 @@ def price_figure():
     )
     parts += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#D55E00"/>' for x, y in places]
     for (tall, *_), (x, y) in zip(taller, places[1:]):
-        parts.append(words(x + 10, y + 6, f'{float(tall):.2f} m', color='#A84300'))
+        drop = -4 if (x, y) == places[1] else 6  # the line to the default goes by below
+        parts.append(words(x + 10, y + drop, f'{float(tall):.2f} m', color='#A84300'))
     y = places[0][1]
     parts.append(words(WIDE - 16, y + 22, 'stepping, hips', 'end', '#A84300'))
     parts.append(words(WIDE - 16, y + 38, f'at {low[0]} m, the default', 'end', '#A84300'))
