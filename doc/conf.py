@@ -62,7 +62,7 @@ def join_sentence(app, what, name, thing, options, lines):
     mark = ':type: '
     for i, line in enumerate(lines):
         if what in ('attribute', 'property') and line.startswith(mark):
-            lines[0] = f'{line[len(mark):]}: {lines[0]}'
+            lines[0] = f'{line.removeprefix(mark)}: {lines[0]}'
             del lines[i]
             return
 
