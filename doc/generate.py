@@ -45,7 +45,7 @@ Every section is one of a robot file (`config/robots/*.yaml`) and a group of ROS
 `--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. A parameter with a star is *live*: it
 may change while the robot walks, all others only while the controller is unconfigured.
 
-After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range all is taken from a tenth to ten times the default;
+After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range any value from a tenth to ten times the default is taken;
 `ros2 param describe`, and every refusal, tell the limits. One without words means what its name means in the nearest section above that has words for it. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
 """
 

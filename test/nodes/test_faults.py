@@ -451,7 +451,7 @@ def test_internal(bench, robot, node):
 
 
 @fault(
-    'Fall',
+    'The base is too low over the stance foot, or leans too far',
     code='fall',
     detected='at the tick',
     reaction='damping, then zero',
@@ -467,7 +467,7 @@ def test_fall(bench, robot):
 
 
 @fault(
-    'Stuck contact',
+    'A foot reports contact high above the floor, or no foot reports any',
     code='stuck_contact',
     detected='after stuck_contact_time (0.1 s)',
     reaction='damping, then zero',

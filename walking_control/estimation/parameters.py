@@ -79,12 +79,16 @@ class EstimatorParameters(Parameters, section='estimator'):
     effort_error: float = parameter(
         0.05,
         '1',
-        'Standard deviation of efforts for it, as a share of the largest.',
+        'Standard deviation of efforts that the observer assumes, as a share of the largest.',
         1e-3,
         1.0,
     )
     mass_error: float = parameter(
-        0.05, '1', 'Standard deviation of the mass for it, as a share.', 1e-3, 1.0
+        0.05,
+        '1',
+        'Standard deviation of the mass that the observer assumes, as a share.',
+        1e-3,
+        1.0,
     )
     velocity: str = parameter(
         'measured',
@@ -172,7 +176,9 @@ class EstimatorParameters(Parameters, section='estimator'):
         0.0,
         0.5,
     )
-    foot_persistence: float = parameter(0.1, 's', 'How long such a motion goes on.', 0.0, 10.0)
+    foot_persistence: float = parameter(
+        0.1, 's', 'How long a motion of a foot that rests goes on.', 0.0, 10.0
+    )
     sole_spin: float = parameter(
         0.0,
         'rad/s',

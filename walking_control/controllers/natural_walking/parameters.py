@@ -62,7 +62,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving_missed: float = parameter(
         0.0,
         'm',
-        'And how far the next foothold must miss the one that ends the deviation.',
+        'The gait is left only if the next foothold misses the one that ends the deviation by '
+        'this.',
         0.0,
         1.0,
         live=True,
@@ -179,7 +180,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     tank_capacity: float = parameter(
         20.0,
         'J',
-        'Of the tank: what motors put in beyond what each step refills drains it.',
+        'Energy that the tank holds; what motors put in beyond what each step refills drains it.',
         0.01,
         1e5,
         scaled=True,
