@@ -16,6 +16,7 @@ sole; r is taken as w times the deviation, and A in 1/m.
 """
 
 import argparse
+from contextlib import nullcontext
 from functools import partial
 import sys
 import time
@@ -108,11 +109,8 @@ def _parse():
 def main():
     """Print every cell, and what did not survive."""
     given = _parse()
-    if given.transfer:
-        shift = transferring(given.transfer, given.speed)
-        with patch.object(gait_tracking, 'pressure_shift', shift):
-            push(given)
-    else:
+    shift = transferring(given.transfer, given.speed)
+    with patch.object(gait_tracking, 'pressure_shift', shift) if given.transfer else nullcontext():
         push(given)
 
 

@@ -170,7 +170,8 @@ class InertialOdometry(LegOdometry):
             base.linear,
             self.covariance,
         )
-        self._last = self._last if sound else -math.inf  # then the next one begins anew
+        if not sound:
+            self._last = -math.inf  # the next measurement begins anew
         if self._base is Base.PLANAR:  # its coordinates count the pitch
             self._generalised[2] = base.pitch
         state.foothold[:] = self.filter.columns[2 + foot]

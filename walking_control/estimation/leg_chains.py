@@ -155,7 +155,8 @@ def sense(
     What the robot cannot do it does not feel. Without an accelerometer it feels gravity.
 
     Args:
-        told: Positions and velocities of the joints, angular velocity, specific force.
+        told: Positions and velocities of the joints, ``(n,)``; angular velocity and specific force
+            in the axes of the IMU, ``(3,)``.
         dt: Time since the last sample, s; nothing moves if it is zero or too long.
         orientation: Of the base, quaternion xyzw; written.
         angular: Its angular velocity, base axes, rad/s; written.

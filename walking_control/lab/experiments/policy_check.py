@@ -217,9 +217,8 @@ def _gains(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
 
 def _rates(robot_file: RobotFile, told: PolicyDescription) -> Iterable[Change]:
     """Return other rates of the network."""
-    return [
-        (f'a rate of {rate:g} Hz', replace(told, rate=rate)) for rate in RATES if rate != told.rate
-    ]
+    rates = (rate for rate in RATES if rate != told.rate)
+    return [(f'a rate of {rate:g} Hz', replace(told, rate=rate)) for rate in rates]
 
 
 def _signs(robot_file: RobotFile, told: PolicyDescription) -> Iterator[Change]:
