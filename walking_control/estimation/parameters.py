@@ -94,7 +94,7 @@ class EstimatorParameters(Parameters, section='estimator'):
         'measured',
         '',
         'Joint velocities: measured, filtered from positions, or by the model of a '
-        'planar walker; auto: the model where measured ones lag.',
+        'planar walker; auto: the model where measured ones lag (velocity_lag).',
         choices=('measured', 'filtered', 'model', 'auto'),
     )
     velocity_memory: float = parameter(
@@ -115,13 +115,15 @@ class EstimatorParameters(Parameters, section='estimator'):
         'declared.',
         choices=('auto', 'kinematic', 'filter'),
     )
-    gyro_sigma: float = parameter(0.0, 'rad/s', 'Standard deviation of the gyroscope.', 0.0, 100.0)
+    gyro_sigma: float = parameter(
+        0.0, 'rad/s', 'Standard deviation of the gyroscope in one measurement.', 0.0, 100.0
+    )
     gyro_bias_sigma: float = parameter(0.0, 'rad/s', 'Of its bias when it begins.', 0.0, 100.0)
     gyro_bias_walk: float = parameter(
         1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0, 10.0
     )
     acceleration_sigma: float = parameter(
-        0.0, 'm/s^2', 'Standard deviation of the accelerometer.', 0.0, 1000.0
+        0.0, 'm/s^2', 'Standard deviation of the accelerometer in one measurement.', 0.0, 1000.0
     )
     acceleration_bias_sigma: float = parameter(
         0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0
@@ -150,7 +152,8 @@ class EstimatorParameters(Parameters, section='estimator'):
     velocity_lag: float = parameter(
         0.0,
         's',
-        'Time constant of the low-pass of joint velocities; natural_walking makes up for it.',
+        'Time constant of the low-pass of joint velocities; natural_walking and velocity: '
+        'auto make up for it.',
         0.0,
         0.1,
     )

@@ -53,11 +53,13 @@ class GearedMotor(Parameters, section='actuators'):
         1e4,
     )
 
-    torque_lag: float = parameter(0.0, 's', 'Time constant of the torque.', 0.0, 0.1)
+    torque_lag: float = parameter(
+        0.0, 's', 'Time constant with which the torque follows a command.', 0.0, 0.1
+    )
     backlash: float = parameter(
         0.0,
         'rad',
-        'How far the joint turns freely in its gear.',
+        'How far the joint turns freely in its gear; the encoder is on the joint.',
         0.0,
         0.2,
     )
@@ -73,7 +75,8 @@ class GearedMotor(Parameters, section='actuators'):
     stiffness: float = parameter(
         0.0,
         'N m/rad',
-        'Of a position drive; of an impedance drive where a law says none (0: from inertia).',
+        'Of a position drive; of an impedance drive where a law says none (0: from '
+        'inertia and period).',
         0.0,
         1e6,
     )

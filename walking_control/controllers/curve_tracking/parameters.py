@@ -124,7 +124,7 @@ class CurveTrackingParameters(
     impact_time: float = parameter(
         0.0,
         's',
-        'How long no effort is given after a touchdown or knee strike.',
+        'How long no effort is given after a touchdown or knee strike, while rates still jump.',
         0.0,
         0.1,
     )

@@ -44,7 +44,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving: float = parameter(
         0.15,
         'm',
-        'Deviation of the divergent component beyond which the gait is left.',
+        'Deviation of the divergent component, looked ahead, beyond which the gait is left.',
         0.001,
         1.0,
         live=True,

@@ -75,7 +75,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     crouch_lean: float = parameter(
         0.0,
         'rad',
-        'How far the trunk leans ahead as a stop lowers it, per share of its height.',
+        'How far the trunk leans ahead (below 0: back) as a stop lowers it, per share of '
+        'its height.',
         -10.0,
         10.0,
     )
@@ -130,7 +131,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     footholds: tuple[float, ...] = parameter(
         (),
         'm',
-        'Where feet would better land, x and y in odom.',
+        'Where feet would better land, x and y of each in odom; a step near one is moved there.',
         -1e4,
         1e4,
         live=True,
