@@ -362,16 +362,16 @@ def indicator_section(folder, out):
 
 def draw(found, falls, names, legs, folder):
     """Draw residuals and the monitor as SVG; return nothing."""
-    bars, axes = new_figure(1, height=2.6)
+    bars, axes = new_figure(1, width=5.2, height=3.4)
     width = 0.8 / max(len(found), 1)
     for i, (name, _, own, ours) in enumerate(found):
         at = np.arange(len(legs)) + (i - 0.5 * len(found)) * width
         axes[0].bar(at, ours[legs], width, color=COLOURS[i % len(COLOURS)], label=name)
         axes[0].bar(at, own[legs], width, color='black')
     axes[0].set_xticks(
-        range(len(legs)), [names[j].removesuffix('_joint') for j in legs], rotation=30
+        range(len(legs)), [names[j].removesuffix('_joint') for j in legs], rotation=90
     )
-    axes[0].legend(ncols=4)
+    bars.legend(loc='outside upper center', ncols=3, frameon=False)  # above the bars
     label(axes[0], 'Residual torque on one foot; black: with the rates of the log', 'N m')
     line, axes = new_figure(1, height=2.6)
     for i, (name, time, past) in enumerate(falls):

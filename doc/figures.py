@@ -23,6 +23,7 @@ IMAGES = Path(__file__).parent / 'images'
 WIDTH = 4.7  # inches
 POINTS = 9.5  # of letters
 MANY = 100  # points of a line
+FEW = 4  # names within a picture that stand there
 HIGHEST, LOWEST = 5.2, 1.3  # inches of one of several axes
 LEG = 'design transmission examples/two_joint_leg.urdf --frame foot --base free '
 LEG += '--q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 --torque 17'
@@ -69,7 +70,6 @@ FIGURES = {
         '--set foot_placement.heading_schedule=[0,0,0.785,0.785,-2.4]',
     ),
     'natural_walking_route': ('footprints', 'demo walker3d'),
-    'walker3d_route': ('footprints', 'demo walker3d --controller stepping'),
 }
 
 
@@ -89,6 +89,7 @@ def narrow(figure):
         axis.set_subplotspec(grid[place])
         axis.set_title(fill(axis.get_title(loc='left'), 52), loc='left')
         axis.tick_params(labelleft=True)
+        number(axis)
     if figure.get_suptitle():
         figure.suptitle(fill(figure.get_suptitle(), 52))
     figure.set_size_inches(WIDTH, sum(heights) + 0.75 * len(axes) + 0.45)
@@ -103,6 +104,16 @@ def narrow(figure):
             line.set_data(*(data[::every] for data in line.get_data()))
     for text in figure.findobj(Text):
         text.set_fontsize(POINTS)
+
+
+def number(axis):
+    """Number the segments of a route, whose names would lie on footprints, and name them below."""
+    texts = [text for text in axis.texts if text.get_text()]
+    if len(texts) > FEW:
+        told = '; '.join(f'{count} {text.get_text()}' for count, text in enumerate(texts, 1))
+        for count, text in enumerate(texts, 1):
+            text.set_text(str(count))
+        axis.set_xlabel(f'{axis.get_xlabel()}\n{fill(told, 52)}')
 
 
 def draw(name):

@@ -420,3 +420,11 @@ def test_demo_says_how_the_route_was_kept(tmp_path, capfd, ahead, status):
     (verdict,) = json.loads(out)['route']
     assert verdict['kept'] is (status == 0) and verdict['name'] == 'the one'
     assert ('did not keep to its route; the one: no whole stride' in err) is (status == 1)
+
+
+def test_a_law_that_is_asked_for_comes_before_the_route_s(tmp_path, capfd):
+    """`demo --controller` would walk by the law of the route, and say nothing."""
+    path = tmp_path / 'route.yaml'
+    path.write_text('controller: natural_walking\nsegments: [{name: stands, duration: 0.2}]')
+    main(['demo', 'walker3d', '--controller', 'stepping', '--route', str(path), '--json'])
+    assert json.loads(capfd.readouterr().out)['controller'] == 'stepping'

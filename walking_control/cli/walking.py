@@ -59,6 +59,8 @@ def demo(options: _Demo) -> Answer:
     if route is not None:
         options.noise = route.noise if options.noise is None else options.noise
         options.set = [*route.overrides, *options.set]
+        if options.controller is not None:  # it counts before the route's
+            options.set.append(('controller', options.controller))
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = common.requested_robot(options)
     if options.record is not None:
