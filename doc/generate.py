@@ -45,8 +45,9 @@ Every section is one of a robot file (`config/robots/*.yaml`) and a group of ROS
 `--set <section>.<name>=<value>` sets a parameter; the name alone means the robot's own controller and plant. A parameter with a star is *live*: it
 may change while the robot walks, all others only while the controller is unconfigured.
 
-After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range any value from a tenth to ten times the default is taken;
-`ros2 param describe`, and every refusal, tell the limits. One without words means what its name means in the nearest section above that has words for it. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
+After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range any value from a tenth to ten times the default is taken,
+of a default of 0 any from 0 to 1; `ros2 param describe`, and every refusal, tell the limits. A row without a description repeats one from the nearest section
+above. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
 """
 
 SHARED = {
@@ -194,16 +195,11 @@ def _row(parameter):
 
 
 def _is_wide(parameter):
-    """Return whether a parameter takes all from a tenth to ten times its default, and nothing below 0."""
+    """Return whether a parameter takes all from a tenth to ten times its default (of 0: up to 1)."""
     value, least, most = parameter.default, parameter.minimum, parameter.maximum
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and least is not None
-        and most is not None
-        and 0 <= least <= value / 10
-        and most >= 10 * value > 0
-    )
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or None in (least, most):
+        return False
+    return 0 <= least <= value / 10 and most >= (10 * value or 1.0)
 
 
 FAULTS_HEADER = """# Faults
@@ -234,17 +230,17 @@ effort divided by `fade_rate`, and two control periods. In real time a reaction 
 
 ## What a fault leaves
 
-The category of the stop depends on what is still known: a law that stands needs the joints, the attitude of the base and the floor. In category 2 the
-robot stands until somebody comes, in category 1 it is lowered, in category 0 it falls. `stepping` and `natural_walking` on soles can stand, and
-so can `hip_stop` and a standby law. With other laws a robot falls by the reaction beside the category. A robot that no torque held stays as it was.
+The [category of the stop](stops.md#categories-of-a-stop) depends on what is still known: a law that stands needs the joints, the attitude of the base and
+the floor. `stepping` and `natural_walking` on soles can stand, and so can `hip_stop` and a standby law. With other laws a robot falls by the reaction
+beside the category. A robot that no torque held stays as it was.
 
 With category 1 or 2 the default of `safety.on_<code>` is `best`, and any reaction may be chosen. With category 0 the default is the reaction beside it;
 `damping`, `fade` and `zero` may be chosen, but where `zero` stands nothing else. For the emergency stop `safety.emergency_stop_category`
 chooses the category, and `on_emergency_stop` what category 0 does. A category that the law cannot do is refused at configure.
 
-The list has the code with the category and the reaction of category 0, what is found, and in italics what is still known. In brackets stands
-when a fault is found, if not at the tick; a time alone means once it has lasted that long. A timeout may take two control periods longer.
-
+The lists below have the faults of each category, with the reaction where the law cannot stand. A line has the code, what is found, and in italics what is
+still known. In brackets stands when a fault is found, if not at the tick; a time alone means once it has lasted that long. A timeout may take two control
+periods longer.
 """
 
 DETECTED = {'once it has lasted for bridge_time': '`bridge_time`'}
@@ -301,11 +297,17 @@ time of the reaction has passed. In brackets stands what leaves the controller.
 def faults_page():
     """Return the text of faults.md, read from the markers of the tests and the state machine."""
     findings = _findings()
-    rows = [
-        f'- `{kind.code}` ({kind.category}, {kind.reaction}): {". ".join(findings[kind.code])}. '
-        f'*{kind.known[0].upper()}{kind.known[1:]}.*'
-        for kind in KINDS.values()
-    ]
+    rows = []
+    for group in sorted({(kind.category, kind.reaction) for kind in KINDS.values()}, reverse=True):
+        category, reaction = group
+        what = f', else `{reaction}`' if category else f': `{reaction}`'
+        rows += ['', f'**Category {category}{what}**', '']
+        rows += [
+            f'- `{kind.code}`: {". ".join(findings[kind.code])}. '
+            f'*{kind.known[0].upper()}{kind.known[1:]}.*'
+            for kind in KINDS.values()
+            if (kind.category, kind.reaction) == group
+        ]
     states = [
         f'- **{_word(state)}** ({output})'
         + ''.join(
