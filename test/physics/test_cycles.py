@@ -92,7 +92,7 @@ def test_simplest_walking_model():
     gamma = 1e-4
     cube = gamma ** (1 / 3)
     # expansions in the slope, their Table 1: angle, time and rate over angle; without the second
-    # term of the long gait's angle: see doc/errata.md
+    # term of the long gait's angle: see doc/reproduction.md
     for theta0, theta1, tau0, tau1, alpha, tolerance in (
         (0.970956, 0.0, 3.812092, 1.579129, -1.045203, 3e-5),
         (0.943976, -0.264561, math.pi, -0.907496, -1.090331, 3e-6),
