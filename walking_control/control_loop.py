@@ -241,8 +241,8 @@ class ControlLoop:
         return stamp - self._last_update >= self.period * (1.0 - 1e-6)
 
     def _control(self, state: WalkerState, stamp: float) -> None:
-        dt = min(stamp - self._last_update, 2.0 * self.period)
-        self._last_update = stamp
+        age, self._last_update = stamp - self._last_update, stamp
+        dt = age if age <= self.sensor_timeout else 2.0 * self.period  # of one that begins
         command, reference = self.command, self.reference
         supervisor = self.supervisor
         if supervisor.fault_latch.fault is not None:

@@ -39,6 +39,34 @@ def test_lost_sets_of_sensors_end_no_walk():
     assert fault is None
 
 
+def test_a_silence_as_a_foot_lands_is_no_fall():
+    """The step would be planned for 60 ms too late; the leg in the air pushed the robot over."""
+    walks = [('controller', 'natural_walking'), ('natural_walking.speed', 0.6)]
+    fault, _ = walk_with_pauses('walker3d', walks, pause=0.06, every=0.41, duration=1.2)
+    assert fault is None
+
+
+@pytest.mark.parametrize('law', ['natural_walking', 'stepping'])
+def test_a_silence_counts_as_time_of_the_step(law):
+    """After it the foot in the air would come down as much later as nobody answered."""
+    robot_file = load_robot('walker3d', [('controller', law), (f'{law}.speed', 0.3)])
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurement, plan = Measurement(robot_file.robot), loop.controller.engine.plan
+
+    def answer():
+        plant.measure(measurement)
+        loop.tick(measurement)
+        return plan.elapsed, plan.elapsed + plan.step.remaining
+
+    while not loop.controller.engine.walking or plan.elapsed < 0.05:
+        before = answer()
+        plant.step(loop.command, loop.period)
+    for _ in range(19):
+        plant.step(loop.command, loop.period)
+    assert answer()[0] == pytest.approx(before[0] + 20 * loop.period)
+
+
 def test_late_answers_are_borne_and_said():
     """A robot would be let go because somebody compiles beside it, and the sensors be blamed."""
     fault, warned = walk_with_pauses('dribbel', [], pause=0.06, every=0.7, duration=5.0)

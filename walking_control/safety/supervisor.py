@@ -411,7 +411,8 @@ class Supervisor:
         if not np.isfinite(command.numbers).all():
             words = 'the controller computed a command that is not finite'
             return self.lose_law(COMMAND, words, stamp)
-        limits, step = self.effort_limits, self._values.effort_rate_limit * dt
+        brief = min(dt, 2.0 * self._period)  # a silence is no reason for a jump
+        limits, step = self.effort_limits, self._values.effort_rate_limit * brief
         lower, upper = self._last - step, self._last + step
         self._last = np.clip(command.effort, np.maximum(lower, -limits), np.minimum(upper, limits))
         self.clamped += int(np.count_nonzero(self._last != command.effort))

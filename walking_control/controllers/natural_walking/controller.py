@@ -102,7 +102,7 @@ class NaturalWalking(WalkingLaw):
         Args:
             state: Joints, attitude and velocity of the base, contacts.
             reference: The velocity that is commanded.
-            dt: Control period, s.
+            dt: Time since the last tick, s.
             command: The `Command` to fill.
         """
         engine = self.engine
@@ -171,6 +171,7 @@ class NaturalWalking(WalkingLaw):
             float(self.engine.velocity.value[0]),
             tracking.table.speeds,
             tracking.deviation,
+            tracking.surprised,
             self.values,
         )
         if switch.on_gait:
@@ -192,7 +193,7 @@ class NaturalWalking(WalkingLaw):
         if self.on_gait:
             tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)
-            return tracking.tasks(dt, values)
+            return tracking.tasks(engine.coming(dt), values)
         engine.find_fall()
         engine.plan_step(dt)
         clearance = values.tall_clearance if self.switch.tall else values.clearance

@@ -90,6 +90,7 @@ class GaitSwitch:
         speed: float,
         speeds: np.ndarray,
         deviation: np.ndarray,
+        surprised: bool,
         values: NaturalWalkingParameters,
     ) -> None:
         """Decide at a touchdown: enter the gait, go on along it, or step on.
@@ -98,10 +99,11 @@ class GaitSwitch:
             speed: Aimed at, m/s.
             speeds: Of the gaits there are, ascending, m/s.
             deviation: From the gait, m, ``(2,)``.
+            surprised: Whether the foot came down much too early or too late: nothing is entered.
             values: The parameters.
         """
         fits = speeds[0] - values.matched < speed < speeds[-1] + values.matched
-        near = math.hypot(*deviation) < values.entering
+        near = math.hypot(*deviation) < values.entering and not surprised
         self.on_gait = bool(fits and (self.on_gait or near and self.calm >= TO_ENTER))
 
     def go_on(self, part: float, step: Step, rough: bool, values: NaturalWalkingParameters) -> None:

@@ -251,7 +251,7 @@ class GaitTracking:
             self.off = min(early, 0.0) if self._awaits else early
         if felt:
             return self.may_land
-        due = engine.plan.step.remaining < 1.5 * dt
+        due = engine.plan.step.remaining - dt < 0.5 * engine.coming(dt)
         steady = np.hypot(*self.deviation) < STEADY * self._length
         if engine.ahead == 0.0 or not (due and steady) or self.felt.uneven or self.surprised:
             return False
@@ -294,6 +294,7 @@ class GaitTracking:
             self.pace = 1.0
             return
         ahead = self.table.part_at(float(self._engine.fall.com[0])) - self.s
+        dt = min(dt, 1.0 / rate)
         self.s += rate * dt * ahead
         self.pace += 0.25 * rate**2 * dt * self.table.stride.duration * ahead
         self.pace = min(max(self.pace, SLOWEST), FASTEST)

@@ -114,9 +114,10 @@ class PostureControl(Controller):
         Args:
             state: The `WalkerState`: positions, velocities, contacts, orientation.
             reference: The `Reference`: posture, support and how warm the motors are.
-            dt: Control period, s.
+            dt: Time since the last tick, s.
             command: The `Command` to fill.
         """
+        dt = min(dt, 2.0 / self.values.rate)  # in a silence no contact was heard
         position, velocity = state.position, state.velocity
         if self._held is None:
             self._begin(position, state)

@@ -46,7 +46,7 @@ class Stepping(WalkingLaw):
         Args:
             state: Joints, attitude and velocity of the base, contacts.
             reference: The velocity that is commanded.
-            dt: Control period, s.
+            dt: Time since the last tick, s.
             command: The `Command` to fill.
         """
         engine, values = self.engine, self.values

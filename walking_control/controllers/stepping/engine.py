@@ -465,7 +465,10 @@ class WalkingEngine:
             way = way._replace(drift=self.heading.to_floor(drift), rate=rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
-        self.swing.advance(way, plan.elapsed, dt, self.values)
+        parts = max(1, round(0.5 * dt * self.values.rate))  # of a silence, two ticks each
+        for left in dt / parts * np.arange(parts - 1, -1, -1):
+            then = way._replace(remaining=way.remaining + left)
+            self.swing.advance(then, plan.elapsed - left, dt / parts, self.values)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 
     def _move_to_wish(self) -> None:
@@ -519,14 +522,14 @@ class WalkingEngine:
         Args:
             standing: Indices of the feet that stand.
             tasks: What is wanted.
-            dt: Of the tick, s.
+            dt: Time since the last tick, s.
             command: Filled.
         """
         self.program.begin(standing)
         for task in tasks:
             task.add_to(self.program)
         torque = self.program.solve()
-        self._prediction.remember(self.program.acceleration, dt)
+        self._prediction.remember(self.program.acceleration, self.coming(dt))
         body, robot = self.body, self.dynamics.robot
         command.effort[:] = torque[body.motors]
         command.acceleration[:] = self.program.acceleration[ROOT:][body.motors]
@@ -534,6 +537,13 @@ class WalkingEngine:
             rates, limits = body.velocity[ROOT:][body.motors], robot.effort_limits
             effort = motor_efforts(robot, command.effort, rates, command.acceleration, RUBBING)
             command.effort[:] = np.clip(effort, -limits, limits)
+
+    def coming(self, dt: float) -> float:
+        """Return the time until the next tick, if it is as long as that since the last one, s.
+
+        A silence before this tick tells nothing of the next one.
+        """
+        return min(dt, 2.0 / self.values.rate)
 
     def brake_spin(self, dt: float, slippery: float, command: Command) -> None:
         """Brake a foot that stands on a corner of its sole, on which nothing else keeps it.
