@@ -247,13 +247,10 @@ class Operation:
         return self.loop.period
 
     def _oldest(self, now: float) -> float:
-        arrivals = self.arrivals
-        if not math.isfinite(arrivals.complete_at):
-            return math.inf
-        oldest = arrivals.stillness(now)
+        arrivals, ages = self.arrivals, []
         if not self._patience.lockstep:
-            oldest = max(oldest, *(age for _, age in arrivals.silences(now)))
-        return oldest
+            ages = [age for _, age in arrivals.silences(now)]
+        return max([arrivals.stillness(now), *ages])
 
     def _judge_silence(self, now: float) -> None:
         arrivals, supervisor = self.arrivals, self.loop.supervisor

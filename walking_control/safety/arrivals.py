@@ -109,7 +109,9 @@ class Arrivals:
 
     def silences(self, now: float) -> list[tuple[str, float]]:
         """Return a list of (kind, time since it was heard in s), one entry per sensor."""
-        return [(kind, now - self._heard[sensor]) for sensor, kind in self._kinds.items()]
+        return [
+            (kind, now - self._heard.get(sensor, -math.inf)) for sensor, kind in self._kinds.items()
+        ]
 
     def lags(self) -> dict[str, float]:
         """Return sensor -> how far its stamp is behind that of the joint states, s."""

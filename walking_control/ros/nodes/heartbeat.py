@@ -38,7 +38,7 @@ class WatchdogGuard:
     """Knows whether the watchdog listens to this controller.
 
     Args:
-        count: Callable that returns how many receive the effort commands.
+        needed: Callable that returns how many must receive the effort commands.
         timeout: Longest silence of the heartbeat, s; None: no watchdog is needed.
         on_lost: Called with a sentence when a watchdog that listened no longer does.
         on_stranger: Called with a sentence when it has heard commands that are not ours.
@@ -47,12 +47,12 @@ class WatchdogGuard:
     def __init__(
         self,
         node: GuardedNode,
-        count: Callable[[], int],
+        needed: Callable[[], int],
         timeout: float | None,
         on_lost: Callable[[str], None],
         on_stranger: Callable[[str], None],
     ) -> None:
-        self._count, self._on_lost, self._on_stranger = count, on_lost, on_stranger
+        self._needed, self._on_lost, self._on_stranger = needed, on_lost, on_stranger
         self._timeout = math.inf if timeout is None else timeout
         self.begin()
         if timeout is not None:
@@ -100,9 +100,6 @@ class WatchdogGuard:
         if receivers < self._needed():
             return f'the watchdog reaches {receivers:g} of {self._needed()} receivers {waited}'
         return f'the watchdog does not hear this controller {waited}'
-
-    def _needed(self) -> int:
-        return max(2, self._count())  # the robot and the watchdog
 
     def on_heartbeat(self, message: Float64MultiArray) -> None:
         """Take what the watchdog says."""
@@ -245,8 +242,8 @@ class WatchClock:
     def stamp_of(self, tick: int) -> float:
         """Return the stamp of a tick number, that which is nearest to /clock, s."""
         told = self._ros.now().nanoseconds
-        ahead = (tick - topics.tick_number_of(told)) % topics.TICKS
-        ahead -= topics.TICKS if 2 * ahead >= topics.TICKS else 0
+        half = topics.TICKS // 2
+        ahead = (tick - topics.tick_number_of(told) + half) % topics.TICKS - half
         return float(1e-9 * told + 1e-6 * ahead)
 
     @property

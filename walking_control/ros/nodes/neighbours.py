@@ -223,7 +223,6 @@ class Claims:
         """Ask again; the answer comes later."""
         if self._asked is not None:  # a manager that ended does not answer
             self._client.remove_pending_request(self._asked)
-            self._asked = None
         if self._client is None or not self._client.service_is_ready():
             self._claimed = None
             return

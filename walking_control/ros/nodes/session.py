@@ -124,9 +124,12 @@ class Session:
         self._create_publishers(values)
         self.guard = WatchdogGuard(
             node,
-            lambda: min(
-                self._effort_publisher.get_subscription_count(),
-                self._neighbours.receivers(self._effort_publisher.topic_name),
+            lambda: max(
+                2,  # the robot and the watchdog
+                min(
+                    self._effort_publisher.get_subscription_count(),
+                    self._neighbours.receivers(self._effort_publisher.topic_name),
+                ),
             ),
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words),

@@ -388,8 +388,8 @@ class SimulatorNode(GuardedNode):
             self._publish()
             return
         silence = self._values.speed * (time.monotonic() - self._commanded)
-        silent = silence > self._values.command_timeout
-        if silent and self.stand_in is None:  # ros2_control has no timeout
+        # ros2_control has no timeout
+        if self.stand_in is None and silence > self._values.command_timeout:
             self._command.clear()
         if any(tick != self._tick for tick in self._ticks.values()):
             self.missed_ticks += 1
