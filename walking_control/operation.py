@@ -168,7 +168,7 @@ class Operation:
     def _answer(self, stamp: float, now: float) -> None:
         loop, measurement = self.loop, self.measurement
         measurement.stamp = stamp
-        steady = None if self._patience.lockstep else now
+        steady = self._steady(now)
         try:
             self.steering.steer(stamp if steady is None else now)
             self._judge_set(stamp)
@@ -275,10 +275,9 @@ class Operation:
 
     def _repeat(self, now: float) -> None:
         """Send the safe command of now, which answers no measurement."""
-        steady = None if self._patience.lockstep else now
         # whether the last measurement says how the joints move now
         live = self.arrivals.silence(now) <= 2.0 * self.loop.period
-        self.loop.react(self.measurement, steady, live)
+        self.loop.react(self.measurement, self._steady(now), live)
         self._send(0, now)
 
     # -- what others ask for ---------------------------------------------------------------------
@@ -309,7 +308,7 @@ class Operation:
             return False
         if self._latch.state is State.WALKING:
             self.loop.resume()
-            self.steering.stop(self._steering_time(now))
+            self.steering.stop(self._steady(now))
             return True
         self._start(now)
         if self.active:
@@ -324,7 +323,7 @@ class Operation:
         Returns:
             In words what of it was not taken as it came, or None; see `Steering.command`.
         """
-        return self.steering.command(velocity, self._steering_time(now))
+        return self.steering.command(velocity, self._steady(now))
 
     def stop_walking(self, now: float) -> str:
         """Take the velocity back to zero until `start_walking`; return what the law does there.
@@ -340,7 +339,7 @@ class Operation:
             limit='it cannot stand',
             remedy='emergency_stop damps the joints, deactivate sends zero',
         )
-        self.steering.stop(self._steering_time(now))
+        self.steering.stop(self._steady(now))
         return standstill
 
     def start_walking(self) -> str:
@@ -362,8 +361,8 @@ class Operation:
             )
         require(self.active, 'controller', limit='is not active', remedy='activate it')
 
-    def _steering_time(self, now: float) -> float | None:
-        """Return the time of an event on the clock that `Steering` is told."""
+    def _steady(self, now: float) -> float | None:
+        """Return the steady clock, s; None in lockstep, where only stamps count."""
         return None if self._patience.lockstep else now
 
     # -- what is missing -------------------------------------------------------------------------

@@ -102,6 +102,17 @@ def stalls(seen):
     seen.commands = [each for each in seen.commands if not 0.6 < each[0] - first < 0.75]
 
 
+def test_what_a_manager_says_of_a_simulators_pace_is_explained():
+    """A newcomer would look for a fault of the robot's files where only the simulator is slow."""
+    words = 'Controller Manager has bad periodicity : 931.2 Hz. Expected consistent 1000 Hz'
+    for pace, explained in ((0.3, True), (None, False)):
+        seen = running(pace=pace, seconds=7.0)
+        seen.statuses['controller_manager: Controller Manager Activity'] = 2, words
+        found = diagnose(load_robot('walker3d'), seen, None)
+        assert len(found.remarks) == 1 and words in found.remarks[0]
+        assert explained == ('the simulator misses cycles' in found.remarks[0])
+
+
 @pytest.mark.parametrize(
     ('change', 'words'),
     [

@@ -120,10 +120,8 @@ class WatchdogGuard:
             and tick > 0
             and (tick - self._first) % topics.TICKS <= (self._last - self._first) % topics.TICKS
         )
-        if not (ours and age < self._timeout):
-            return
         # receivers that come and go later, a recorder say, are no reason to stop
-        if self.listens or receivers >= self._needed():
+        if ours and age < self._timeout and (self.listens or receivers >= self._needed()):
             self.listens, self._answered = True, now
 
     def _on_watch(self) -> None:

@@ -476,6 +476,8 @@ class Session:
                 'no sensor has changed in the last digit, under '
                 f'{abs(self.loop.command.effort).max():.3g} N m: mock components?'
             )
+        elif self.clock.lost:
+            words = f'use_sim_time, but nobody publishes {topics.CLOCK}: stamps tell the time'
         else:
             return ''
         log.warning(words, throttle_duration_sec=5.0)

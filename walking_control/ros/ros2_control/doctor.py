@@ -86,6 +86,11 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
         _judge_limiter(found, seen, robot_file, position)
     found.remarks += [
         f'{name} says: {message}'
+        + (
+            ': the simulator misses cycles of its manager; walks bear a tenth of them'
+            if 'bad periodicity' in message and len(seen.clock) > 1
+            else ''
+        )
         for name, (level, message) in sorted(seen.statuses.items())
         if level
     ]
