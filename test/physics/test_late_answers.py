@@ -5,7 +5,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Measurement, whole_nanoseconds
+from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
@@ -65,6 +65,31 @@ def test_a_silence_counts_as_time_of_the_step(law):
     for _ in range(19):
         plant.step(loop.command, loop.period)
     assert answer()[0] == pytest.approx(before[0] + 20 * loop.period)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    'robot, law, speed',
+    [('walker3d', 'natural_walking', 0.6), ('walker3d', 'stepping', 0.3), ('dribbel', '', 0.0)],
+)
+def test_ticks_of_three_periods_are_borne(robot, law, speed):
+    """`tick_overrun` would end walks that would go on; longer ticks are a fault."""
+    told = [('controller', law), (f'{law}.speed', speed)] if law else []
+    robot_file = load_robot(robot, [*noise_overrides('lab'), *told])
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurement = Measurement(robot_file.robot)
+    acting, answer = Command(robot_file.robot), Command(robot_file.robot)
+    answer.lock[:] = True
+    for tick in range(round(3.0 / loop.period)):
+        if tick % 3 == 0:  # the last answer leaves, the newest sample is taken
+            acting.numbers[:], acting.lock[:] = answer.numbers, answer.lock
+            plant.measure(measurement)
+            measurement.stamp = whole_nanoseconds(measurement.stamp)
+            command = loop.tick(measurement)
+            answer.numbers[:], answer.lock[:] = command.numbers, command.lock
+        plant.step(acting, loop.period)
+    assert loop.fault is None
 
 
 def test_late_answers_are_borne_and_said():

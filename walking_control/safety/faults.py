@@ -245,7 +245,7 @@ _KINDS = (
     ),
     FaultKind(
         OVERRUN,
-        'ticks take longer than two control periods',
+        'ticks take longer than three control periods',
         'fade',
         'all, late; for how long is unknown',
         category=1,

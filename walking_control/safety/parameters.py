@@ -107,7 +107,7 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     overrun_limit: int = parameter(
         5,
         '1',
-        'Ticks in a row that may take over two periods, if they do so for `state_timeout`.',
+        'Ticks in a row that may take over three periods, if they do so for `state_timeout`.',
         1,
         10000,
     )

@@ -376,12 +376,12 @@ class Supervisor:
         self.warning = '; '.join(filter(None, (contradicts, flickers, self.heat.warning, late)))
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
-        """Latch a fault when ticks in a row took longer than two control periods, s.
+        """Latch a fault when ticks in a row took longer than three control periods, s.
 
-        Up to two, every second sample is answered: a walk bears a law at half its rate. A short
-        row is borne, too: it makes commands no later than a sensor may be silent.
+        Up to three, every third sample is answered: a walk bears a law at a third of its rate. A
+        short row is borne, too: it makes commands no later than a sensor may be silent.
         """
-        self._overruns = self._overruns + 1 if duration > 2.0 * period else 0
+        self._overruns = self._overruns + 1 if duration > 3.0 * period else 0
         if self._overruns == 1:
             self._late_since = stamp
         if (
@@ -391,7 +391,7 @@ class Supervisor:
             self.latch(
                 'tick_overrun',
                 f'{self._overruns} ticks in a row took longer than '
-                f'{2.0 * period:g} s, two periods, the last {duration:.4f} s',
+                f'{3.0 * period:g} s, three periods, the last {duration:.4f} s',
                 stamp,
             )
 

@@ -43,7 +43,7 @@ SENSOR_FAULTS = {
 LAW_FAULTS = {
     'command': 'the control law gives NaN',
     'internal': 'the control law raises an error',
-    'tick_overrun': 'every tick takes two and a half control periods; real time only',
+    'tick_overrun': 'every tick takes three and a half control periods; real time only',
 }
 TOPIC_FAULTS = {'emergency_stop': 'True is published on emergency_stop'}
 INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}

@@ -244,9 +244,9 @@ def test_effort_rate_limit(supervisor, dribbel):
     assert command.effort[0] == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize('periods, code', [(1.9, None), (2.1, 'tick_overrun')])
-def test_a_law_at_half_its_rate_goes_on(supervisor, periods, code):
-    """A busy machine must not end a walk that would go on: every second sample is answered."""
+@pytest.mark.parametrize('periods, code', [(2.9, None), (3.1, 'tick_overrun')])
+def test_a_law_at_a_third_of_its_rate_goes_on(supervisor, periods, code):
+    """A busy machine must not end a walk that would go on: every third sample is answered."""
     for stamp in np.arange(0.0, 1.0, 0.01):
         supervisor.check_compute(periods * 0.01, 0.01, stamp)
     assert getattr(supervisor.fault, 'code', None) == code

@@ -54,7 +54,7 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
         elif kind == 'internal':
             raise RuntimeError('broken on purpose')
         else:
-            time.sleep(2.5 * period)
+            time.sleep(3.5 * period)
 
     law.update = broken
 
