@@ -11,8 +11,10 @@ from walking_control.cli.common import Answered, ROBOT, Writing
 from walking_control.cli.output import Answer, say, say_nothing, text
 from walking_control.cli.verb import (
     argument,
+    checked,
     duration,
     margin,
+    named,
     not_negative,
     option,
     positive,
@@ -45,7 +47,9 @@ class _Adopt(Writing):
         'axis of the description that points ahead: x, y, -x or -y', 'AXIS', choices=AXES
     )
     mirror: list[tuple[str, ...]] = option(
-        "joints that are each other's mirror image (repeatable)", 'A,B', words
+        "joints that are each other's mirror image (repeatable)",
+        'A,B',
+        checked(words, lambda pair: len(pair) == 2, 'must name two joints: left_hip,right_hip'),
     )
     fix: list[tuple[str, float]] = option(
         'make a joint fixed there, rad or m (repeatable)', 'JOINT=VALUE', margin
@@ -68,7 +72,7 @@ class _Adopt(Writing):
     bend: float = option(
         'length of the legs at the start, of their longest (default: 0.93)',
         'SHARE',
-        positive,
+        checked(positive, lambda bend: 0.5 <= bend <= 0.999, 'must be from 0.5 to 0.999'),
         default=0.93,
     )
     strict: bool = option('refuse what would be repaired')
@@ -76,6 +80,7 @@ class _Adopt(Writing):
         'what tells the forces on the feet: sensors in them, or motors and IMU (default: sensors)',
         choices=(SENSORS, MOTORS),
     )
+    xacro: list[tuple[str, str]] = option('argument of the xacro (repeatable)', 'NAME=VALUE', named)
 
 
 @verb(
@@ -86,20 +91,6 @@ def adopt(options: _Adopt) -> Answer:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
     from walking_control.lab.adoption.adopt import adopt as adopt_robot
 
-    for pair in options.mirror:
-        require(
-            len(pair) == 2,
-            'option --mirror',
-            value=','.join(pair),
-            limit='must name two joints',
-            remedy='--mirror left_hip,right_hip',
-        )
-    require(
-        0.5 <= options.bend <= 0.999,
-        'option --bend',
-        value=options.bend,
-        limit='must be from 0.5 to 0.999',
-    )
     adoption = adopt_robot(
         options.description,
         Told(
@@ -117,6 +108,7 @@ def adopt(options: _Adopt) -> Answer:
             options.strict,
             options.drives,
             options.foot_forces,
+            dict(options.xacro),
         ),
     )
     with writing_to(options.out):
@@ -149,7 +141,12 @@ class _BringUp(Writing):
         required=True,
     )
     speed: float | None = option('to walk at, m/s (default: found)', 'V', positive)
-    duration: float = option('of the walk that counts (default: 20)', 'S', duration, default=20.0)
+    duration: float = option(
+        'of the walk that counts (default: 20)',
+        'S',
+        checked(duration, lambda duration: duration >= 1.0, 'must be at least 1 s'),
+        default=20.0,
+    )
     evaluations: int = option(
         'points that tuning tries; 0: none (default: 12)', 'N', seed, default=12
     )
@@ -170,12 +167,6 @@ def bring_up(options: _BringUp) -> Answer:
     from walking_control.lab.experiments.bring_up.run import summarize
 
     path = robot_path(options.robot)
-    require(
-        options.duration >= 1.0,
-        'option --duration',
-        value=options.duration,
-        limit='must be at least 1 s',
-    )
     site = Site(
         Path(path),
         options.out,

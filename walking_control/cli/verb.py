@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import math
 from pathlib import Path
 import re
-from typing import Any, get_args, get_origin, get_type_hints, NamedTuple, NoReturn
+from typing import Any, get_args, get_origin, get_type_hints, NamedTuple, NoReturn, TypeVar
 
 import yaml
 
@@ -19,6 +19,7 @@ from walking_control.models import load_yaml
 
 LONGEST_RUN = 1e6  # s, as of the simulator node
 Words = str | Callable[[], str] | None
+Value = TypeVar('Value')
 
 
 def demand(holds: object, words: str) -> None:
@@ -121,11 +122,11 @@ def finite(text: str) -> float:
 
 
 def checked(
-    read: Callable[[str], float], fits: Callable[[float], bool], otherwise: str
-) -> Callable[[str], float]:
-    """Return a reader of numbers that says what is wrong with those that do not fit."""
+    read: Callable[[str], Value], fits: Callable[[Value], bool], otherwise: str
+) -> Callable[[str], Value]:
+    """Return a reader of values that says what is wrong with those that do not fit."""
 
-    def reader(text: str) -> float:
+    def reader(text: str) -> Value:
         value = read(text)
         demand(fits(value), f'{text} {otherwise}')
         return value

@@ -25,6 +25,14 @@ _LIMITS = ('lower', 'upper', 'effort', 'velocity')
 _EFFORT = _LIMITS.index('effort')
 _PLACE = ('xyz', 'rpy')
 _MOTE = 1e-3  # of the robot's mass
+# what is told of a xacro that cannot be expanded, by what xacro says
+_REMEDIES = (
+    ("package '[^']+' not found", 'source the workspace that has it, or put it beside this one'),
+    (
+        r'Undefined substitution argument \S+',
+        '--xacro NAME=VALUE of adopt, or robot.xacro_args of a robot file',
+    ),
+)
 DEEPEST = 200  # elements within each other; a body within a body counts too in other formats
 PIECE = 1 << 13  # characters that are parsed before other threads have their turn
 
@@ -102,17 +110,7 @@ def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> 
 
 
 def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
-    from xacro import process_file
-
-    declared = declared_arguments(path)
-    for name in xacro_args:
-        require_known(
-            name,
-            declared,
-            f'xacro argument {name}',
-            UrdfError,
-            limit=f'not declared in {path.name}',
-        )
+    import xacro
 
     def find(package: str) -> str:
         """Return where a package lies: around the file, built or not, else as sourced."""
@@ -128,30 +126,42 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
                 sourced = packages.get_package_share_directory
                 stack.enter_context(mock.patch.object(packages, sourced.__name__, find))
             words = {name: str(value) for name, value in xacro_args.items()}
-            return str(process_file(str(path), mappings=words).toxml())
+            before = len(xacro.all_includes)  # xacro keeps those of all files it ever read
+            text = str(xacro.process_file(str(path), mappings=words).toxml())
     except Exception as error:  # xacro raises plain exceptions of many kinds
-        lost = re.search("package '[^']+' not found", str(error))
+        said, remedy = next(
+            (
+                (found.group(), remedy)
+                for pattern, remedy in _REMEDIES
+                if (found := re.search(pattern, str(error)))
+            ),
+            (error, None),
+        )
         raise UrdfError(
-            f'xacro file {path}',
-            limit=f'cannot be expanded: {lost.group() if lost else error}',
-            remedy='source the workspace that has it, or put it beside this one' if lost else None,
+            f'xacro file {path}', limit=f'cannot be expanded: {said}', remedy=remedy
         ) from error
+    known = [
+        name for each in (path, *xacro.all_includes[before:]) for name in declared_arguments(each)
+    ]
+    for name in xacro_args:
+        require_known(
+            name, known, f'xacro argument {name}', UrdfError, limit=f'not declared in {path.name}'
+        )
+    return text
 
 
 def declared_arguments(path: Path | str) -> list[str]:
-    """Return the names of the arguments a xacro file declares.
+    """Return the names of the arguments a xacro file declares, or uses without that.
 
     Raises:
         UrdfError: The file cannot be read.
     """
-    with refusing(
-        (ElementTree.ParseError, OSError),
-        f'xacro file {path}',
-        limit='cannot be read: {error}',
-        error=UrdfError,
-    ):
-        root = ElementTree.parse(path).getroot()
-    return [element.get('name', '') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
+    what = f'xacro file {path}'
+    with refusing(OSError, what, limit='cannot be read: {error}', error=UrdfError):
+        text = Path(path).read_bytes()
+    declared = parse_xml(text, what).iter('{http://www.ros.org/wiki/xacro}arg')
+    used = re.findall(r'\$\(arg ([^)]+)\)', text.decode(errors='replace'))
+    return [*(element.get('name', '') for element in declared), *used]
 
 
 def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:

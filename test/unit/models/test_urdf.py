@@ -117,3 +117,25 @@ def test_the_reader_names_the_joint_that_it_refuses(tmp_path):
     path.write_text(LINK.format(mass=1, ixx=1).replace('</robot>', joint))
     with pytest.raises(UrdfError, match=r'joint \[ankle\]: limit has no velocity'):
         load_urdf(path)
+
+
+def test_arguments_of_a_xacro(tmp_path):
+    """One without a default stopped it without a remedy, one of an included file was unknown."""
+    path, above = tmp_path / 'robot.xacro', tmp_path / 'above.xacro'
+    xmlns = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    path.write_text(
+        LINK.format(mass='$(arg mass)', ixx='$(arg inertia)').replace(
+            '<robot name="r">', f'{xmlns}<xacro:arg name="inertia" default="1"/>'
+        )
+    )
+    above.write_text(f'{xmlns}<xacro:include filename="robot.xacro"/></robot>')
+    with pytest.raises(UrdfError, match='argument mass.*--xacro NAME=VALUE of adopt'):
+        read_description(above)
+    told = {'mass': '6', 'inertia': '1.5'}
+    urdf = read_description(above, told).urdf
+    assert 'mass value="6"' in urdf and 'ixx="1.5"' in urdf
+    with pytest.raises(UrdfError, match='xacro argument weight: not declared in above.xacro'):
+        load_urdf(above, {**told, 'weight': 6})
+    path.rename(tmp_path / 'robot.urdf')
+    with pytest.raises(UrdfError, match='xacro arguments need a .xacro file'):
+        read_description(tmp_path / 'robot.urdf', told)

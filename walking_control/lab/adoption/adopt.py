@@ -86,7 +86,6 @@ class Adoption:
         description: The `Description` it comes from.
         tree: The `BodyTree`, x ahead.
         soles: The soles, left first.
-        links: Their links in the robot file.
         mirror: The `Mirror`; None with more than two feet.
         base: ``'planar'`` or ``'free'``.
         standing: The start posture.
@@ -101,7 +100,6 @@ class Adoption:
     description: Description
     tree: BodyTree
     soles: list[Sole]
-    links: list[str]
     mirror: Mirror | None
     base: str
     standing: Standing
@@ -143,7 +141,7 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     told = told or Told()
     if told.name is not None:
         check_name(told.name, 'option --name')
-    description = read_description(path)
+    description = read_description(path, told.xacro_args)
     fix_joints(description, told.fixed, told.efforts, told.armatures)
     tree = BodyTree(description)
     feet, guess = find_feet(tree, told)
@@ -214,7 +212,7 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
         'base',
         value='planar',
         limit='a planar robot needs two feet, and every joint its mirror image',
-        remedy='--base free, --feet A,B or --mirror A=B',
+        remedy='--base free, --feet A,B or --mirror A,B',
     )
     suspicions = find_suspicions(tree, mirror, leg, base == 'planar')
     filled = fill_hollow(description, tree) if base == 'free' else []
@@ -395,8 +393,6 @@ def _complete(
         )
     ]
     drives = read_drives(told.drives, order) if told.drives else {}
-    if drives:
-        guesses.append(_drives_guess(told, drives, order))
     armatures = {
         **{joint: drive.armature for joint, drive in drives.items() if drive.armature is not None},
         **description.armatures,
@@ -408,8 +404,6 @@ def _complete(
         armatures, more = armatures_of(tree, efforts, standing.longest, armatures)
         guesses += more
     robot['actuators'] = motors_of(tree, efforts, armatures, drives)
-    if base == 'free':
-        guesses.append(_forces_guess(told, description))
     if told.foot_forces == MOTORS:
         require(
             base != 'planar',
@@ -440,6 +434,8 @@ def _complete(
         for law in ('stepping', 'natural_walking'):
             parameters[law]['crouch_lean'] = round(seat[1] / crouch, 3)
     remarks = {  # guess -> whether it is said
+        _drives_guess(told, drives, order): bool(drives),
+        _forces_guess(told, description): base == 'free',
         Guess(
             'rest',
             f'a stop of category 1 lowers it by {crouch:.2f} of its height',
@@ -484,7 +480,6 @@ def _complete(
         description,
         tree,
         soles,
-        links,
         mirror,
         base,
         standing,

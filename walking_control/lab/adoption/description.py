@@ -43,8 +43,12 @@ _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
 _FREE = ('floating', 'planar')  # joints that no walker has but at a root
 
 
-def read_description(path: Path | str) -> Description:
+def read_description(path: Path | str, xacro_args: Mapping[str, str] | None = None) -> Description:
     """Return the `Description` of a URDF, xacro, MJCF or SDF file, or of a model of RBDL in Lua.
+
+    Args:
+        path: Of the description.
+        xacro_args: Argument of a xacro -> value.
 
     Raises:
         InvalidInput: It is none of these, or describes no robot.
@@ -56,8 +60,8 @@ def read_description(path: Path | str) -> Description:
         limit='is a folder: give a file' if path.is_dir() else 'no such file',
         error=UrdfError,
     )
-    if path.suffix.lower() == '.xacro':
-        return _finish(load_urdf(path), path, 'URDF', [], {})
+    if xacro_args or path.suffix.lower() == '.xacro':
+        return _finish(load_urdf(path, xacro_args), path, 'URDF', [], {})
     if path.suffix == '.lua':
         return _finish(urdf_of_lua(path), path, 'Lua', [], {})
     with refusing(

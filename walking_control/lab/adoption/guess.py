@@ -47,6 +47,7 @@ class Told:
         strict: Whether a description that has to be repaired is refused.
         drives: Name or path of a file of drives.
         foot_forces: What tells the forces on the feet; None: sensors.
+        xacro_args: Argument of a xacro -> value.
     """
 
     name: str | None = None  #: of the robot
@@ -67,6 +68,7 @@ class Told:
     strict: bool = False  #: whether a description that has to be repaired is refused
     drives: str | None = None  #: name or path of a file of drives
     foot_forces: str | None = None  #: what tells the forces on the feet: sensors, or motors
+    xacro_args: dict[str, str] = field(default_factory=dict)  #: argument of a xacro -> value
 
 
 @dataclass
