@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import walking_control as wc
+from walking_control.exceptions import NotAchieved, require
 from walking_control.gaits import COARSE, Gait, judge_step
 from walking_control.search import SpaceSearch, SpaceSearchParameters
 
@@ -30,6 +31,7 @@ PASSIVE = 0.7537  # m/s: of the compass without motors on 3 degrees
 COMPASS = 0.0, 1.0, 2.0, 2.5, 3.0  # degrees
 WALKER3D, SPEED = (0.0, 4.0, 8.0, 12.0), 0.8  # degrees; m/s
 WEAKER = 0.7  # from one bound on efforts to the next
+WEAKEST = 0.01  # share of the motors' efforts, the least that a search takes
 WALKS = 0.05  # rad: straighter than this no knee is asked to be
 
 
@@ -44,6 +46,7 @@ class Place(NamedTuple):
         effort: Largest root mean square of a joint, N m.
         joint: Its name.
         reason: Why there is no gait, or None.
+        gait: The `Gait`, or None.
     """
 
     slope: float
@@ -103,7 +106,7 @@ class Family:
         return places
 
     def weaker(self, place: Place) -> list[Place]:
-        """Return places of ever weaker motors on the slope of one, the last without a gait."""
+        """Return places of ever weaker motors on the slope of one; the last has no gait."""
         assert place.gait is not None
         effort = judge_step(
             self.case.robot, place.gait, self.case.gravity, place.slope, COARSE
@@ -111,6 +114,9 @@ class Family:
         bound, places = float(np.abs(effort).max()), [place]
         while places[-1].reason is None:
             bound *= WEAKER
+            if bound < WEAKEST * self.most:
+                print(f'it goes on: no search is asked for less than {WEAKEST * self.most:.2g} N m')
+                break
             places.append(self.at(place.slope, bound, places[-1].gait))
             tell(places[-1])
         return places[1:]
@@ -172,7 +178,15 @@ def walker3d(settings: Sequence[tuple[str, float]] = ()) -> list[Place]:
     tell(places[0])
     print('steps and knees free:')
     downhill = free.downhill(WALKER3D)
-    cheapest = min((each for each in downhill if not each.reason), key=lambda each: each.price)
+    gaits = [each for each in downhill if not each.reason]
+    require(
+        gaits,
+        f'gait of walker3d at {SPEED:g} m/s',
+        limit=f'there is none to begin with: {downhill[0].reason}',
+        remedy='other settings',
+        error=NotAchieved,
+    )
+    cheapest = min(gaits, key=lambda each: each.price)
     print('weaker motors:')
     return places + downhill + free.weaker(cheapest)
 
