@@ -45,14 +45,21 @@ def settings(name):
     raise SystemExit(f'config/comparisons/compass.yaml has no {name!r} any more')
 
 
-def searched(folder):
-    """Return the overrides of a walk on a gait of `SPEED`, from a start on it."""
-    search = f'gait search compass --speeds 1.0:{SPEED}:3 --landing-speed {LANDING} --out {folder}'
+def searched(folder, speeds=f'1.0:{SPEED}:3', landing=LANDING):
+    """Return the overrides of a walk on the fastest gait of a search, from a start on it.
+
+    Args:
+        folder: For what the search writes.
+        speeds: That are searched, m/s: the first, the last, how many.
+        landing: Largest landing speed, m/s.
+    """
+    speed = speeds.split(':')[1]
+    search = f'gait search compass --speeds {speeds} --landing-speed {landing} --out {folder}'
     with open(os.devnull, 'w') as nowhere, redirect_stdout(nowhere):
         if run_verb(search.split()):
             raise SystemExit('the search failed')
     gait = [
-        *gait_settings(f'{folder}/compass_family.yaml@{SPEED}', 'curve_tracking'),
+        *gait_settings(f'{folder}/compass_family.yaml@{speed}', 'curve_tracking'),
         ('curve_tracking.energy', 'gait'),
     ]
     robot_file = load_robot('compass', [('controller', 'curve_tracking'), *gait])

@@ -744,54 +744,55 @@ def price_figure():
     return _drawing('Price of walking against the push that fells the robot', parts)
 
 
-def margin_figure():
-    """Return the figure of price against worst margin of the compass, as SVG, by table and data."""
-    page = 'curve_tracking_evidence.md'
-    numbers = (
-        r' \| half 0.1 m \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.e-]+) \|'
-    )
-    rows = {
-        name: [float(number) for number in _told(page, rf'^\| {start}.*?{numbers}')[0]]
-        for name, start in (
-            ('0.75', 'tuned, transfer'),
-            ('1.0', 'gait of 1.0'),
-            ('1.1', 'gait of 1.1'),
-            ('1.2 m/s', 'gait of 1.2'),
-            ('hip PD', 'hip_pd with an ankle'),
+def margin_points():
+    """Return what the compass pays for which worst margin, in both noises.
+
+    Returns:
+        Dictionary by the name of a walk: a pair (squared effort a step, (N m)^2 s; worst of four
+        margins, in those of the hip PD that was tuned for margins alone) with the true state, and
+        one with the sensors of preset lab, the mean price and the margins that every seed survives.
+    """
+    rows = read_yaml(FOLDER / 'data' / 'price_noise.yaml', 'prices and margins under noise')
+    return {
+        name: (
+            (row['price'], min(row['shares'].values())),
+            (
+                sum(row['prices']) / len(row['prices']),
+                min(row['kept'][own] * share for own, share in row['shares'].items()),
+            ),
         )
+        for name, row in rows.items()
     }
-    ((slow, fast),) = _told(page, r'effort per step is ([0-9.]+) on .*?, ([0-9.]+) at 1.2 m/s')
+
+
+def margin_figure():
+    """Return the figure of price against worst margin of the compass, as SVG, by data."""
+    points = margin_points()
     at, words, parts = _chart(
         ('squared effort per step, (N m)^2 s', (0, 10, 20, 30, 40), 44),
-        ("worst of four margins, hip PD's is 1", (0, 0.25, 0.5, 0.75, 1), 1.2),
+        ('worst of four margins (1: hip PD, true state)', (0, 0.25, 0.5, 0.75, 1), 1.2),
     )
-    for name, row in rows.items():
-        color = '#D55E00' if name == 'hip PD' else '#0072B2'
-        worst = min(mine / theirs for mine, theirs in zip(row[:4], rows['hip PD']))
-        x, y = at(row[4], worst)
-        parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{color}"/>')
-        across, down, anchor = {  # beside the axis, and beside a neighbour
-            '0.75': (18, 5, 'start'),
-            '1.2 m/s': (0, 20, 'start'),
-        }.get(name, (0, -10, 'middle'))
-        parts.append(words(x + across, y + down, name, anchor, color))
-        noisy = {'0.75': slow, '1.2 m/s': fast}.get(name)
-        if noisy:
-            x, y = at(noisy, worst)
-            parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="none" stroke="{color}"/>')
-    cheaper = read_yaml(FOLDER / 'data' / 'price_front.yaml', 'hip PDs tuned with their price')
-    places = [at(row['price'], row['worst']) for row in cheaper] + [at(rows['hip PD'][4], 1.0)]
-    way = ' '.join(f'{x:.0f},{y:.0f}' for x, y in places)
-    parts.append(f'<polyline points="{way}" fill="none" stroke="#D55E00" stroke-dasharray="4 4"/>')
-    parts += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#D55E00"/>' for x, y in places[:-1]]
-    for row in cheaper:
-        x, y = at(row['lab_price'], row['worst'])
-        parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="none" stroke="#D55E00"/>')
-    x, y = at(15, 0.35)
+    for law, color in (('hip_pd', '#D55E00'), ('curve_tracking', '#0072B2')):
+        walks = {name: pair for name, pair in points.items() if name.startswith(law)}
+        for noisy, filled in enumerate((color, '#ffffff')):
+            places = [at(*pair[noisy]) for pair in walks.values()]
+            way = ' '.join(f'{x:.0f},{y:.0f}' for x, y in places)
+            dashes = ' stroke-dasharray="4 4"' if noisy else ''
+            parts.append(f'<polyline points="{way}" fill="none" stroke="{color}"{dashes}/>')
+            parts += [
+                f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{filled}" stroke="{color}"/>'
+                for x, y in places
+            ]
+    for name, word, across in (('0.754', '0.75', 12), ('1.0', '1.0', -8), ('1.2', '1.2 m/s', 2)):
+        x, y = at(*points[f'curve_tracking, {name} m/s'][0])
+        down = 5 if name == '0.754' else -10
+        parts.append(words(x + across, y + down, word, color='#0072B2'))
+    x, y = at(14, 0.32)
     parts += [
-        words(x, y, 'curve_tracking', color='#0072B2'),
-        words(x, y + 16, 'hip PD, tuned with its price', color='#A84300'),
-        words(x, y + 32, 'open: sensors of lab'),
+        words(x, y, 'curve_tracking', color='#0072B2', more=' font-weight="bold"'),
+        words(x, y + 17, 'hip PD, tuned with its price', color='#A84300'),
+        words(x, y + 34, 'filled: true state'),
+        words(x, y + 51, 'open: sensors of lab'),
     ]
     return _drawing('Price of the compass against its worst margin', parts)
 
