@@ -342,7 +342,7 @@ def test_the_end_of_a_simulation_is_no_fault(bench, robot):
     )
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0])
-    publisher.publish(String(data='as long as it was to'))
+    publisher.publish(String(data='its duration is over'))
     assert bench.spin_until(lambda: not robot.efforts[-1].data[0])
     assert not bench.spin_until(lambda: node.fault is not None, timeout=0.3)
     assert rclpy.ok()

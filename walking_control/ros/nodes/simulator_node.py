@@ -503,9 +503,9 @@ class SimulatorNode(GuardedNode):
             self._judge(Fault(code, reason or code, self.plant.time))
         self.finished = True
         # first: a line in the log may take longer than a controller waits for sensors
-        self._end_publisher.publish(String(data=reason or 'as long as it was to'))
+        self._end_publisher.publish(String(data=reason or 'its duration is over'))
         self.wall_time = time.monotonic() - (self._started or self._created)
-        distance = self.plant.truth.q[0] - self._origin
+        distance = round(self.plant.truth.q[0] - self._origin, 2) + 0.0  # never -0.00
         self.get_logger().info(
             f'{self._observer.state.steps} steps, {distance:.2f} m in {self.plant.time:.2f} s'
         )

@@ -276,8 +276,8 @@ def plan_gazebo(place: Place) -> list[Step]:
         *_watchdog(place, sim_time=True),
         Say(
             'spawned',
-            f'a model that Gazebo refuses is named in its own messages alone: look for '
-            f'"{wiring.robot.name}" and "Error" above',
+            'if no robot appears, Gazebo has refused its model: look for '
+            f'"{wiring.robot.name}" and "Error" in the lines above',
             'spawn',
         ),
         _load(place, GAZEBO, 'spawn'),
