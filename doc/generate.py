@@ -47,7 +47,7 @@ may change while the robot walks, all others only while the controller is unconf
 
 After the name stands the default if it is not 0 or empty, and in brackets the range. Without a range any value from a tenth to ten times the default is taken,
 of a default of 0 any from 0 to 1; `ros2 param describe`, and every refusal, tell the limits. A row without a description repeats one from the nearest section
-above. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is.
+above. A default marked \\~ is that of a robot of 10 kg and 1 m and [grows with the robot](#defaults-that-grow). A number in the robot file counts as it is. σ is a standard deviation.
 """
 
 SHARED = {
@@ -111,8 +111,8 @@ def _rows(kind, said):
     if rows:
         lines.append('')
         for parameter in rows.values():
-            words = parameter.description
-            if said.get(parameter.name) == words and not words.startswith(CONTINUED):
+            words = parameter.description.replace('Standard deviation of', 'σ of')
+            if said.get(parameter.name) == parameter.description and not words.startswith(CONTINUED):
                 lines.append(f'- {_row(parameter)}')
             elif lines[-1] and words.startswith(CONTINUED):
                 lines[-1] += f' {_row(parameter)}: {words}'
@@ -361,6 +361,13 @@ nodes were not run with keys.
 |---|---|---|---|---|
 """
 
+LIFECYCLE = (
+    'change_state',
+    'get_state',
+    'get_available_states',
+    'get_available_transitions',
+    'get_transition_graph',
+)
 SECURITY_GROUPS = {  # what several nodes have, by one word
     'sensors': (
         'joint_states',
@@ -384,6 +391,7 @@ SECURITY_GROUPS = {  # what several nodes have, by one word
             'set_parameters_atomically',
         )
     ),
+    'lifecycle': tuple(f'walking_controller/{name}' for name in LIFECYCLE),
     'gains': ('stiffness_controller/commands', 'damping_controller/commands'),
     'frames': ('/tf', '/tf_static'),
 }
@@ -400,7 +408,7 @@ def security_page():
     every = [set.intersection(*map(set, names)) for names in zip(*table.values())]
     for node, access in table.items():
         cells = (
-            ', '.join(_grouped([name for name in names if name not in common]))
+            ', '.join(_grouped([name for name in names if name not in common], f'{node}/'))
             for names, common in zip(access, every)
         )
         rows.append(f'| `{node}` | {" | ".join(cells)} |')
@@ -411,14 +419,17 @@ def security_page():
     return '\n'.join((SECURITY_HEADER + '\n'.join(rows), '', *groups, SECURITY_NOTE))
 
 
-def _grouped(names):
-    """Return names as the table has them, those of a group by its word, first of all."""
-    words = []
+def _grouped(names, own):
+    """Return names as the table has them, those of a group by its word, first of all.
+
+    `own`: the namespace of the node, which its own names have as `~/`.
+    """
+    words, names = [], [name.replace('~/', own) for name in names]
     for word, group in SECURITY_GROUPS.items():
         if set(group) <= set(names):
             words.append(f'*{word}*')
             names = [name for name in names if name not in group]
-    return [*words, *(f'`{name}`' for name in names)]
+    return [*words, *(f'`{name.replace(own, "~/")}`' for name in names)]
 
 
 def _word(name):
@@ -682,7 +693,7 @@ def _ranges(rows):
 
 def coverage_page():
     """Return the text of coverage.md."""
-    lines = []
+    lines, called = [], {}
     for source, commands in runs():
         states = [row[2].partition(':')[0] for row in source['rows']]
         counted = ', '.join(f'{states.count(state)} {state}' for state in dict.fromkeys(states))
@@ -690,19 +701,17 @@ def coverage_page():
             f'{sum(chapters.values())} {kind}s' for kind, chapters in source['numbered'].items()
         )
         lines += [
-            f'## {TITLES[source["key"]]}: [{source["key"]}]',
-            '',
-            f'{numbered}, in {len(source["rows"])} rows: {counted}.',
-            '',
-            *(
-                f'- `{command}`: {", ".join(_ranges(rows))}.'
-                for command, rows in commands.items()
-                if rows
-            ),
-            *_absent(source['rows']),
-            '',
+            f'- {TITLES[source["key"]]} [{source["key"]}]: {numbered}, in {len(source["rows"])} rows: {counted}.',
+            *(f'  {line}' for line in _absent(source['rows'])),
         ]
-    return COVERAGE_HEAD + '\n'.join(lines)
+        for command, rows in commands.items():
+            if rows:
+                called.setdefault(command, []).append(
+                    f'[{source["key"]}] {", ".join(_ranges(rows))}'
+                )
+    lines += ['', '## Which command calls the code', '']
+    lines += [f'- `{command}`: {"; ".join(called[command])}.' for command in sorted(called)]
+    return COVERAGE_HEAD + '\n'.join([*lines, ''])
 
 
 def _told(page, pattern):

@@ -57,7 +57,6 @@ SHORTER = (
     (r'--steps 8000', '--steps 400'),
     (r':9\b', ':3'),
     (r':0\.5:6', ':0.5:2'),
-    (r'--row 240', '--row 17'),
     (r'--realtime --duration 600', '--realtime --duration 6'),
     (r'--duration (60|31)', '--duration 6'),
     (r'--kills 200', '--kills 2'),
