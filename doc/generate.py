@@ -112,7 +112,8 @@ def _rows(kind, said):
         lines.append('')
         for parameter in rows.values():
             words = parameter.description.replace('Standard deviation of', 'σ of')
-            if said.get(parameter.name) == parameter.description and not words.startswith(CONTINUED):
+            repeated = said.get(parameter.name) == parameter.description
+            if repeated and not words.startswith(CONTINUED):
                 lines.append(f'- {_row(parameter)}')
             elif lines[-1] and words.startswith(CONTINUED):
                 lines[-1] += f' {_row(parameter)}: {words}'
