@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge learned policies, and our laws beside them, on robots that were adopted: one table.
 
-    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,push,tick]
-        [--only NAME,NAME] [--phases 0,0.5] [--processes 1]
+    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,mass,speed,turn,load,grip,
+        step,all,push,tick] [--only NAME,NAME] [--drive impedance] [--phases 0,0.5] [--processes 1]
 
 POLICIES.yaml says a row each:
 
@@ -11,8 +11,15 @@ POLICIES.yaml says a row each:
 
 Each walks at `--speed` for `--duration` seconds in MuJoCo, from standing, on a level floor in true
 state; with the noise of a laboratory (lab); with 10 ms between command and motor (delay); 5 degrees
-up from 1 m on (ramp). Speed, positive mechanical cost and the integral of the squared efforts over
-the way are of whole strides in the second half.
+up from 1 m on (ramp); with all masses and inertias a tenth larger (mass). Speed, positive mechanical
+cost and the integral of the squared efforts over the way are of whole strides in the second half.
+
+speed: what it reaches of 0.3 and of 0.8 m/s. turn: m/s and rad/s while 0.5 rad/s are asked as well.
+load: the largest vertical force on one foot over the weight, as sampled at every tick; the root mean
+square effort of the motor that has most of its limit, and which. grip: the lowest friction of the
+floor it walks on, in steps of 0.1 down to the first that ends the walk. step: likewise the highest
+edge up, 1 m ahead, in steps of 2 cm. all: how many of `--seeds` walks with noise, delay and mass at
+once end, and when. With `--drive impedance` every motor's own drive adds stiffness and damping.
 
 push: from eight directions, at each of `--phases` as parts of a step, by 0.2, 0.4, ... 2.4 N s/kg.
 The first size after which it does not walk for 4 s more is found by bisection, see
@@ -25,6 +32,7 @@ law beside it / estimator, supervisor and the rest.
 """
 
 import argparse
+from dataclasses import replace
 import math
 from pathlib import Path
 import sys
@@ -35,17 +43,31 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
 from walking_control.lab.experiments.envelope import even_grid, find_envelope
+from walking_control.lab.experiments.margins import find_margin
 from walking_control.loading import load_robot
+from walking_control.models.robot_file import World
 from walking_control.models.resources import policy_path
+from walking_control.models.urdf import scale_masses
 from walking_control.models.yaml_text import read_yaml
 from walking_control.runs.metrics import summarize
+from walking_control.runs.quantities import steady_rows
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 DELAY = 0.01  # s
-SETS = {'lab': noise_overrides('lab'), 'delay': [('sensors.command_delay', DELAY)]}
+HEAVIER = 1.1  # masses and inertias, of those the law knows
+LATE = [('sensors.command_delay', DELAY)]
+SETS = {
+    'lab': noise_overrides('lab'),
+    'delay': LATE,
+    'turn': [('policy.turn', 0.5)],
+    'all': [*noise_overrides('lab'), *LATE],
+}
 RAMP = f'slope_change={-math.radians(5.0):.6f}@1m'
+SPEEDS = 0.3, 0.8  # m/s
+EDGES = np.arange(0.02, 0.21, 0.02)  # m
+LEAST_GRIP, GRIP_STEP = 0.1, 0.1
 PUSH, LARGEST = 0.2, 2.4  # N s/kg: distance between sizes, and the last
 DIRECTIONS = 8
 AFTER = 4.0  # s that it walks after a push
@@ -62,13 +84,82 @@ def load(row, folder, given, sets):
             ('policy.file', str(folder / row['policy'])),
             ('policy.config', str(known if known.is_file() else folder / config) if config else ''),
         ]
-    return load_robot(folder / row['robot'], pairs)
+    robot_file = load_robot(folder / row['robot'], pairs)
+    if getattr(given, 'drive', None) is None:
+        return robot_file
+    motors = robot_file.robot.actuators.items()
+    actuators = {name: replace(motor, drive=given.drive) for name, motor in motors}
+    return replace(robot_file, robot=replace(robot_file.robot, actuators=actuators))
 
 
-def walk(row, folder, given, sets=(), disturb=()):
-    """Return the summary of a walk."""
+def walk(row, folder, given, sets=(), disturb=(), heavier=1.0):
+    """Return a walk."""
     robot_file = load(row, folder, given, sets)
-    return summarize(simulate(robot_file, duration=given.duration, disturb=disturb))
+    if heavier == 1.0:
+        return simulate(robot_file, duration=given.duration, disturb=disturb)
+    robot = replace(robot_file.robot, urdf=scale_masses(robot_file.robot.urdf, heavier))
+    plant = make_plant(replace(robot_file, robot=robot))
+    return run_plant(plant, ControlLoop(robot_file), robot_file.start, given.duration)
+
+
+def ended(summary):
+    """Return when and why a walk ended, or None."""
+    if summary.fell or summary.fault:
+        return f'{summary.duration:.1f} s: {summary.fault or "fell"}'
+    return None
+
+
+def speeds(row, folder, given):
+    """Return the speeds reached of `SPEEDS`, m/s."""
+    found = []
+    for speed in SPEEDS:
+        summary = summarize(walk(row, folder, argparse.Namespace(**{**vars(given), 'speed': speed})))
+        found.append(ended(summary) or f'{summary.steady.speed:.2f}')
+    return ', '.join(found)
+
+
+def load_of(run):
+    """Return largest force on a foot over the weight, and rms effort of the most loaded motor."""
+    first, last = steady_rows(run)
+    robot = run.robot
+    force = run.foot_force[first:last, :, 2].max() / (summarize(run).mass * run.world.gravity)
+    limits = np.array(robot.effort_limits[: len(robot.actuators)])
+    effort = run.effort[first:last, : len(limits)]
+    share = np.sqrt(np.mean(effort**2, axis=0)) / limits
+    return f'{force:.1f}; {share.max():.2f}, {[*robot.actuators][share.argmax()]}'
+
+
+def lowest_grip(row, folder, given):
+    """Return the lowest friction above the first that ends the walk."""
+    robot_file = load(row, folder, given, ())
+    usual = robot_file.values(World).friction
+    found = find_margin(
+        robot_file, 'grip', 1.0 - LEAST_GRIP / usual, GRIP_STEP / usual, 1, given.duration
+    )
+    survived = [0.0, *(size for size, lives, _ in found.samples if lives)]
+    return f'{usual * (1.0 - max(survived)):.1f}'
+
+
+def highest_edge(row, folder, given):
+    """Return the highest edge below the first that ends the walk, cm."""
+    highest = 0.0
+    for height in EDGES:
+        if ended(summarize(walk(row, folder, given, disturb=[f'step_up={height:g}@1m']))):
+            break
+        highest = height
+    return f'{100.0 * highest:.0f}'
+
+
+def ends_of_all(row, folder, given):
+    """Return how many walks with noise, delay and mass end, and when the first and the last do."""
+    ends = []
+    for seed in range(given.seeds):
+        sets = [*SETS['all'], ('sensors.seed', seed)]
+        summary = summarize(walk(row, folder, given, sets, heavier=HEAVIER))
+        if ended(summary):
+            ends.append(ended(summary))
+    ends.sort(key=lambda text: float(text.split()[0]))
+    return f'{len(ends)} of {given.seeds}' + ''.join(f'; {text}' for text in dict.fromkeys(ends))
 
 
 def first_push(row, folder, given):
@@ -133,17 +224,36 @@ def tick(row, folder, given):
     return ' / '.join(f'{1e6 * each:.0f}' for each in np.median(times, axis=0))
 
 
+ALONE = {
+    'tick': tick,
+    'push': first_push,
+    'speed': speeds,
+    'grip': lowest_grip,
+    'step': highest_edge,
+    'all': ends_of_all,
+}
+
+
 def judge(row, folder, given, condition):
     """Return what stands in a cell of the table."""
-    if condition == 'tick':
-        return tick(row, folder, given)
-    if condition == 'push':
-        return first_push(row, folder, given)
-    ramp = [RAMP] if condition == 'ramp' else []
-    summary = walk(row, folder, given, SETS.get(condition, ()), ramp)
-    if summary.fell or summary.fault:
-        return f'{summary.duration:.1f} s: {summary.fault or "fell"}'
+    if condition in ALONE:
+        return ALONE[condition](row, folder, given)
+    run = walk(
+        row,
+        folder,
+        given,
+        SETS.get(condition, ()),
+        [RAMP] if condition == 'ramp' else [],
+        HEAVIER if condition == 'mass' else 1.0,
+    )
+    summary = summarize(run)
+    if ended(summary):
+        return ended(summary)
+    if condition == 'load':
+        return load_of(run)
     steady = summary.steady
+    if condition == 'turn':
+        return f'{steady.speed:.2f}, {steady.turn:.2f}'
     if condition != 'level':
         return f'{steady.speed:.2f}, {steady.cost_of_transport_positive:.2f}'
     price = f'{steady.cost_of_transport_positive:.3f} | {steady.squared_effort:.0f}'
@@ -162,6 +272,8 @@ def main():
     parser.add_argument(
         '--phases', type=lambda text: tuple(map(float, text.split(','))), default=(0.0,)
     )
+    parser.add_argument('--drive', help='of every motor (default: as the robot file says)')
+    parser.add_argument('--seeds', type=int, default=5, help='of all')
     parser.add_argument('--processes', type=int, default=1, help='of pushes, at once')
     parser.add_argument('--duration', type=float, default=20.0, help='s')
     given = parser.parse_args()
