@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge learned policies, and our laws beside them, on robots that were adopted: one table.
 
-    python benchmarks/policies.py POLICIES.yaml [--on level,lab,delay,ramp,mass,speed,turn,load,grip,
-        step,all,push,tick] [--only NAME,NAME] [--drive impedance] [--phases 0,0.5] [--processes 1]
+    python benchmarks/policies.py POLICIES.yaml
+        [--on level,lab,delay,ramp,mass,speed,turn,load,grip,step,all,push,tick]
+        [--only NAME,NAME] [--drive impedance] [--phases 0,0.5] [--processes 1]
 
 POLICIES.yaml says a row each:
 
@@ -11,15 +12,16 @@ POLICIES.yaml says a row each:
 
 Each walks at `--speed` for `--duration` seconds in MuJoCo, from standing, on a level floor in true
 state; with the noise of a laboratory (lab); with 10 ms between command and motor (delay); 5 degrees
-up from 1 m on (ramp); with all masses and inertias a tenth larger (mass). Speed, positive mechanical
-cost and the integral of the squared efforts over the way are of whole strides in the second half.
+up from 1 m on (ramp); with all masses and inertias a tenth larger (mass). Speed, positive
+mechanical cost and the integral of the squared efforts over the way are of whole strides in the
+second half.
 
-speed: what it reaches of 0.3 and of 0.8 m/s. turn: m/s and rad/s while 0.5 rad/s are asked as well.
-load: the largest vertical force on one foot over the weight, as sampled at every tick; the root mean
-square effort of the motor that has most of its limit, and which. grip: the lowest friction of the
-floor it walks on, in steps of 0.1 down to the first that ends the walk. step: likewise the highest
-edge up, 1 m ahead, in steps of 2 cm. all: how many of `--seeds` walks with noise, delay and mass at
-once end, and when. With `--drive impedance` every motor's own drive adds stiffness and damping.
+speed: what it reaches of 0.3 and of 0.8 m/s. turn: m/s and rad/s while 0.5 rad/s are asked, too.
+load: the largest vertical force on one foot over the weight, as sampled at every tick; the root
+mean square effort of the motor that has most of its limit, and which. grip: the lowest friction of
+the floor it walks on, in steps of 0.1 down to the first that ends the walk. step: likewise the
+highest edge up, 1 m ahead, in steps of 2 cm. all: how many of `--seeds` walks with noise, delay and
+mass at once end, and when. With `--drive impedance` each drive adds stiffness and damping itself.
 
 push: from eight directions, at each of `--phases` as parts of a step, by 0.2, 0.4, ... 2.4 N s/kg.
 The first size after which it does not walk for 4 s more is found by bisection, see
@@ -45,8 +47,8 @@ from walking_control.exceptions import NotAchieved
 from walking_control.lab.experiments.envelope import even_grid, find_envelope
 from walking_control.lab.experiments.margins import find_margin
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import World
 from walking_control.models.resources import policy_path
+from walking_control.models.robot_file import World
 from walking_control.models.urdf import scale_masses
 from walking_control.models.yaml_text import read_yaml
 from walking_control.runs.metrics import summarize
@@ -113,7 +115,9 @@ def speeds(row, folder, given):
     """Return the speeds reached of `SPEEDS`, m/s."""
     found = []
     for speed in SPEEDS:
-        summary = summarize(walk(row, folder, argparse.Namespace(**{**vars(given), 'speed': speed})))
+        summary = summarize(
+            walk(row, folder, argparse.Namespace(**{**vars(given), 'speed': speed}))
+        )
         found.append(ended(summary) or f'{summary.steady.speed:.2f}')
     return ', '.join(found)
 
