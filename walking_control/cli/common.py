@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several verbs are asked alike, and what the rooms take made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 import math
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli.verb import (
     argument,
@@ -20,15 +18,12 @@ from walking_control.cli.verb import (
     seed,
     setting,
 )
-from walking_control.controllers import CONTROLLERS
+from walking_control.controllers import Controller, CONTROLLERS
 from walking_control.exceptions import InvalidInput, MissingDependency, refusing, require
 from walking_control.lab import experiments
 from walking_control.loading import load_robot, PLANTS
 from walking_control.models import gait_path, RobotFile, World
 from walking_control.simulation.sensors import noise_overrides, SensorParameters
-
-if TYPE_CHECKING:
-    from walking_control.controllers.controller import Controller
 
 ROBOT = 'name of a robot, or the path of a robot file'
 OR_URDF = ROBOT + ', or of a URDF'

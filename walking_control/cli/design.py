@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs for robots that are still to be built: design transmission, design rotom."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ from walking_control.models import fill
 from walking_control.runs import failure, judge_route, name_natural_part, plain, Run, summarize
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from walking_control.cli.verb import Options
 
 INTERRUPTED = 130  # exit status, as shells have it
@@ -138,7 +136,7 @@ def say_interrupted(result: Mapping[str, Any], when: str) -> int:
 
 
 def save_figures(
-    figures: Callable[[], Mapping[str, Figure | None]],
+    figures: Callable[[], Mapping[str, reports.plots.style.Figure | None]],
 ) -> Callable[[Path], list[str]]:
     """Return what writes figures, name -> figure, as PNG to a folder and returns their paths."""
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs from a stranger's description to a walk: adopt, bring-up; gallery, what came of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli.common import Answered, ROBOT, Writing
 from walking_control.cli.output import Answer, say, say_nothing, text
@@ -23,16 +21,13 @@ from walking_control.cli.verb import (
     words,
 )
 from walking_control.exceptions import MissingDependency, require, writing_to
-from walking_control.lab.adoption import Told
+from walking_control.lab import adoption
 from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.lab.reports import plots
 from walking_control.lab.reports.gallery import write_gallery
 from walking_control.lab.reports.pages import write_page
 from walking_control.models import MOTORS, robot_path, SENSORS
 from walking_control.ros.ros2_control import wire, write_ros2_control
-
-if TYPE_CHECKING:
-    from walking_control.lab.adoption.adopt import Adoption
 
 AXES = ('x', 'y', '-x', '-y')
 
@@ -89,11 +84,9 @@ class _Adopt(Writing):
 )
 def adopt(options: _Adopt) -> Answer:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
-    from walking_control.lab.adoption.adopt import adopt as adopt_robot
-
-    adoption = adopt_robot(
+    adopted = adoption.adopt.adopt(
         options.description,
-        Told(
+        adoption.Told(
             options.name,
             options.feet,
             options.base,
@@ -112,22 +105,22 @@ def adopt(options: _Adopt) -> Answer:
         ),
     )
     with writing_to(options.out):
-        files = [str(path) for path in adoption.write(options.out)]
+        files = [str(path) for path in adopted.write(options.out)]
     result: dict[str, Any] = {
         'file': files[0],
-        'robot': adoption.name,
-        'guesses': [vars(guess) for guess in adoption.guesses],
-        'suspicions': [error.as_dict() for error in adoption.suspicions],
+        'robot': adopted.name,
+        'guesses': [vars(guess) for guess in adopted.guesses],
+        'suspicions': [error.as_dict() for error in adopted.suspicions],
         'command': options.command,
     }
-    files += _draw(adoption, options.out)
+    files += _draw(adopted, options.out)
     return Answer(result, text('adoption.txt'), files=files, document='adoption.json')
 
 
-def _draw(adoption: Adoption, folder: Path) -> list[str]:
+def _draw(adopted: adoption.adopt.Adoption, folder: Path) -> list[str]:
     """Write the picture and return its path, nothing without matplotlib."""
     try:
-        return [str(plots.still.draw_adoption(adoption, folder / f'{adoption.name}.png'))]
+        return [str(plots.still.draw_adoption(adopted, folder / f'{adopted.name}.png'))]
     except MissingDependency as error:
         say(f'no picture: {error}')
         return []
@@ -163,8 +156,7 @@ class _BringUp(Writing):
 )
 def bring_up(options: _BringUp) -> Answer:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
-    from walking_control.lab.experiments.bring_up.run import bring_up as go
-    from walking_control.lab.experiments.bring_up.run import summarize
+    from walking_control.lab.experiments.bring_up import run
 
     path = robot_path(options.robot)
     site = Site(
@@ -179,7 +171,7 @@ def bring_up(options: _BringUp) -> Answer:
         more=(Step('ros2_control', ('check',), _write_ros2_control),),
     )
     with writing_to(options.out):
-        result = summarize(go(site))
+        result = run.summarize(run.bring_up(site))
     result['robot'], result['command'] = str(path), options.command
     page = write_page(options.out / 'bring_up.html', **result)
     stopped = [step for step in result['steps'] if not step['ok']]

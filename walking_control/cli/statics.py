@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs of what a robot can bear: statics, endurance, check."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import yaml
 
@@ -31,10 +29,7 @@ from walking_control.models import check_air, Dynamics, heating, RobotFile
 from walking_control.ros.ros2_control.check import check_ros2_control
 from walking_control.runs import ending, failure
 from walking_control.simulation.simulate import simulate
-from walking_control.statics import solvers
-
-if TYPE_CHECKING:
-    from walking_control.statics.distributor import StaticSolution, StaticTorque
+from walking_control.statics import solvers, StaticSolution, StaticTorque
 
 SIMULATED = 12.0  # s of a walk whose heat is taken
 

@@ -24,6 +24,7 @@ from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
 from walking_control.models.resources import route_names
+from walking_control.ros import recording
 from walking_control.runs import read_route, Route
 
 NODE = 'node.'  # --set of a demo: parameters of its nodes
@@ -64,9 +65,7 @@ def demo(options: _Demo) -> Answer:
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = common.requested_robot(options)
     if options.record is not None:
-        from walking_control.ros.recording.recorder import bag_path
-
-        settings.append(('record', str(bag_path(options.record).resolve())))
+        settings.append(('record', str(recording.recorder.bag_path(options.record).resolve())))
     run, figures = run_demo(
         robot_file,
         duration,
@@ -107,9 +106,9 @@ def simulate(options: _Simulate) -> Answer:
     )
     bag = None
     if options.record is not None:
-        from walking_control.ros.recording.recorder import Recorder
-
-        bag = Recorder(robot_file, options.controller or robot_file.controller, options.record)
+        bag = recording.Recorder(
+            robot_file, options.controller or robot_file.controller, options.record
+        )
     try:
         run = walk(
             robot_file,

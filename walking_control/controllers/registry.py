@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.models import Choice, Registry
+from walking_control.models import Choice, Registry, RobotFile
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
-    from walking_control.models.robot_file import RobotFile
 
 _ROOM = 'walking_control.controllers'
 CONTROLLERS = Registry(

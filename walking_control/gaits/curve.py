@@ -5,19 +5,15 @@ Between samples the curve is a polynomial of degree five; position, velocity and
 continuous. Beyond its ends it goes on straight. All functions marked shared also run compiled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.exceptions import require
 from walking_control.gaits.gait import GaitError
+from walking_control.gaits.samples import Piece
 from walking_control.models import array_function, form
-
-if TYPE_CHECKING:
-    from walking_control.gaits.samples import Piece
 
 ROUNDS = 30
 PRECISE = 1e-13  # relative to the range of the parameter: a Newton step this small is the last

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of a run: one written for people, one read as what the robot itself knew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 import csv
 import gzip

@@ -35,14 +35,19 @@ from walking_control.search import (
     Adaptation,
     Attempt,
     find_adaptation,
+    Numbers,
     SearchParameters,
+    Shape,
     solve_program,
     SpaceSearchParameters,
+    unknowns,
 )
+from walking_control.search.problem import assemble, Program
+from walking_control.search.space_blocks import step_block, TASK, touchdown_block
+from walking_control.search.space_guess import follow_poses
 
 if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations
-    from walking_control.search.problem import Program
 
 SMOOTH = 0.002  # of weight times sqrt(g l): power below which a joint's sign of power is blurred
 HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown winding
@@ -92,10 +97,6 @@ def _program(
     iterations: int,
 ) -> Program:
     """Return the program; robots with one skeleton share it."""
-    from walking_control.search.blocks import Numbers, Shape, unknowns
-    from walking_control.search.problem import assemble
-    from walking_control.search.space_blocks import step_block, TASK, touchdown_block
-
     begin = time.perf_counter()
     shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
     of_joints = dict.fromkeys(('copper', 'limits', 'rates'), equations.n)
@@ -348,8 +349,6 @@ class SpaceSearch:
             values: `SpaceSearchParameters`.
             speed: m/s.
         """
-        from walking_control.search.space_guess import follow_poses
-
         period = values.gait_time or 1.4 * self.scale.time
         width = values.gait_width or 1.3 * values.least_gap
         length, s = speed * period, points(self.general.degree)

@@ -7,12 +7,10 @@ different axes and sensors are independent; the rate from an encoder is differen
 of the measurements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 import math
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -20,20 +18,18 @@ import pinocchio as pin
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import ParameterError, require
 from walking_control.models import (
+    Dynamics,
     IMU,
     JOINTS,
     LOCKS,
+    Measurement,
     noise_path,
     parameter,
     Parameters,
     read_yaml,
+    Robot,
     sensors_of,
 )
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.models.robot import Robot
-    from walking_control.models.signals import Measurement
 
 
 class SensorParameters(Parameters, section='sensors'):

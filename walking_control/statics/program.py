@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, require
-from walking_control.models import ROOT
+from walking_control.models import Dynamics, ROOT
 from walking_control.statics import (
     Contact,
     fill_program,
@@ -30,7 +30,6 @@ from walking_control.statics import (
 )
 
 if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
     from walking_control.statics.distributor import Objective
 
 EQUALITY_TOLERANCE = 1e-8  # of the weight (at least 1 N): error left in the base equations

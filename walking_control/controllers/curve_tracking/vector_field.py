@@ -13,24 +13,18 @@ its angle lies within the fitted range widened by a right angle; ``margin`` fall
 The law fades out between the margins `FULL` and `NONE`: zero effort is the fallback.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from walking_control.exceptions import require
 from walking_control.gaits.curve import closest_point, Curve, evaluate, nearest_knot
-from walking_control.models import array_function, form
-
-if TYPE_CHECKING:
-    from walking_control.gaits.samples import Piece
-    from walking_control.models.support.dynamics import SupportDynamics
-
+from walking_control.gaits.samples import Piece
+from walking_control.models import array_function, form, SupportDynamics
 
 CLOSEST, SURFACE = 0, 1
 STANDSTILL = 1e-9  # rad/s: a field this short has no direction
