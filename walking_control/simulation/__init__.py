@@ -15,7 +15,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'parameters': 'CompliantParameters FLOORS RigidParameters',
         'plant': 'Plant',
         'registry': 'make_fast_plant make_plant',
-        'rigid.compiled': 'make_walker Walker',
+        'rigid.compiled': 'arrays_of make_walker Walker',
         'rigid.engine': 'FloorChange',
         'rigid.forces': 'collide',
         'rigid.model': 'DONE STEP_LENGTH STEPPED STEPS SUPPORT TIME',

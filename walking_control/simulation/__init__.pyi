@@ -22,6 +22,7 @@ from walking_control.simulation.parameters import RigidParameters as RigidParame
 from walking_control.simulation.plant import Plant as Plant
 from walking_control.simulation.registry import make_fast_plant as make_fast_plant
 from walking_control.simulation.registry import make_plant as make_plant
+from walking_control.simulation.rigid.compiled import arrays_of as arrays_of
 from walking_control.simulation.rigid.compiled import make_walker as make_walker
 from walking_control.simulation.rigid.compiled import Walker as Walker
 from walking_control.simulation.rigid.engine import FloorChange as FloorChange
@@ -63,6 +64,7 @@ __all__ = [
     'Plant',
     'make_fast_plant',
     'make_plant',
+    'arrays_of',
     'make_walker',
     'Walker',
     'FloorChange',

@@ -17,7 +17,7 @@ from walking_control.exceptions import NotAchieved, require
 from walking_control.gaits import Gait, gait_document, Phase, points, write_gait
 from walking_control.lab.experiments.impact import lock_angles, reported_coordinates
 from walking_control.models import Robot, RobotFile, with_section
-from walking_control.simulation import make_walker, Walker
+from walking_control.simulation import arrays_of, make_walker, Walker
 from walking_control.simulation.rigid import model as rm
 
 TOLERANCE = 1e-13  # local error of the integration
@@ -73,7 +73,7 @@ class StepRecord:
         walker.start(0, q, v)
         status = rm.DONE
         while status == rm.DONE and self._now() < longest:
-            self._ticks.append((self._now(), [array.copy() for array in self._arrays()]))
+            self._ticks.append((self._now(), [array.copy() for array in arrays_of(walker)]))
             status = walker.walk(self._tick, True)
             end = self._now()
             if status not in (rm.DONE, rm.STEPPED):
@@ -97,14 +97,9 @@ class StepRecord:
     def _now(self) -> float:
         return float(self._walker.state.memo[rm.TIME])
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        walker = self._walker
-        return (*walker.state, walker.data.phases, walker.data.memory)
-
     def _go(self, at: int, duration: float) -> tuple[np.ndarray, float]:
         """Walk on from the begin of a tick for a duration; return mode and energy lost."""
-        for array, kept in zip(self._arrays(), self._ticks[at][1], strict=True):
-            array[:] = kept
+        rm.put_back(arrays_of(self._walker), self._ticks[at][1])
         if duration > 0.0:
             self._walker.walk(duration, True)
         return self._walker.state.mode.copy(), float(self._walker.state.memo[rm.LOSS])
@@ -112,7 +107,7 @@ class StepRecord:
     def _find_events(self, duration: float, status: int) -> None:
         """Note the events of the last tick, but for the touchdown that ends the step."""
         at = len(self._ticks) - 1
-        after = [array.copy() for array in self._arrays()]
+        after = [array.copy() for array in arrays_of(self._walker)]
         # what a command changes at once belongs to the begin of the tick
         first, begin = 0.0, self._ticks[at][0]
         before = self._go(at, 0.0) if begin > 0.0 else self._go(at, NEAR)
@@ -127,8 +122,7 @@ class StepRecord:
             self.events.append(begin + high)
             first = min(high + SHORTEST, last)
             before = self._go(at, first)
-        for array, kept in zip(self._arrays(), after, strict=True):
-            array[:] = kept
+        rm.put_back(arrays_of(self._walker), after)
 
 
 def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bool:

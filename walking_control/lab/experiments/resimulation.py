@@ -236,15 +236,11 @@ class _Step:
         low = 0.0
         while high - low > INSTANT:
             middle = 0.5 * (low + high)
-            self._restore(before)
+            rm.put_back(self._state, before)
             self._advance(middle)
             low, high = (low, middle) if self._struck() else (middle, high)
-        self._restore(before)
+        rm.put_back(self._state, before)
         self._advance(high)
-
-    def _restore(self, arrays: list[np.ndarray]) -> None:
-        for array, kept in zip(self._state, arrays, strict=True):
-            array[:] = kept
 
     def _struck(self) -> bool:
         model = self._model

@@ -27,6 +27,7 @@ from walking_control.lab.experiments.margins import (
 from walking_control.models import Base, Dynamics, RobotFile, scale_masses, World
 from walking_control.runs import foot_depths
 from walking_control.simulation import (
+    arrays_of,
     Disturbance,
     has_errors,
     make_fast_plant,
@@ -43,6 +44,7 @@ from walking_control.simulation.rigid.model import (
     forget_depths,
     MAX_FRICTION,
     MIN_NORMAL,
+    put_back,
     SQUARED_EFFORT,
     STEPPED,
     STEPS,
@@ -183,7 +185,7 @@ class _CompiledTrial:
                     limit=f'{REASONS[status]} after that many steps',
                     remedy='change start, slope or controller',
                 )
-        self._kept = [array.copy() for array in self._arrays()]
+        self._kept = [array.copy() for array in arrays_of(walker)]
         memo = walker.state.memo
         return {
             **foot_in_floor(memo),
@@ -201,16 +203,10 @@ class _CompiledTrial:
         """What `foot_in_floor` says since the disturbance."""
         return foot_in_floor(self._walker.state.memo)
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        """Return everything that a walk changes."""
-        walker = self._walker
-        return (*walker.state, walker.data.phases, walker.data.memory)
-
     def disturb(self, size: float) -> str | None:
         """Disturb the settled walk; return None if it survives, else why not."""
         walker, model = self._walker, self._walker.model
-        for array, kept in zip(self._arrays(), self._kept, strict=True):
-            array[:] = kept
+        put_back(arrays_of(walker), self._kept)
         forget_depths(walker.state.memo)
         if self._kind in ('step_down', 'step_up'):
             model.drops[self._at] = size if self._kind == 'step_down' else -size

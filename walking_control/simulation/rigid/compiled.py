@@ -209,6 +209,11 @@ def make_walker(
         return Walker(robot_file, controller, steps, compiled=False)
 
 
+def arrays_of(walker: Walker) -> tuple[np.ndarray, ...]:
+    """Return everything that a walk changes."""
+    return (*walker.state, walker.data.phases, walker.data.memory)
+
+
 def compile_engine(engine: RigidEngine) -> None:
     """Let an engine move by compiled code from now on: the same to rounding, much faster.
 

@@ -16,6 +16,7 @@ stance foot, drawn on, whichever is lower; after 62 steps that of the stance foo
 below the swing foot does. A robot in flight lands on the piece of its last foothold.
 """
 
+from collections.abc import Iterable
 import math
 from typing import NamedTuple, TypeVar
 
@@ -164,6 +165,12 @@ def make_state(model: RigidModel) -> RigidState:
         np.ones(max(1, model.n_locks), dtype=np.int64),
         np.zeros(model.inputs.shape[2]),
     )
+
+
+def put_back(arrays: Iterable[np.ndarray], kept: Iterable[np.ndarray]) -> None:
+    """Give arrays the values that copies of them have kept."""
+    for array, values in zip(arrays, kept, strict=True):
+        array[:] = values
 
 
 def forget_depths(memo: np.ndarray) -> None:
