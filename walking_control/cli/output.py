@@ -171,8 +171,8 @@ def show_progress(duration: float) -> Callable[[float], None] | None:
     return show if sys.stderr.isatty() else None
 
 
-def show_share(what: str) -> Callable[[float], None] | None:
-    """Return a callable that shows on a terminal how much is done, from 0 to 1, or None.
+def show_share(what: str) -> Callable[[float], None]:
+    """Return a callable that shows on a terminal how much is done, from 0 to 1.
 
     Args:
         what: What is done, in words.
@@ -186,7 +186,7 @@ def show_share(what: str) -> Callable[[float], None] | None:
         left = f', {took * (1.0 - share) / done:.0f} s left   ' if done > 0.0 else ''
         _show_line(f'{what} {100 * share:3.0f} %{left}', share >= 1.0)
 
-    return show if sys.stderr.isatty() else None
+    return show if sys.stderr.isatty() else say_nothing
 
 
 def suggest_compiler() -> None:

@@ -39,7 +39,7 @@ def find_atlas(
     controller: str | None = None,
     seed: int = 0,
     strides: int = 4,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Return the cycles of the robots that a parameter makes between two ends, branch by branch.
 
@@ -77,8 +77,7 @@ def find_atlas(
                 z = np.append(cycle.x / scale, u)
                 if not any(_holds(single, branch[0], z) for branch in branches):
                     branches += _follow_both(single, z, strides)
-        if progress is not None:
-            progress((i + 1) / len(PLACES))
+        progress((i + 1) / len(PLACES))
     require(
         branches,
         f'limit cycle of {name}',

@@ -103,7 +103,7 @@ def compare(
     speeds: Sequence[float] = SPEEDS,
     robustness: bool | Grid = False,
     processes: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> list[Walk]:
     """Walk every variant under the same disturbances, in space at several speeds.
 
@@ -122,7 +122,6 @@ def compare(
     `measure_gait`. InvalidInput: a variant, a disturbance or an override is unusable; Interrupted
     holds the walks until then.
     """
-    show = progress or (lambda text: None)
     in_space = load_robot(asked.robot, asked.overrides).robot.is_free
     side: _Responses | _Gaits = (
         _Gaits(asked, speeds, processes or count_processors()) if in_space else _Responses(asked)
@@ -131,10 +130,12 @@ def compare(
     try:
         for i, variant in enumerate(asked.variants):
             walks.append(side.walk(variant))
-            show(f'[{i + 1}/{len(asked.variants)}] {variant.name}: {outcome(walks[-1].measures)}')
+            progress(
+                f'[{i + 1}/{len(asked.variants)}] {variant.name}: {outcome(walks[-1].measures)}'
+            )
             if robustness is not False:
                 walks[-1].measures['robustness'] = {
-                    search[0]: _first_failure(*search, show)
+                    search[0]: _first_failure(*search, progress)
                     for search in side.searches(variant, robustness)
                 }
     except KeyboardInterrupt:
@@ -149,7 +150,7 @@ def _first_failure(
     find: Callable[[], FirstFailure],
     asked: dict[str, Any],
     kept: Sequence[str],
-    show: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """Return what is kept of a first failing size, or what was asked for and why there is none."""
     entry = {'first_failure': None, **asked, 'reason': None}
@@ -161,7 +162,7 @@ def _first_failure(
         text = f'none up to {entry["largest_tried"]:g}' if first is None else f'{first:g}'
     except (NotAchieved, IncompatibleController) as error:
         entry['reason'] = text = str(error)
-    show(f'  first failing {in_words(name)}: {text}')
+    progress(f'  first failing {in_words(name)}: {text}')
     return entry
 
 

@@ -195,7 +195,7 @@ def find_envelope(
     resolution: float | None = None,
     grid: Grid | None = None,
     processes: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> FirstFailure:
     """Find the first failing size of a disturbance in every cell.
 
@@ -297,7 +297,7 @@ def _try_cells(
     attempt: Callable[[Trial], str | None],
     branches: Branches[Trial],
     after: float,
-    progress: Callable[[float], None] | None,
+    progress: Callable[[float], None],
 ) -> None:
     """Bisect every cell, then look for holes below the first failure of the worst."""
 
@@ -305,8 +305,7 @@ def _try_cells(
         return next((trial for cell in cells if (trial := cell.next_trial()) is not None), None)
 
     def show() -> None:
-        if progress is not None:
-            progress(0.99 * sum(cell.is_known for cell in cells) / len(cells))
+        progress(0.99 * sum(cell.is_known for cell in cells) / len(cells))
 
     undisturbed = Cell(cells[0].phase, cells[0].direction, np.zeros(1))
     first = iter([Trial(undisturbed, 0.0, True)])
@@ -321,8 +320,7 @@ def _try_cells(
     )
     _make_trials(bisect, attempt, branches, show)
     _make_trials(min(cells, key=reach).give_untried, attempt, branches)
-    if progress is not None:
-        progress(1.0)
+    progress(1.0)
 
 
 def _make_trials(

@@ -125,7 +125,7 @@ def try_sizes(
     sizes: np.ndarray,
     conditions: dict[str, Any],
     judge: Callable[[list[list[Any]]], dict[str, Any]],
-    progress: Callable[[float], None] | None,
+    progress: Callable[[float], None],
     to_first: bool = False,
 ) -> FirstFailure:
     """Try sizes in rising order, all of them or up to the first that fails.
@@ -162,8 +162,7 @@ def try_sizes(
             reason = attempt(size)
             samples.append([size, reason is None, reason])
             ended = to_first and reason is not None
-            if progress is not None:
-                progress(1.0 if ended else len(samples) / len(sizes))
+            progress(1.0 if ended else len(samples) / len(sizes))
             if ended:
                 break
     except KeyboardInterrupt:
@@ -234,7 +233,7 @@ def find_margin(
     resolution: float | None = None,
     seeds: int = 5,
     duration: float = 20.0,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> FirstFailure:
     """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 

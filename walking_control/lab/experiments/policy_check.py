@@ -113,7 +113,7 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
 def find_mistakes(
     robot_file: RobotFile,
     told: PolicyDescription,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Trial, list[tuple[str, Trial]]]:
     """Try a description, and where it is contradicted, what it may be mistaken for.
 
@@ -143,8 +143,7 @@ def find_mistakes(
     for group in groups if first.wrong else ():
         mended = []
         for words, changed in group(robot_file, told):
-            if progress is not None:
-                progress(f'trying {words}')
+            progress(f'trying {words}')
             trial = try_policy(robot_file, changed)
             if not trial.wrong:
                 mended.append((words, trial))

@@ -71,7 +71,7 @@ def find_first_failure(
     resolution: float | None = None,
     plant: str | None = None,
     heavier: float = 0.0,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> FirstFailure:
     """Try disturbances of rising size.
 

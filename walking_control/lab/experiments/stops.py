@@ -49,7 +49,7 @@ def try_stops(
     speed: float = 0.5,
     push: Sequence[float] = (0.0, 0.0),
     processes: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Stop a walker at many parts of a step, at five speeds, by one or more causes.
 
@@ -97,8 +97,7 @@ def try_stops(
     with branches.Branches[str](processes or branches.count_processors()) as copies:
         for _, trial in copies.work(stops()):
             trials.append(trial)
-            if progress is not None:
-                progress(len(trials) / (starts * len(causes)))
+            progress(len(trials) / (starts * len(causes)))
     trials.sort(key=lambda trial: (causes.index(trial['cause']), trial.pop('number')))
     return {
         **margins.describe_walks(robot_file),

@@ -99,7 +99,7 @@ def tune(
     goals: Sequence[Goal],
     cost: str = COSTS[0],
     evaluations: int = 150,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
     patience: float = math.inf,
 ) -> dict[str, Any]:
     """Search the cheapest point between axes that keeps all margins.
@@ -142,8 +142,7 @@ def tune(
                 if time.process_time() > until:
                     break
                 found.append(bench.try_point(bench.point_at(share)))
-                if progress is not None:
-                    progress(min(1.0, (len(trials) + len(found)) / evaluations))
+                progress(min(1.0, (len(trials) + len(found)) / evaluations))
             trials += found
             if len(found) == len(shares):
                 search.tell(shares, [trial.objective for trial in found])

@@ -51,7 +51,7 @@ def find_attraction(
     radius: float = RADIUS,
     samples: int = 1000,
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Return how much of a ball around a cycle returns to it.
 
@@ -80,8 +80,7 @@ def find_attraction(
         distance = radius * rng.random() ** (1.0 / 3.0)
         x = settled.cycle.x + to_state @ (distance * direction / np.linalg.norm(direction))
         rows.append([*map(float, x), float(distance), returns(settled, x, to_energy)])
-        if progress is not None:
-            progress(len(rows) / samples)
+        progress(len(rows) / samples)
     share, interval = share_interval(sum(row[-1] for row in rows), samples)
     volume = 4.0 / 3.0 * math.pi * radius**3 * abs(float(np.linalg.det(to_state)))
     return {
@@ -137,7 +136,7 @@ def find_passage(
     roughness: float | None = None,
     steps: int = 20000,
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Return the mean first passage time of a walk on a rough floor.
 
@@ -170,7 +169,7 @@ def find_passage(
 
 
 def count_falls(
-    walk: Strides, steps: int, seed: int, progress: Callable[[float], None] | None = None
+    walk: Strides, steps: int, seed: int, progress: Callable[[float], None] = lambda share: None
 ) -> tuple[int, int]:
     """Return the steps that count and the falls among them.
 
@@ -190,8 +189,7 @@ def count_falls(
         counted += max(made, BEGIN) - max(before, BEGIN)
         falls += fell and made > BEGIN
         anew, made = fell, 0 if fell else made
-        if progress is not None:
-            progress(min(1.0, max(walked / steps, falls / ENOUGH)))
+        progress(min(1.0, max(walked / steps, falls / ENOUGH)))
     return counted, falls
 
 
@@ -229,7 +227,7 @@ def find_metrics(
     names: Sequence[str] = tuple(METRICS),
     controller: Choice = None,
     seed: int = 0,
-    progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
+    progress: Callable[[str], Callable[[float], None]] = lambda name: lambda share: None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Return measures of stability of the cycle a robot settles on.

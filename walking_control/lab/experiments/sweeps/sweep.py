@@ -147,7 +147,7 @@ def run_sweep(
     scheduler: str | None = None,
     resume: bool = False,
     allow_many: bool = False,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
@@ -182,8 +182,7 @@ def run_sweep(
         with Workers(count if portions else 1, scheduler if portions else None) as crew:
             for rows in crew.walk(task, portions):
                 table.append(rows)
-                if progress is not None:
-                    progress(len(table.done) / task.rows)
+                progress(len(table.done) / task.rows)
     except KeyboardInterrupt:
         raise Interrupted(
             {'runs': len(table.done), 'file': file and str(file), 'interrupted': True}

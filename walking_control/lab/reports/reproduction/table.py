@@ -13,7 +13,9 @@ ROWS: tuple[Row, ...] = read_rows()
 
 
 def reproduce(
-    only: Sequence[str] = (), quick: bool = False, progress: Callable[[float], None] | None = None
+    only: Sequence[str] = (),
+    quick: bool = False,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> list[dict[str, Any]]:
     """Return what `judge` says of each row asked for; `quick`: of a second at most."""
     for name in only:
@@ -39,8 +41,7 @@ def reproduce(
     judged = []
     for row in rows:
         judged.append(judge(row))
-        if progress is not None:
-            progress(len(judged) / len(rows))
+        progress(len(judged) / len(rows))
     return judged
 
 
