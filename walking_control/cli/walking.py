@@ -19,7 +19,7 @@ from walking_control.cli.verb import (
     verb,
     words,
 )
-from walking_control.exceptions import Interrupted, InvalidInput, require
+from walking_control.exceptions import given, Interrupted, require
 from walking_control.lab import experiments, reports
 from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import PLANTS
@@ -347,18 +347,18 @@ def _first_failure(options: _Robustness) -> experiments.margins.FirstFailure:
             options.processes,
             output.show_share('tried'),
         )
-    if options.disturbance is None:
-        raise InvalidInput(
-            f'robustness of {robot_file.robot.name}',
-            limit='robots with base: free alone have an envelope',
-            remedy='give --disturbance or --margin',
-        )
+    kind = given(
+        options.disturbance,
+        f'robustness of {robot_file.robot.name}',
+        limit='robots with base: free alone have an envelope',
+        remedy='give --disturbance or --margin',
+    )
     plant = None if options.plant == 'rigid' else options.plant
     if plant is None:
         output.suggest_compiler()
     return experiments.robustness.find_first_failure(
         robot_file,
-        options.disturbance,
+        kind,
         *sizes,
         plant or ('rigid' if options.chain else None),
         options.heavier,

@@ -251,8 +251,6 @@ def impact_mitigation(limb: Limb, direction: np.ndarray) -> dict[str, float]:
 def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
     """Return acceleration of the end per force on it; gears with infinite shares are locked."""
     open_ = np.isfinite(shares)
-    if open_.all():
-        return limb.jacobian @ np.linalg.solve(limb.inertia(shares), limb.jacobian.T)
     # outputs of closed gears stand still: velocities are those of base and open outputs
     keep = np.zeros((len(limb.columns), limb.n_base + int(open_.sum())))
     keep[: limb.n_base, : limb.n_base] = np.eye(limb.n_base)

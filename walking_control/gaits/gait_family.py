@@ -278,16 +278,22 @@ class GaitFamily:
         above = int(np.searchsorted(speeds, speed))
         if not exact.any():
             ends = f'goes from {speeds[0]:.3g} to {speeds[-1]:.3g} m/s'
-            if not speeds[0] < speed < speeds[-1]:  # also of what is not finite
-                raise GaitError('speed of the gait', value=speed, limit=f'the family {ends}')
-            if speeds[above] - speeds[above - 1] > self._hole:
-                raise GaitError(
-                    'speed of the gait',
-                    value=speed,
-                    limit='the family has a hole '
-                    f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
-                    remedy='search gaits in between',
-                )
+            require(
+                speeds[0] < speed < speeds[-1],  # false of what is not finite, too
+                'speed of the gait',
+                value=speed,
+                limit=f'the family {ends}',
+                error=GaitError,
+            )
+            require(
+                speeds[above] - speeds[above - 1] <= self._hole,
+                'speed of the gait',
+                value=speed,
+                limit='the family has a hole '
+                f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
+                remedy='search gaits in between',
+                error=GaitError,
+            )
         spline = self._splines[k]
         return np.asarray(
             self._rows[k][int(np.argmax(exact))] if exact.any() or spline is None else spline(speed)

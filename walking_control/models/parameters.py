@@ -13,7 +13,7 @@ from dataclasses import dataclass, Field, field, fields
 import math
 from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
 
-from walking_control.exceptions import Findings, ParameterError, require, require_known
+from walking_control.exceptions import Findings, given, ParameterError, require, require_known
 from walking_control.models.yaml_text import exponent_remedy
 
 if TYPE_CHECKING:
@@ -156,8 +156,13 @@ class Parameter:
 
     def _coerced(self, value: Any, what: str) -> Any:
         if self.type is tuple:
-            if isinstance(value, (str, Mapping)) or not hasattr(value, '__iter__'):
-                raise ParameterError(what, value=value, limit='must be a list of numbers')
+            require(
+                hasattr(value, '__iter__') and not isinstance(value, (str, Mapping)),
+                what,
+                value=value,
+                limit='must be a list of numbers',
+                error=ParameterError,
+            )
             return tuple(self._as_float(number, what) for number in value)
         if self.type is float:
             return self._as_float(value, what)
@@ -285,21 +290,24 @@ def read_rows(
     Raises:
         ParameterError: An unknown name or a bad value; carries all others.
     """
-    if not isinstance(values, Mapping):
-        raise ParameterError(
-            f'section {place}', value=values, limit='must be a list of name: value pairs'
-        )
+    require(
+        isinstance(values, Mapping),
+        f'section {place}',
+        value=values,
+        limit='must be a list of name: value pairs',
+        error=ParameterError,
+    )
     findings = Findings()
     for name in values:
         findings.attempt(require_known, name, rows, f'parameter {place}.{name}', ParameterError)
-    given = {
+    read = {
         name: findings.attempt(row.validate, values[name], f'{place}.')
         if name in values
         else row.default_for(scale)
         for name, row in rows.items()
     }
     findings.raise_first()
-    return given
+    return read
 
 
 def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
@@ -308,13 +316,19 @@ def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
     Raises:
         ParameterError: It was not declared by `parameter`, or is a number without a unit.
     """
-    row, what = declared.metadata.get(_ROW), f'parameter {declared.name} of {cls.__name__}'
-    if row is None:
-        raise ParameterError(
-            what,
-            limit='has no unit, range and description',
-            remedy='declare it by walking_control.models.parameters.parameter',
-        )
-    if not row['unit'] and not isinstance(declared.default, (bool, str)):
-        raise ParameterError(what, limit='lacks a unit', remedy="say '1' where it has none")
+    what = f'parameter {declared.name} of {cls.__name__}'
+    row = given(
+        declared.metadata.get(_ROW),
+        what,
+        limit='has no unit, range and description',
+        remedy='declare it by walking_control.models.parameters.parameter',
+        error=ParameterError,
+    )
+    require(
+        row['unit'] or isinstance(declared.default, (bool, str)),
+        what,
+        limit='lacks a unit',
+        remedy="say '1' where it has none",
+        error=ParameterError,
+    )
     return Parameter(declared.name, declared.default, **row)

@@ -177,10 +177,15 @@ def _part(told: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _list(told: Mapping[str, Any], key: str) -> list[Any]:
-    value = told.get(key)
-    if not isinstance(value, list) or not value:
-        raise RobotFileError(f'deploy.yaml: {key}', value=value, limit='must be a list')
-    return value
+    value: Any = told.get(key)
+    require(
+        isinstance(value, list) and value,
+        f'deploy.yaml: {key}',
+        value=value,
+        limit='must be a list',
+        error=RobotFileError,
+    )
+    return list(value)
 
 
 def _numbers(told: Mapping[str, Any], key: str, count: int) -> list[float]:
