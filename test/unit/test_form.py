@@ -25,7 +25,7 @@ FOREIGN = {
 MOST = 7  # arguments of a function
 # numba compiles functions of arrays and numbers: an object for them would be copied at every call.
 # All laws share one signature
-COMPILED = {'array_function', 'compiled'}
+COMPILED = {'array_function', 'compile_where_possible'}
 LONG = {
     'simulate': 'what a script says of a walk, all but the robot with a default',
     'parameter': 'the columns of the tables of parameters',

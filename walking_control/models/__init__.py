@@ -43,8 +43,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'space_equations': 'SpaceEquations',
         'step_equations': 'StepEquations',
         'step_numbers': 'spring_places spring_rows step_parameters',
-        'support.compiled': 'compile_law compile_terms compile_where_possible make_terms point_to '
-        'point_to_terms',
+        'support.compiled': 'compile_ahead compile_law compile_terms compile_where_possible '
+        'make_terms point_to point_to_terms',
         'support.dynamics': 'effort_map foot_turn Mechanics mechanics_of SupportDynamics '
         'terms_places',
         'symmetry': 'joint_axis mirrored_joints NEARLY REFLECTION require_equal_legs',

@@ -126,6 +126,7 @@ from walking_control.models.step_equations import StepEquations as StepEquations
 from walking_control.models.step_numbers import spring_places as spring_places
 from walking_control.models.step_numbers import spring_rows as spring_rows
 from walking_control.models.step_numbers import step_parameters as step_parameters
+from walking_control.models.support.compiled import compile_ahead as compile_ahead
 from walking_control.models.support.compiled import compile_law as compile_law
 from walking_control.models.support.compiled import compile_terms as compile_terms
 from walking_control.models.support.compiled import compile_where_possible as compile_where_possible
@@ -301,6 +302,7 @@ __all__ = [
     'spring_places',
     'spring_rows',
     'step_parameters',
+    'compile_ahead',
     'compile_law',
     'compile_terms',
     'compile_where_possible',

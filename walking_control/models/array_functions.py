@@ -5,6 +5,8 @@ Dense algebra of a few rows, which most of them need, is here.
 """
 
 from collections.abc import Callable
+from functools import cache
+import sys
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,6 +43,12 @@ def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
         function = SHARED.pop()
         _PARTS.append(compile_part(function))
         builtin_registry.register_global(function, types.Dispatcher(_PARTS[-1]))
+
+
+@cache
+def say_once(words: str) -> None:
+    """Tell the user a sentence about compiled code, and never again."""
+    print(words, file=sys.stderr)
 
 
 @array_function

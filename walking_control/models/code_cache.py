@@ -12,7 +12,6 @@ The folder is ``$WALKING_CONTROL_CACHE`` (empty: keep nothing), else ``walking_c
 ``$XDG_CACHE_HOME`` or ``~/.cache``.
 """
 
-from functools import cache
 import hashlib
 import io
 import itertools
@@ -32,7 +31,7 @@ from numba.core.dispatcher import Dispatcher
 import numba.extending
 import numpy as np
 
-from walking_control.models.array_functions import Function, OPTIONS, register
+from walking_control.models.array_functions import Function, OPTIONS, register, say_once
 
 VARIABLE = 'WALKING_CONTROL_CACHE'
 WORTH_KEEPING = 0.3  # s of compiling, for a part of something larger
@@ -227,7 +226,10 @@ class _Entries(caching.NullCache):
             _write(path, stream.getvalue())
         except OSError as error:
             if os.environ.get(VARIABLE) != '':
-                _complain(error.strerror or str(error))
+                say_once(
+                    f'compiled code cannot be kept ({error.strerror or error}): each start '
+                    f'compiles anew; name a folder by {VARIABLE}, or none: {VARIABLE}='
+                )
         except Exception:  # as above: the code is compiled, and not kept
             return
 
@@ -243,16 +245,6 @@ class _Entries(caching.NullCache):
             )
         )
         return folder / f'{hashlib.sha256(stream.getvalue()).hexdigest()}.code'
-
-
-@cache
-def _complain(reason: str) -> None:
-    """Say once why every start compiles anew, which takes half a minute."""
-    print(
-        f'compiled code cannot be kept ({reason}): each start compiles anew; '
-        f'name a folder by {VARIABLE}, or none: {VARIABLE}=',
-        file=sys.stderr,
-    )
 
 
 class _Content(pickle.Pickler):

@@ -7,25 +7,14 @@ counts.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models import ROOT
-from walking_control.models.array_functions import Function
-
-try:
-    import scipy.linalg  # noqa: F401  numba's matrix products need its BLAS
-
-    from walking_control.models.code_cache import compile_function as compiled
-except ImportError:
-
-    def compiled(function: Function, **options: Any) -> Function:
-        """Return the function as it is."""
-        return function
+from walking_control.models import compile_where_possible, ROOT
 
 
-@compiled
+@compile_where_possible
 def fill_program(
     gravity: np.ndarray,
     jacobian: np.ndarray,
@@ -74,7 +63,7 @@ def fill_program(
     bound[lower : lower + k] = -need - limits
 
 
-@compiled
+@compile_where_possible
 def is_beyond(positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
     """Return whether a number is below its lower or above its upper bound; NaN is neither.
 
@@ -86,7 +75,7 @@ def is_beyond(positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bo
     return bool(np.any((positions < lower) | (positions > upper)))
 
 
-@compiled
+@compile_where_possible
 def judge_forces(
     gravity: np.ndarray,
     jacobian: np.ndarray,
@@ -121,7 +110,7 @@ def judge_forces(
     return efforts, np.abs(slack[:ROOT]).max(), max(0.0, -slack[ROOT:].min()), overload
 
 
-@compiled
+@compile_where_possible
 def stand_on_one(
     gravity: np.ndarray,
     jacobian: np.ndarray,
@@ -179,7 +168,7 @@ class Hull(NamedTuple):
     lengths: np.ndarray
 
 
-@compiled
+@compile_where_possible
 def margin_inside(hull: Hull, point: np.ndarray) -> float:
     """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside.
 
@@ -196,7 +185,7 @@ def margin_inside(hull: Hull, point: np.ndarray) -> float:
     return least if least >= 0.0 else -nearest
 
 
-@compiled
+@compile_where_possible
 def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
     """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
 
@@ -216,7 +205,7 @@ def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
     return share
 
 
-@compiled
+@compile_where_possible
 def hull_of(points: np.ndarray) -> Hull:
     """Return the convex `Hull` of points, ``(n, 2)``, not all on one line (Andrew's chain)."""
     n, k = len(points), 0

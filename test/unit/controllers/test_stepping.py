@@ -3,9 +3,8 @@
 
 import cmath
 from dataclasses import replace
-import inspect
+from itertools import product
 import math
-import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -13,9 +12,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import Stoppable
+from walking_control.controllers.natural_walking.reference import between, row_between
 from walking_control.controllers.registry import make_controller
-from walking_control.controllers.stepping import law, touchdown
+from walking_control.controllers.stepping import law
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.floor import Floor
@@ -38,10 +39,11 @@ from walking_control.controllers.stepping.step_plan import (
 from walking_control.controllers.stepping.stoppable import judge_stop
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.tasks import BalanceTask, PressureTask
-from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
+from walking_control.controllers.stepping.touchdown import Descent, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.trip import Trip
 from walking_control.controllers.stepping.whole_body import (
+    fill_program,
     FootContact,
     MotorLimits,
     turn_about_normal,
@@ -51,7 +53,9 @@ from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import WalkerState
-from walking_control.simulation.simulate import simulate
+from walking_control.models.support.compiled import compile_law
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant, simulate
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
 SHAPE = SteppingParameters(step_time=0.3, touchdown_speed=0.2, sinking=0.25, early=0.03)
@@ -523,12 +527,31 @@ def test_the_compiled_law_is_the_plain_one(law):
         simulate(
             load_robot('walker3d', [(f'{law}.speed', 0.6), (f'{law}.compiled', choice)]),
             law,
-            duration=3.0,
+            duration=6.0,
         )
         for choice in (False, True)
     )
     assert np.ptp(plain.q[:, 0]) > 0.5
     np.testing.assert_allclose(compiled.q, plain.q, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    'law, functions',
+    [
+        ('stepping', (plan_step, pressure_place, fill_program)),
+        ('natural_walking', (plan_step, pressure_place, fill_program, between, row_between)),
+    ],
+)
+def test_nothing_is_compiled_while_it_walks(law, functions):
+    """The robot would wait for the compiler at its first step, and fall."""
+    pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
+    robot_file = load_robot('walker3d', [(f'{law}.speed', 0.6)])
+    loop, plant = ControlLoop(robot_file, law), make_plant(robot_file)
+    kinds = [len(compile_law(function).overloads) for function in functions]
+    run = run_plant(plant, loop, robot_file.start, 1.0)
+    assert run.fault is None and loop.controller.engine.steps >= 2
+    assert kinds == [len(compile_law(function).overloads) for function in functions]
+    assert min(kinds) > 0
 
 
 @pytest.mark.long
@@ -556,14 +579,21 @@ def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
 
 def test_thresholds_go_with_size():
     """What is rest for a robot of a metre would be a stride for one of twenty centimetres."""
-    own, large = thresholds_of(Size()), thresholds_of(size_of(3.2, 9.81))
-    for name in own._fields:  # lengths by L, speeds by sqrt(g L)
-        factor = 4.0 if name in ('stopped', 'far') else 2.0
-        assert getattr(large, name) == pytest.approx(factor * getattr(own, name))
-    source = inspect.getsource(touchdown)
-    bare = set(re.findall(r'^([A-Z]+) = .*# m(?:/s)?[:,]', source, re.M))
-    assert {name.lower() for name in bare} == set(own._fields)
-    assert all(len(re.findall(rf'\b{name}\b', source)) == 2 for name in bare)
+    found = []
+    for lag, speed, elapsed, felt in product(
+        (0.004, 0.008, 0.02), (-0.25, -0.08, 0.0, 0.04, 0.06, 0.15, 0.25), (0.05, 0.4), (0, 1)
+    ):
+        answers = []
+        for size in (Size(), size_of(3.2, 9.81)):
+            moves, goes = np.zeros((2, 3))
+            moves[2], goes[2] = speed * size.speed, -0.3 * size.speed
+            descent = Descent(1, moves, moves, goes, lag * size.length, elapsed, -0.01)
+            finder = Touchdown(size)
+            for contact in ((1, 0), (1, felt), (1, felt)):
+                answers.append(finder.has_come(np.array(contact, bool), descent, 0.3))
+        assert answers[:3] == answers[3:], (lag, speed, elapsed, felt)
+        found += answers
+    assert {*found} == {False, True}
 
 
 def test_a_swing_goes_with_size():
@@ -597,7 +627,7 @@ def test_a_sensor_that_works_is_waited_for():
 
     def landed(descent, felt=True):
         """Return whether a touchdown is found in five ticks, after one that was felt or not."""
-        finder = Touchdown(thresholds_of(Size()))
+        finder = Touchdown()
         if not felt:
             finder.end_step(1)
         finder.begin_step()
@@ -735,7 +765,7 @@ def test_a_zero_pose_that_lies_has_a_leg_all_the_same(turned):
             joint.find('origin').set('rpy', f'0 {turned} 0')
     robot = replace(robot, urdf=ElementTree.tostring(root, encoding='unicode'))
     body = Body(Dynamics(robot, 9.81, 0.0), 9.81)
-    assert body.leg_length > 0.2 and thresholds_of(body.size).slow > 0.0
+    assert body.leg_length > 0.2 and body.size.speed > 0.0
 
 
 def test_a_foot_that_an_edge_holds_is_lifted_over_it():
@@ -900,7 +930,7 @@ def test_a_foot_that_lands_early_lands_right():
 def test_a_foot_meets_an_edge_only_while_the_other_one_stands():
     """Exchanged plugs would lift each foot in the air over the load of the other, until it fell."""
     still = np.zeros(3)
-    finder, descent = Touchdown(thresholds_of(Size())), Descent(1, still, still, still, 0, 0.1, 0.2)
+    finder, descent = Touchdown(), Descent(1, still, still, still, 0, 0.1, 0.2)
     for contact, scrapes in (((1, 0), False), ((1, 1), True), ((0, 1), False)):
         finder.has_come(np.array(contact, bool), descent, 0.3)
         assert finder.scrapes == scrapes

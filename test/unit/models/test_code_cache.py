@@ -163,7 +163,7 @@ def _not_wanted(monkeypatch, tmp_path):
 def test_code_that_cannot_be_kept_still_runs(folder, monkeypatch, tmp_path, obstacle, capsys):
     """Otherwise a full disk or a user without a home cannot walk, or waits without a word."""
     obstacle(monkeypatch, tmp_path)
-    code_cache._complain.cache_clear()
+    code_cache.say_once.cache_clear()
     function, stats = build()
     assert function(1.0) == 16.0 and hits(stats) == (0, 1)
     said = capsys.readouterr().err.count('compiled code cannot be kept')
@@ -267,6 +267,30 @@ def test_everything_compiled_is_kept():
     found = [kernel for kernel in vars(kernels).values() if hasattr(kernel, 'targetoptions')]
     assert len(found) == 7
     assert all(type(kernel._cache) is code_cache._Entries for kernel in found)
+
+
+@pytest.mark.parametrize('obstacle', [_no_home, _not_wanted])
+def test_a_law_stays_plain_where_its_code_cannot_be_kept(folder, monkeypatch, obstacle, capsys):
+    """Otherwise each start of a robot without a home would take half a minute longer."""
+    obstacle(monkeypatch, folder)
+    code_cache.say_once.cache_clear()
+
+    def law(x):
+        return 2.0 * x
+
+    assert all(compiled.compile_ahead(law, 1.0) is law for _ in range(2))
+    assert capsys.readouterr().err.count('the law is not compiled') == 1
+
+
+def test_a_law_that_cannot_be_compiled_stays_plain(folder, capsys):
+    """Otherwise a version of numba that fails at something would keep the robot from walking."""
+    code_cache.say_once.cache_clear()
+
+    def law(x):
+        return set(vars(x))
+
+    assert compiled.compile_ahead(law, 1.0) is law
+    assert capsys.readouterr().err.startswith('the law is not compiled, and its ticks take longer')
 
 
 def test_folder_follows_the_rules(monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ from scipy.interpolate import make_interp_spline
 
 from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.gaits.gait_family import GaitFamily, SpaceGait
-from walking_control.models import array_function, compile_law, Dynamics, ROOT
+from walking_control.models import array_function, compile_ahead, Dynamics, ROOT
 
 SAMPLES = 201  # along a step
 PARTS = np.linspace(0.0, 1.0, SAMPLES)
@@ -110,9 +110,12 @@ class GaitTable:
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
         self._rows, self._strides = np.array(rows), np.array(strides)
         self._grids = (-self.rises).tolist(), self.speeds.tolist()
-        self._between = compile_law(between) if compiled else between
-        self._row_between = compile_law(row_between) if compiled else row_between
+        self._between, self._row_between = between, row_between
         self.choose(low)
+        if compiled:
+            self._between = compile_ahead(between, self._strides, self._places)
+            self._row_between = compile_ahead(row_between, self._rows, self._places, 0.0)
+            self.part_at(0.0)  # reads another kind of table
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""

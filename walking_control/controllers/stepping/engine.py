@@ -37,7 +37,7 @@ from walking_control.controllers.stepping.step_plan import (
     SwingLeg,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
-from walking_control.controllers.stepping.touchdown import Descent, thresholds_of, Touchdown
+from walking_control.controllers.stepping.touchdown import Descent, FAR, SLOW, Touchdown
 from walking_control.controllers.stepping.velocity_aim import SLOWING, VelocityAim
 from walking_control.controllers.stepping.whole_body import (
     FootContact,
@@ -125,8 +125,8 @@ class WalkingEngine:
         self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
         if robot_file.start.posture is not None:
             self.body.find_quickest_swing(robot_file.start.posture)
-        self.touchdown = Touchdown(thresholds_of(size), size)
-        self.floor = Floor(self.touchdown.rest.far, math.tan(world.slope), size)
+        self.touchdown = Touchdown(size)
+        self.floor = Floor(FAR * size.length, math.tan(world.slope), size)
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
@@ -300,12 +300,12 @@ class WalkingEngine:
     def may_stand(self) -> bool:
         """Return whether nothing is asked for and nothing is left to catch."""
         asked = max(np.abs(self.velocity.wanted).max(), np.abs(self.velocity.value).max())
-        rests = self.soles and bool(asked < self.touchdown.rest.slow) and self.is_caught(STILL)
+        rests = self.soles and bool(asked < SLOW * self.body.size.speed) and self.is_caught(STILL)
         return rests and not self.must_square()
 
     def must_step(self) -> bool:
         """Return whether one that stands must step: to go somewhere, or not to fall."""
-        if not self.soles or np.abs(self.velocity.value).max() > self.touchdown.rest.slow:
+        if not self.soles or np.abs(self.velocity.value).max() > SLOW * self.body.size.speed:
             return True
         return not self.is_caught(LEANING) or self.must_square()
 

@@ -211,7 +211,11 @@ class SteppingParameters(LawParameters, section='stepping'):
         0.0,
         0.1,
     )
-    compiled: bool = parameter(False, '', 'Compile the law when configured, half a minute once.')
+    compiled: bool = parameter(
+        True,
+        '',
+        'Compile the law when configured, half a minute once; without numba it stays plain.',
+    )
 
     def check(self) -> None:
         """Refuse times, widths and edges out of order."""

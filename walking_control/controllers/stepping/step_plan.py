@@ -33,7 +33,7 @@ import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.swing import LATE
-from walking_control.models import array_function, compile_law
+from walking_control.models import array_function, compile_ahead
 
 
 class StepLimits(NamedTuple):
@@ -292,9 +292,16 @@ class StepPlan:
     stride: tuple[float, float]
 
     def __init__(self, compiled: bool) -> None:
-        self.search = compile_law(plan_step) if compiled else plan_step
-        self.press = compile_law(pressure_place) if compiled else pressure_place
+        self.search, self.press = plan_step, pressure_place
         self.reset(math.inf)
+        if compiled:
+            limits = StepLimits(*[1.0] * len(StepLimits._fields))
+            fall, aim = Fall(np.zeros(2), np.zeros(2), 1.0), steady_aim(np.zeros(3), 1.0, limits)
+            leg = SwingLeg(1.0, np.zeros(3), np.zeros(2), np.zeros(2))
+            self.search = compile_ahead(plan_step, fall, leg, aim, 1.0, limits, 1.0)
+            self.press = compile_ahead(
+                pressure_place, fall.com, self.step, fall.rate, aim.wanted, leg.side, limits
+            )
 
     def reset(self, step_time: float) -> None:
         """Begin anew, as after steps of a time in s."""

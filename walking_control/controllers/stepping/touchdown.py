@@ -19,29 +19,6 @@ CREEP = 0.1  # m/s: a slower plan does not tell a foot at rest from one in the a
 SLOW = 0.02  # m/s, rad/s: commands below it ask to stand
 
 
-class Thresholds(NamedTuple):
-    """What tells rest from motion, in the size of a robot: m and m/s, see the constants."""
-
-    stopped: float
-    far: float
-    rising: float
-    bouncing: float
-    creep: float
-    slow: float
-
-
-def thresholds_of(size: Size) -> Thresholds:
-    """Return the `Thresholds` of a robot of a size, by dynamic similarity."""
-    return Thresholds(
-        STOPPED * size.length,
-        FAR * size.length,
-        RISING * size.speed,
-        BOUNCING * size.speed,
-        CREEP * size.speed,
-        SLOW * size.speed,
-    )
-
-
 class Descent(NamedTuple):
     """The swing foot on its way down, in floor axes."""
 
@@ -58,16 +35,14 @@ class Touchdown:
     """Finds touchdowns, by the feet's sensors and without them.
 
     Args:
-        rest: The `Thresholds` of the robot.
-        size: Of the robot.
+        size: Of the robot: what tells rest from motion grows with it.
 
     Attributes:
-        rest: As given.
         trip: What the foot in the air met: while it is lifted it does not land.
     """
 
-    def __init__(self, rest: Thresholds, size: Size = USUAL) -> None:
-        self.rest, self.trip = rest, Trip(size)
+    def __init__(self, size: Size = USUAL) -> None:
+        self._size, self._creep, self.trip = size, CREEP * size.speed, Trip(size)
         self.reset()
 
     def reset(self) -> None:
@@ -111,7 +86,7 @@ class Touchdown:
             descent: The swing foot.
             step_time: Nominal time of a step, s.
         """
-        foot, rest, speed, lag = descent.foot, self.rest, descent.velocity[2], descent.lag
+        foot, size, speed, lag = descent.foot, self._size, descent.velocity[2], descent.lag
         self._touches, self._stands = bool(contact[foot]), bool(contact[1 - foot])
         self._lifted = self._lifted or not self._touches
         carries = (
@@ -121,12 +96,12 @@ class Touchdown:
             and self._is_halted(descent)
         )
         self._felt[1 - foot] |= bool(contact[1 - foot])
-        waits = self._felt[foot] and (lag > rest.far or speed < -rest.creep)
+        waits = self._felt[foot] and (lag > FAR * size.length or speed < -self._creep)
         patience = PATIENT * step_time if waits else 0.0
-        stopped = descent.remaining <= -patience and lag > rest.stopped
+        stopped = descent.remaining <= -patience and lag > STOPPED * size.length
         # of one that shall come down and carries the speed may be noise
-        falls = carries and descent.planned[2] < -rest.creep and speed < rest.bouncing
-        stands = (carries or stopped) and (falls or speed < rest.rising)
+        falls = carries and descent.planned[2] < -self._creep and speed < BOUNCING * size.speed
+        stands = (carries or stopped) and (falls or speed < RISING * size.speed)
         self._landing = self._landing + 1 if stands else 0
         return self._landing >= TOUCHING and not self.trip.lifts(descent.elapsed)
 
@@ -135,7 +110,7 @@ class Touchdown:
 
         Upwards alone, or in all: on ice a foot that has landed slides on.
         """
-        planned, moves, creep = descent.planned, descent.measured, self.rest.creep
+        planned, moves, creep = descent.planned, descent.measured, self._creep
         return (
             planned[2] < -creep
             and moves[2] > 0.5 * planned[2]

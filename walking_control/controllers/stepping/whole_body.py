@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.stepping.body import Body
-from walking_control.models import array_function, compile_law, GearedMotor, ROOT
+from walking_control.models import array_function, compile_ahead, GearedMotor, ROOT
 from walking_control.statics import Contact, FRICTION, solvers, wrench_limits
 from walking_control.statics.solvers import Problem
 
@@ -338,7 +338,6 @@ class WholeBody:
         self._joints = Joints(
             stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds, BRAKE * body.leg_length**2
         )
-        self._fill = compile_law(fill_program) if compiled else fill_program
         self.solver = solvers.load()
         self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
         most, wishes = body.nv + contact.size * len(body.feet), WISHES + body.nv - ROOT
@@ -349,11 +348,20 @@ class WholeBody:
             np.zeros(wishes),
         )
         self.acceleration = np.zeros(body.nv)
-        n = len(body.feet)
-        self._states = np.zeros((n, 6, body.nv)), np.zeros((n, 6)), np.zeros((n, 3, 3))
-        self.forces = np.zeros((n, 6))
+        self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
         self.begin(())
+        self._fill = fill_program
+        if compiled:
+            self._fill = compile_ahead(
+                fill_program,
+                self._ground,
+                self._joints,
+                self._wishes,
+                0,
+                self._now(),
+                self._program(),
+            )
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
@@ -407,6 +415,20 @@ class WholeBody:
             )
         return self._kept[self.standing]
 
+    def _now(self) -> Instant:
+        """Return what the robot is now."""
+        body, feet = self.body, self.body.feet
+        return Instant(
+            body.mass_matrix,
+            body.bias,
+            body.angles,
+            body.velocity,
+            *self._motors.range(body.velocity[ROOT:]),
+            np.array([foot.jacobian for foot in feet]),
+            np.array([foot.drift + REST_RATE * foot.velocity for foot in feet]),
+            np.array([foot.rotation for foot in feet]),
+        )
+
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
 
@@ -418,23 +440,7 @@ class WholeBody:
         hessian, gradient, rows, bound, feet, _ = program
         equalities = ROOT + size * len(feet)
         torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
-        low, high = self._motors.range(body.velocity[ROOT:])
-        jacobians, motions, rotations = self._states
-        for foot in self.standing:
-            state = body.feet[foot]
-            jacobians[foot], rotations[foot] = state.jacobian, state.rotation
-            motions[foot] = state.drift + REST_RATE * state.velocity
-        now = Instant(
-            body.mass_matrix,
-            body.bias,
-            body.angles,
-            body.velocity,
-            low,
-            high,
-            jacobians,
-            motions,
-            rotations,
-        )
+        now = self._now()
         count = self._fill(self._ground, self._joints, self._wishes, self._wished, now, program)
         firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
         rows, bound = rows[:count], bound[:count]
@@ -445,7 +451,7 @@ class WholeBody:
         self.feasible = kept >= firm and x is not None
         if x is None:
             x = np.zeros(self.unknowns)
-        effort: np.ndarray = np.clip(torque @ x + bias, low, high)
+        effort: np.ndarray = np.clip(torque @ x + bias, now.low, now.high)
         if not self.feasible:  # what the clipped torques do, not what was wished
             motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])
             driven = np.concatenate([bound[:ROOT], effort - bias, bound[ROOT:equalities]])

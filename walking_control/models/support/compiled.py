@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional
+from walking_control.exceptions import import_optional, require
 from walking_control.models import Dynamics, SupportDynamics
-from walking_control.models.array_functions import Function, OPTIONS, Terms
+from walking_control.models.array_functions import Function, OPTIONS, say_once, Terms
 
 _CHOICE = """
 def terms(support, q, v, p, out):
@@ -108,3 +108,32 @@ def compile_law(function: Function) -> Function:
 def compile_where_possible(function: Function) -> Function:
     """Return a shared function compiled; without numba as it is, which takes a hundred times."""
     return compile_law(function) if find_spec('numba') else function
+
+
+def compile_ahead(function: Function, *examples: object) -> Function:
+    """Return a shared function compiled before its first use; as it is where that cannot be.
+
+    It cannot without numba, and where numba fails. Without a folder that keeps compiled code every
+    start would take half a minute: then the function stays as it is, too.
+
+    Args:
+        function: The function.
+        examples: Arguments like those that it will be called with; it is called with them.
+    """
+    if not find_spec('numba'):
+        return function
+    try:
+        from walking_control.models.code_cache import cache_folder, VARIABLE
+
+        require(
+            cache_folder() is not None,
+            'compiled code',
+            limit='has no folder to be kept in',
+            remedy=f'name one by {VARIABLE}',
+        )
+        compiled: Function = compile_law(function)
+        compiled(*examples)
+    except Exception as error:  # whatever it is, the law is there without
+        say_once(f'the law is not compiled, and its ticks take longer: {error}')
+        return function
+    return compiled
