@@ -114,15 +114,14 @@ def compile_ahead(function: Function, *examples: object) -> Function:
     """Return a shared function compiled before its first use; as it is where that cannot be.
 
     It cannot without numba, and where numba fails. Without a folder that keeps compiled code every
-    start would take half a minute: then the function stays as it is, too.
+    start would take half a minute: then the function stays as it is, too. One line says why.
 
     Args:
         function: The function.
         examples: Arguments like those that it will be called with; it is called with them.
     """
-    if not find_spec('numba'):
-        return function
     try:
+        compiled: Function = compile_law(function)
         from walking_control.models.code_cache import cache_folder, VARIABLE
 
         require(
@@ -131,7 +130,6 @@ def compile_ahead(function: Function, *examples: object) -> Function:
             limit='has no folder to be kept in',
             remedy=f'name one by {VARIABLE}',
         )
-        compiled: Function = compile_law(function)
         compiled(*examples)
     except Exception as error:  # whatever it is, the law is there without
         say_once(f'the law is not compiled, and its ticks take longer: {error}')
