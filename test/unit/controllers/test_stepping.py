@@ -27,6 +27,7 @@ from walking_control.controllers.stepping.size import Size, size_of
 from walking_control.controllers.stepping.step_plan import (
     Aim,
     Fall,
+    find_stop,
     plan_step,
     pressure_place,
     steady_aim,
@@ -538,8 +539,8 @@ def test_the_compiled_law_is_the_plain_one(law):
 @pytest.mark.parametrize(
     'law, functions',
     [
-        ('stepping', (plan_step, pressure_place, fill_program)),
-        ('natural_walking', (plan_step, pressure_place, fill_program, between, row_between)),
+        ('stepping', (plan_step, find_stop, pressure_place, fill_program)),
+        ('natural_walking', (find_stop, between, row_between)),
     ],
 )
 def test_nothing_is_compiled_while_it_walks(law, functions):
@@ -899,16 +900,32 @@ def test_a_compiled_law_judges_a_stop_by_its_compiled_plan():
     engine = make_controller(load_robot('walker3d'), 'stepping').engine
     engine.reset()
     engine.fall = Fall(np.zeros(2), np.array([2.0, 0.0]), RATE)
-    engine.walking, engine.plan.elapsed, asked = True, 0.1, []
+    engine.walking, engine.plan.elapsed = True, 0.1
+    engine.plan.stop = lambda fall, leg, elapsed, *rest: (3, elapsed)
+    assert judge_stop(engine) == (3, 0.1)
 
-    def search(fall, leg, aim, elapsed, limits, last):
-        asked.append((leg.side, elapsed))
-        return Step(np.array([0.3, 0.1 * leg.side]), 0.3, 0.5 / len(asked) ** 3)
 
-    engine.plan.search = search
-    steps = judge_stop(engine).steps
-    assert steps == len(asked) > 1 and [elapsed for _, elapsed in asked[:2]] == [0.1, 0.0]
-    assert asked[0][0] == -asked[1][0]
+def test_steps_to_a_stop_are_taken_with_both_feet():
+    """Stops would be promised that only a robot with two left feet could make."""
+    pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
+    limits = LIMITS._replace(reach=0.5, narrowest=0.05, widest=0.4, hip_reach=0.6, longest=0.4)
+    found, fast, rng = set(), compile_law(find_stop), np.random.default_rng(0)
+    for side in (1.0, -1.0) * 10:
+        com, velocity, way = (rng.normal(0.0, sigma, 2) for sigma in (0.1, 0.8, 0.2))
+        fall = Fall(com, velocity, RATE)
+        leg = SwingLeg(side, np.append(way, 0.03), np.zeros(2), np.array([0.0, 0.1 * side]))
+        steps, margin = find_stop(fall, leg, 0.1, limits, 0.2, 0.02)
+        found.add(steps)
+        compiled = fast(fall, leg, 0.1, limits, 0.2, 0.02)
+        assert compiled[0] == steps and compiled[1] == pytest.approx(margin, abs=1e-12)
+        mirror = np.array([1.0, -1.0])
+        other = leg._replace(side=-side, hip=leg.hip * mirror)
+        other = other._replace(foot=np.append(way * mirror, 0.03))
+        mirrored = find_stop(
+            Fall(com * mirror, velocity * mirror, RATE), other, 0.1, limits, 0.2, 0.02
+        )
+        assert mirrored == (steps, pytest.approx(margin, abs=1e-9))
+    assert {-1, 1, 2} <= found
 
 
 def test_a_foot_that_lands_early_lands_right():

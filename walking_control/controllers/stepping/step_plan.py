@@ -116,6 +116,7 @@ GRID = np.arange(CANDIDATES + 1.0)  # of these, and of one more that is asked fo
 # and a second too little for the swing foot's way cost, each squared.
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
 COMMITTED = 0.06  # s
+STEPS = 5  # within which a robot shall be at rest
 SOONEST = 0.05  # s: no pressure moves anything in less
 BEYOND = 1.5  # times what its gait asks of it a leg can do, whatever else is known of it
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)  # largest acceleration of a minimum-jerk move, D / T^2
@@ -179,6 +180,7 @@ def steady_offset(
     return offsets[:, 0]
 
 
+@array_function
 def steady_aim(wanted: np.ndarray, side: float, limits: StepLimits) -> Aim:
     """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offsets`.
 
@@ -275,6 +277,44 @@ def plan_step(
     return Step(places[:, best].copy(), float(times[best]), float(missing[best]))
 
 
+@array_function
+def find_stop(
+    fall: Fall, leg: SwingLeg, elapsed: float, limits: StepLimits, last: float, half: float
+) -> tuple[int, float]:
+    """Return after how many steps a robot is at rest, -1: none, and what its sole could take more.
+
+    Args:
+        fall: The pendulum now.
+        leg: The one that swings.
+        elapsed: Time since the last touchdown, s.
+        limits: Of a step.
+        last: Time that was left in the last plan, s.
+        half: Of the sole, from its middle to where it may be pressed on, m.
+    """
+    room = 0.0
+    for number in range(1, STEPS + 1):
+        aim = steady_aim(np.zeros(3), leg.side, limits)
+        step = plan_step(fall, leg, aim, elapsed, limits, last)
+        growth = math.exp(fall.rate * max(step.remaining, 0.0))
+        room = half * (growth - 1.0) - step.missing
+        if room > 0.0:
+            return number, room
+        fall, leg = _land(fall, leg, step.foothold, growth)
+        elapsed, last = 0.0, math.inf
+    return -1, room
+
+
+@array_function
+def _land(fall: Fall, leg: SwingLeg, foothold: np.ndarray, growth: float) -> tuple[Fall, SwingLeg]:
+    """Return the pendulum and the leg in the air just after a touchdown."""
+    cosh, sinh = 0.5 * (growth + 1.0 / growth), 0.5 * (growth - 1.0 / growth)
+    com = fall.com * cosh + fall.velocity / fall.rate * sinh - foothold
+    velocity = fall.com * fall.rate * sinh + fall.velocity * cosh
+    hip = leg.hip * np.array([1.0, -1.0])
+    foot = np.append(-foothold, 0.0)
+    return Fall(com, velocity, fall.rate), SwingLeg(-leg.side, foot, np.zeros(2), hip)
+
+
 class StepPlan:
     """The step under way: planned anew each tick, and kept shortly before touchdown.
 
@@ -284,6 +324,7 @@ class StepPlan:
     Attributes:
         search: `plan_step`, compiled where that is asked for.
         press: `pressure_place`, likewise.
+        stop: `find_stop`, likewise.
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
         stride: How long the last two steps took, s.
@@ -292,13 +333,14 @@ class StepPlan:
     stride: tuple[float, float]
 
     def __init__(self, compiled: bool) -> None:
-        self.search, self.press = plan_step, pressure_place
+        self.search, self.press, self.stop = plan_step, pressure_place, find_stop
         self.reset(math.inf)
         if compiled:
             limits = StepLimits(*[1.0] * len(StepLimits._fields))
             fall, aim = Fall(np.zeros(2), np.zeros(2), 1.0), steady_aim(np.zeros(3), 1.0, limits)
             leg = SwingLeg(1.0, np.zeros(3), np.zeros(2), np.zeros(2))
             self.search = compile_ahead(plan_step, fall, leg, aim, 1.0, limits, 1.0)
+            self.stop = compile_ahead(find_stop, fall, leg, 1.0, limits, 1.0, 1.0)
             self.press = compile_ahead(
                 pressure_place, fall.com, self.step, fall.rate, aim.wanted, leg.side, limits
             )
