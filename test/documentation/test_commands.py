@@ -36,7 +36,7 @@ ELSEWHERE = {
     r'python doc/generate.py': 'test_documentation compares what it writes',
     r'python doc/reached.py': 'test_coverage runs each command of it',
     r'python doc/draw.py .*': 'it draws of what test_coverage runs',
-    r'pytest (.* )?-m slow.*': 'tests, which `make soak` or a developer runs',
+    r'pytest (.* )?-m (slow|long).*': 'tests, which `make soak` or a developer runs',
     r'walking_control( [a-z-]+)?( check| adopt| cycle| identify| gallery| sweep)': "a verb's name",
     r'walking_control check .* --live .*': 'needs a running robot: test_beside_ros2_control',
     r'walking_control [a-z]+ .* --policy .*': 'needs a learned policy of somebody',
