@@ -18,7 +18,7 @@ from walking_control.controllers import NaturalWalking, Stepping
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.lab.adoption.adopt import adopt
 from walking_control.lab.adoption.description import place_base
-from walking_control.lab.adoption.guess import Description, Told
+from walking_control.lab.adoption.guess import Description, LOW, MEDIUM, Told
 from walking_control.lab.adoption.mirror import partner_name, side_of, without_side
 from walking_control.lab.adoption.robot_tree import SHARED
 from walking_control.lab.experiments.check import check_robot
@@ -193,6 +193,21 @@ def test_efforts_before_the_gears_are_said(tmp_path, biped):
 
     weak = re.sub('effort="[^"]*"', 'effort="3"', biped)
     assert 'before the gears?' in motors(weak) and 'gears?' not in motors(biped)
+
+
+def test_limits_that_every_joint_shares_are_doubted(tmp_path, biped):
+    """Exporters that know no motors write 1 N m and 20 rad/s, by which a strong robot falls."""
+
+    def motors(text):
+        guesses = adopt_text(tmp_path, text).guesses
+        return next((guess.confidence, guess.why) for guess in guesses if guess.what == 'motors')
+
+    same = re.sub(
+        'velocity="[^"]*"', 'velocity="20"', re.sub('effort="[^"]*"', 'effort="40"', biped)
+    )
+    other = same.replace('effort="40"', 'effort="41"', 1)
+    assert motors(same)[0] == LOW and 'the same for every joint' in motors(same)[1]
+    assert motors(other)[0] == MEDIUM and 'the same for every joint' not in motors(other)[1]
 
 
 def test_turned_robot_is_turned_back(tmp_path, biped):

@@ -317,6 +317,13 @@ def test_gaits_come_without_what_they_do_not_need(site, monkeypatch):
     assert [step.name for step in bring_up(site)] == ['check', *names]
 
 
+def test_gaits_that_do_not_walk_have_no_margins(site):
+    """Bring-up would push a robot for a minute that falls without a push."""
+    site.done['natural gait'] = Outcome(True, 'it falls', files=['r_natural.yaml'], share=0.0)
+    outcome = natural.gait_margins(site)
+    assert outcome.verdict == 'not passed' and 'not tried: it does not walk' in outcome.what
+
+
 def test_a_no_is_not_passed():
     """A page would say that a robot passed what it fell at."""
     assert Outcome(True, 'sideways no, 3 s: it falls', share=0.3).verdict == 'passed in part'

@@ -71,6 +71,7 @@ STRONG = 0.5  # of m g L: effort limit where none is given
 FEEBLE = 0.06  # of it: who has no joint stronger than that is described before the gears
 # what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
 FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
+MANY = 8  # joints: so many have motors of more than one kind
 LARGER = 1.05  # times: a sole that is so is another one
 PRESSED = 0.95  # of the height at which it sits: where it is lowered to
 SITS_DOWN = 4.0  # s
@@ -285,45 +286,54 @@ def _soles(
 
 def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], list[Guess]]:
     """Return joint -> effort limit, N m or N, and the guesses among them."""
-    scale = tree.mass * 9.81 * leg
-    given = {
-        joint.name: told.efforts.get(joint.name, joint.effort) for joint in moving_joints(tree.urdf)
-    }
+    scale, joints = tree.mass * 9.81 * leg, moving_joints(tree.urdf)
+    given = {joint.name: told.efforts.get(joint.name, joint.effort) for joint in joints}
     doubted = {name: effort for name, effort in given.items() if name not in told.efforts}
     missing = [name for name, effort in doubted.items() if math.isinf(effort)]
+    limits = {(joint.effort, joint.velocity) for joint in joints if joint.name in doubted}
+    same = not missing and len(limits) == 1 and len(doubted) >= MANY
     absurd = [name for name, effort in doubted.items() if PLACEHOLDER * scale < effort < math.inf]
     efforts = given | dict.fromkeys((*missing, *absurd), float(f'{STRONG * scale:.3g}'))
-    guesses = [
+    return efforts, [
         Guess(
             'motors',
             f'{len(efforts)} joints, {min(efforts.values()):.3g} to '
             f'{max(efforts.values()):.3g} N m',
-            TOLD if set(efforts) <= set(told.efforts) else LOW if missing or absurd else MEDIUM,
+            TOLD
+            if set(efforts) <= set(told.efforts)
+            else LOW
+            if missing or absurd or same
+            else MEDIUM,
             'effort limits of the description'
             + ('' if told.drives else '; reduction, rotor and winding: an ideal motor each')
             + (
                 f'; all below {FEEBLE:g} m g L, {FEEBLE * scale:.3g} N m: before the gears?'
                 if max(efforts.values()) < FEEBLE * scale
                 else ''
+            )
+            + (
+                '; limits of effort and speed are the same for every joint, as exporters write '
+                'them who know no motors: write those of the motors into the description'
+                if same
+                else ''
             ),
             '--effort',
-        )
+        ),
+        *(
+            Guess(
+                'effort of ' + ', '.join(names),
+                f'{efforts[names[0]]:.3g} N m',
+                LOW,
+                f'{why}: half of m g L',
+                '--effort',
+            )
+            for names, why in (
+                (missing, 'no effort limit is given'),
+                (absurd, f'the limit given is above {PLACEHOLDER:g} m g L'),
+            )
+            if names
+        ),
     ]
-    guesses += [
-        Guess(
-            'effort of ' + ', '.join(names),
-            f'{efforts[names[0]]:.3g} N m',
-            LOW,
-            f'{why}: half of m g L',
-            '--effort',
-        )
-        for names, why in (
-            (missing, 'no effort limit is given'),
-            (absurd, f'the limit given is above {PLACEHOLDER:g} m g L'),
-        )
-        if names
-    ]
-    return efforts, guesses
 
 
 def _complete(

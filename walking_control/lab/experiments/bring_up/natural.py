@@ -67,7 +67,7 @@ def natural_gait(site: Site) -> Outcome:
 def gait_margins(site: Site) -> Outcome:
     """Walk on its gaits with turning, sideways, and with delay, a push and a lab's noise."""
     file = natural_file(site)
-    if file is None:
+    if file is None or site.done['natural gait'].share == 0.0:
         return Outcome(True, 'not tried: it does not walk on gaits of its own', share=0.0)
     return try_margins(site, load_robot(file), NaturalWalking)
 
