@@ -107,7 +107,7 @@ setup(
         # the WebSocket of Foxglove and Lichtblick, by its makers; rosbags describes the messages
         'monitor': ['foxglove-sdk', 'rosbags'],
         # controller policy: learned policies in ONNX
-        'policy': ['onnxruntime'],
+        'policy': ['onnx', 'onnxruntime'],
         # verb tune, examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;

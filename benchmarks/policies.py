@@ -215,7 +215,7 @@ def tick(row, folder, given):
     robot_file, rows = load(row, folder, given, ()), []
     loop = ControlLoop(robot_file)
     law = loop.controller
-    clocks = Clock(law._network, 'answer'), Clock(law, 'update'), Clock(loop, 'tick')
+    clocks = Clock(law.network, 'answer'), Clock(law, 'update'), Clock(loop, 'tick')
     run_plant(
         make_plant(robot_file),
         loop,

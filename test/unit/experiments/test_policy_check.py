@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 import json
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,6 +12,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.controllers.policy.controller import Policy
+from walking_control.controllers.policy.network import load_network
 from walking_control.lab.experiments import policy_check
 from walking_control.lab.experiments.policy_check import find_mistakes, Trial, try_policy
 from walking_control.loading import load_robot
@@ -19,21 +21,38 @@ TERMS = ['base_angular_velocity', 'projected_gravity', 'command', 'joint_velocit
 SIZE = 3 + 3 + 3 + 12 + 12
 
 
+def write_network(file, divide=None, spreads=None):
+    """Write a network that answers zeros, and may divide what it sees by spreads first."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    numbers = {'w': np.zeros((SIZE, 12)), 'mean': np.zeros(SIZE)}
+    nodes = [helper.make_node('MatMul', ['divided' if divide else 'obs', 'w'], ['action'])]
+    if divide:
+        numbers['spreads'] = spreads if divide == 'Div' else 1.0 / spreads
+        nodes = [
+            helper.make_node('Sub', ['obs', 'mean'], ['less']),
+            helper.make_node(divide, ['less', 'spreads'], ['divided']),
+            *nodes,
+        ]
+    graph = helper.make_graph(
+        nodes,
+        'policy',
+        [helper.make_tensor_value_info('obs', kind, [1, SIZE])],
+        [helper.make_tensor_value_info('action', kind, [1, 12])],
+        [
+            onnx.numpy_helper.from_array(each.astype(np.float32), name)
+            for name, each in numbers.items()
+        ],
+    )
+    opset = [helper.make_opsetid('', 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), file)
+
+
 @pytest.fixture
 def robot_file(tmp_path):
     """Return walker3d with a policy that holds its start posture."""
     plain = load_robot('walker3d')
-    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
-    graph = helper.make_graph(
-        [helper.make_node('MatMul', ['obs', 'w'], ['action'])],
-        'policy',
-        [helper.make_tensor_value_info('obs', kind, [1, SIZE])],
-        [helper.make_tensor_value_info('action', kind, [1, 12])],
-        [onnx.numpy_helper.from_array(np.zeros((SIZE, 12), dtype=np.float32), 'w')],
-    )
     file = tmp_path / 'policy.onnx'
-    opset = [helper.make_opsetid('', 13)]
-    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), file)
+    write_network(file)
     robot = plain.robot
     rows = {
         name: {
@@ -142,6 +161,28 @@ def round_all(value):
     if isinstance(value, list):
         return [round_all(each) for each in value]
     return round(value, 9) + 0.0 if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize('divide', ['Div', 'Mul'])
+def test_half_the_command_shows_in_what_the_network_divides_by(robot_file, divide):
+    """Half the command cannot be told from a policy that walks slowly by nature."""
+    told = told_of(robot_file)
+    spreads = np.ones(SIZE)
+    spreads[[2, 8]] = 0.8, 0.6  # turning, and the command of it
+    file = Path(robot_file.sections['policy']['file'])
+    write_network(file, divide, spreads)
+    network = load_network(file)
+    np.testing.assert_allclose(network.spreads(), spreads, rtol=1e-6)
+    for factor, expected in (1.0, 0.75), (0.5, 1.5), (2.0, 0.375):
+        changed = scaled(told, 'command', factor)
+        words = [each for each in try_policy(robot_file, changed).wrong if 'in training' in each]
+        assert len(words) == (factor != 1.0)
+        assert all(f'{expected:.2f} times' in each for each in words)
+
+
+def test_a_network_that_divides_nothing_says_nothing(robot_file):
+    """A weight would be taken for a spread."""
+    assert load_network(Path(robot_file.sections['policy']['file'])).spreads() is None
 
 
 def test_a_policy_that_stands_only_is_told_so(robot_file):

@@ -95,7 +95,8 @@ class Policy(Controller):
         values: `PolicyParameters`.
 
     Attributes:
-        description: The `PolicyDescription` of its network.
+        network: The `Network`.
+        description: The `PolicyDescription` of it.
 
     Raises:
         IncompatibleController: The robot has a joint without a motor that the policy moves, or a
@@ -116,10 +117,10 @@ class Policy(Controller):
             remedy='--policy FILE names the network',
         )
         file = Path(values.file)
-        self._network = load_network(file)
+        self.network = load_network(file)
         robot, world = robot_file.robot, robot_file.values(World)
         self.description = read_description(
-            file, values.config, self._network.metadata, [*robot.actuators]
+            file, values.config, self.network.metadata, [*robot.actuators]
         )
         self.values = values
         self._check_network(file)
@@ -161,7 +162,7 @@ class Policy(Controller):
         self.reset(WalkerState(robot))
 
     def _check_network(self, file: Path) -> None:
-        told, network = self.description, self._network
+        told, network = self.description, self.network
         require(
             told.rate <= self.values.rate,
             'policy: rate',
@@ -202,7 +203,7 @@ class Policy(Controller):
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: no memory, no history, the clock at its start."""
-        self._network.reset()
+        self.network.reset()
         self._observation.reset()
         joints = self.description.joints
         self._action = np.zeros(len(joints.names))
@@ -238,7 +239,7 @@ class Policy(Controller):
             self._phases[:] = clock.start
         self._stood = stands
         seen = self._observation.read(state, wanted, self._action, self._phases)
-        answer = self._network.answer(seen)
+        answer = self.network.answer(seen)
         # a limit of effort would make an infinite answer a finite effort that nobody doubts
         self._action = np.where(np.isfinite(answer), answer, np.nan)
         joints = self.description.joints

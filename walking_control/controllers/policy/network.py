@@ -2,6 +2,8 @@
 """A policy's network, ONNX or TorchScript, with whatever it remembers from answer to answer."""
 
 from abc import ABC, abstractmethod
+import importlib
+import importlib.util
 from pathlib import Path
 import time
 
@@ -35,6 +37,14 @@ class Network(ABC):
 
     def size(self) -> int | None:
         """Return how many numbers its observation has; None if it does not say so."""
+        return None
+
+    def spreads(self) -> np.ndarray | None:
+        """Return by how much each number of its observation varied in training, ``(inputs,)``.
+
+        That is the standard deviation by which it divides the observation, and None where it does
+        not, or the package that reads it is missing.
+        """
         return None
 
     def rehearse(self, inputs: int) -> tuple[int, float]:
@@ -89,6 +99,7 @@ class OnnxNetwork(Network):
             limit='must be float tensors, an output of the same meaning for each input',
         )
         self.metadata = dict(self._session.get_modelmeta().custom_metadata_map)
+        self._path = path
         self._names = [each.name for each in inputs]
         self._shapes = [[n if isinstance(n, int) else 1 for n in each.shape] for each in inputs]
         self.reset()
@@ -96,6 +107,20 @@ class OnnxNetwork(Network):
     def size(self) -> int | None:
         """Return how many numbers its observation has."""
         return int(np.prod(self._shapes[0]))
+
+    def spreads(self) -> np.ndarray | None:
+        """Return how much its observation varied in training, see `Network.spreads`."""
+        if importlib.util.find_spec('onnx') is None:
+            return None
+        onnx = importlib.import_module('onnx')
+        graph = onnx.load(str(self._path)).graph
+        nodes = [node for node in graph.node if node.op_type != 'Constant']
+        kinds = tuple(node.op_type for node in nodes[:2])
+        if kinds not in (('Sub', 'Div'), ('Sub', 'Mul')):
+            return None
+        constants = {each.name: each for each in graph.initializer}
+        by = onnx.numpy_helper.to_array(constants[nodes[1].input[1]]).ravel().astype(float)
+        return by if kinds[1] == 'Div' else 1.0 / by
 
     def reset(self) -> None:
         """Forget what was remembered."""

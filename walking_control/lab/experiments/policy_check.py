@@ -27,6 +27,8 @@ SPEED, RATE = 0.5, 0.4  # m/s, rad/s: asked for, within the policy's own limits
 LEAST, MOST = 0.65, 1.35  # of what is asked: twelve right policies reach 0.75 to 1.18
 ASTRAY = 0.35  # m/s or rad/s of what is not asked; the same reach 0.27
 BLIND = 1.0, 0.25, 0.05  # scales of terms that networks do see
+# commands varied in training by this many times what the robot then did: six policies 0.7 to 1.0
+TRAINED = 0.55, 1.25
 TURNING = 0.3  # rad/s: a policy for less may stand instead of turning on the spot
 RATES = 25.0, 50.0, 100.0, 200.0  # Hz
 
@@ -107,7 +109,43 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
         others = np.delete(velocity, axis)
         if np.abs(others).max() > ASTRAY:
             wrong.append(f'{doing}, it goes astray by {np.abs(others).max():.2f} m/s or rad/s')
+    asked = _asked_in_training(told, loop.controller.network.spreads())
+    if not TRAINED[0] <= asked <= TRAINED[1]:
+        slow.append(
+            f'in training, commands varied {asked:.2f} times as much as the motion they met'
+        )
     return Trial((*wrong, *slow), found[0], found[1], (speed, rate), not wrong)
+
+
+def _asked_in_training(told: PolicyDescription, spreads: np.ndarray | None) -> float:
+    """Return how much commands varied in training, in parts of how much the motion did, or 1.
+
+    Both turning, and walking ahead where the network sees its speed, by what the network divides
+    them: a wrong scale of one of them stretches one and not the other.
+
+    Args:
+        told: The description.
+        spreads: See `Network.spreads`.
+    """
+    if spreads is None:
+        return 1.0
+    ends = np.cumsum([told.count(term) for term in told.terms])
+    with np.errstate(divide='ignore'):
+        seen = {
+            # of its history the latest
+            term.name: spreads[end - told.count(term) // term.history : end] / np.abs(term.scale)
+            for term, end in zip(told.terms, ends, strict=True)
+        }
+    pairs = [
+        (seen[command][axis], seen[motion][place])
+        for command, axis, motion, place in (
+            ('command', 2, 'base_angular_velocity', 2),
+            ('command_turn', 0, 'base_angular_velocity', 2),
+            ('command', 0, 'base_linear_velocity', 0),
+        )
+        if command in seen and motion in seen
+    ]
+    return float(np.exp(np.mean([np.log(asked / moved) for asked, moved in pairs or [(1.0, 1.0)]])))
 
 
 def find_mistakes(
