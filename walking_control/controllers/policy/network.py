@@ -119,7 +119,7 @@ class OnnxNetwork(Network):
         if kinds not in (('Sub', 'Div'), ('Sub', 'Mul')):
             return None
         constants = {each.name: each for each in graph.initializer}
-        by = onnx.numpy_helper.to_array(constants[nodes[1].input[1]]).ravel().astype(float)
+        by = np.array(onnx.numpy_helper.to_array(constants[nodes[1].input[1]]), float).ravel()
         return by if kinds[1] == 'Div' else 1.0 / by
 
     def reset(self) -> None:

@@ -81,6 +81,8 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
         # sensors are true here, and no policy is to be blamed for one that is doubted
         robot_file = with_section(robot_file, 'safety', {'lie_patience': 10**6})
         loop, plant = ControlLoop(robot_file, Policy.name), make_plant(robot_file)
+    law = loop.controller
+    assert isinstance(law, Policy)
     speed, rate = min(SPEED, told.limits[0]), min(RATE, told.limits[2])
 
     def lead(told: Measurement) -> None:
@@ -109,7 +111,7 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
         others = np.delete(velocity, axis)
         if np.abs(others).max() > ASTRAY:
             wrong.append(f'{doing}, it goes astray by {np.abs(others).max():.2f} m/s or rad/s')
-    asked = _asked_in_training(told, loop.controller.network.spreads())
+    asked = _asked_in_training(told, law.network.spreads())
     if not TRAINED[0] <= asked <= TRAINED[1]:
         slow.append(
             f'in training, commands varied {asked:.2f} times as much as the motion they met'
