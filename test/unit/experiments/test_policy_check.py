@@ -181,8 +181,11 @@ def test_half_the_command_shows_in_what_the_network_divides_by(robot_file, divid
 
 
 def test_a_network_that_divides_nothing_says_nothing(robot_file):
-    """A weight would be taken for a spread."""
-    assert load_network(Path(robot_file.sections['policy']['file'])).spreads() is None
+    """A weight would be taken for a spread; one number for all tells as little as none."""
+    file = Path(robot_file.sections['policy']['file'])
+    assert load_network(file).spreads() is None
+    write_network(file, 'Div', np.array([2.0]))
+    assert load_network(file).spreads() is None
 
 
 def test_a_policy_that_stands_only_is_told_so(robot_file):

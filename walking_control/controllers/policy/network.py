@@ -116,10 +116,12 @@ class OnnxNetwork(Network):
         graph = onnx.load(str(self._path)).graph
         nodes = [node for node in graph.node if node.op_type != 'Constant']
         kinds = tuple(node.op_type for node in nodes[:2])
-        if kinds not in (('Sub', 'Div'), ('Sub', 'Mul')):
-            return None
         constants = {each.name: each for each in graph.initializer}
+        if kinds not in (('Sub', 'Div'), ('Sub', 'Mul')) or nodes[1].input[1] not in constants:
+            return None
         by = np.array(onnx.numpy_helper.to_array(constants[nodes[1].input[1]]), float).ravel()
+        if by.size != np.prod(self._shapes[0]):
+            return None
         return by if kinds[1] == 'Div' else 1.0 / by
 
     def reset(self) -> None:

@@ -132,12 +132,12 @@ def _asked_in_training(told: PolicyDescription, spreads: np.ndarray | None) -> f
     if spreads is None:
         return 1.0
     ends = np.cumsum([told.count(term) for term in told.terms])
-    with np.errstate(divide='ignore'):
-        seen = {
-            # of its history the latest
-            term.name: spreads[end - told.count(term) // term.history : end] / np.abs(term.scale)
-            for term, end in zip(told.terms, ends, strict=True)
-        }
+    seen = {
+        # of its history the latest; what has a scale of 0 is not seen
+        term.name: spreads[end - told.count(term) // term.history : end] / np.abs(term.scale)
+        for term, end in zip(told.terms, ends, strict=True)
+        if np.all(term.scale)
+    }
     pairs = [
         (seen[command][axis], seen[motion][place])
         for command, axis, motion, place in (
