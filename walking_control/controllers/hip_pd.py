@@ -26,6 +26,7 @@ from walking_control.models import (
     array_function,
     Command,
     Dynamics,
+    form,
     make_terms,
     mechanics_of,
     Reference,
@@ -89,9 +90,7 @@ def ankle_law(
     H, LH, spare = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     robot = mechanics_of(terms, data.parameters, support, q, v)
     energy = potential(data.parameters, data.spin[support], robot.M_f)
-    for i in range(n):
-        for j in range(n):
-            energy += 0.5 * v[i] * robot.M[i, j] * v[j]
+    energy += 0.5 * form(v, robot.M, v)
     B = data.limits.inputs[support]
     nearest_effort(robot.L, B, np.zeros(n), H, LH, spare)  # for LH
     hip_law(terms, data.hip, memory, support, held, q, v, effort)

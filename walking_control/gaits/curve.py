@@ -145,8 +145,7 @@ def nearest_knot(curve: Curve, q: np.ndarray) -> float:
     best, least = 0, np.inf
     gap = np.zeros(q.shape[0])
     for i in range(curve.coefficients.shape[0]):
-        for j in range(q.shape[0]):
-            gap[j] = q[j] - curve.coefficients[i, 0, j]
+        gap[:] = q - curve.coefficients[i, 0]
         distance = form(gap, curve.metric, gap)
         if distance < least:
             best, least = i, distance
@@ -175,8 +174,7 @@ def closest_point(
     gap = np.zeros(q.shape[0])
     for _ in range(ROUNDS):
         evaluate(curve, s, point, first, second)
-        for j in range(q.shape[0]):
-            gap[j] = q[j] - point[j]
+        gap[:] = q - point
         down = form(gap, curve.metric, first)
         speed = form(first, curve.metric, first)
         slope = speed - form(gap, curve.metric, second)

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function, inner
+from walking_control.models.array_functions import array_function, inner, multiply
 from walking_control.models.dormand_prince import A
 
 STAGES = 12
@@ -94,11 +94,8 @@ def tension(y: np.ndarray, gravity: np.ndarray) -> float:
         y: Place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
         gravity: m/s^2, ``(3,)``.
     """
-    squared = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
-    push = -(y[3] * y[3] + y[4] * y[4] + y[5] * y[5])
-    for i in range(3):
-        push -= gravity[i] * y[i]
-    return float(push / squared)
+    push = -inner(y[3:], y[3:]) - inner(gravity, y[:3])
+    return float(push / inner(y[:3], y[:3]))
 
 
 @array_function
@@ -134,11 +131,8 @@ def swing(
     k, trial = np.zeros((STAGES, 6)), np.zeros(6)
     for _ in range(count):
         for stage in range(STAGES + 1):
-            for i in range(6):
-                total = 0.0
-                for j in range(stage):
-                    total += A[stage, j] * k[j, i]
-                trial[i] = out[i] + h * total
+            multiply(k[:stage].T, A[stage, :stage], trial)
+            trial[:] = out + h * trial
             if stage < STAGES:
                 _rate(trial, gravity, stands, k[stage])
         out[:] = trial
@@ -155,11 +149,9 @@ def settle(length: float, y: np.ndarray) -> None:
         y: Changed in place: place of the hip from the foot, m, and its velocity, m/s, ``(6,)``.
     """
     size = math.sqrt(inner(y[:3], y[:3]))
-    for i in range(3):
-        y[i] *= length / size
+    y[:3] *= length / size
     along = inner(y[:3], y[3:]) / (length * length)
-    for i in range(3):
-        y[3 + i] -= along * y[i]
+    y[3:] -= along * y[:3]
 
 
 @array_function

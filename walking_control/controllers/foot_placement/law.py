@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.foot_placement.nominal import NominalSteps
-from walking_control.models import array_function, Terms
+from walking_control.models import array_function, inner, Terms
 from walking_control.models.pendulum import (
     clearance,
     find_landing,
@@ -216,9 +216,7 @@ def _notice_step(
             memory[FOOT_X] -= y[0] + data.length * direction[0]
             memory[FOOT_Y] -= (y[1] + data.length * direction[1]) * (1.0 if support == 0 else -1.0)
     memory[SUPPORT], memory[SINCE], memory[SAMPLED], memory[FORESEEN] = support, 0.0, 0.0, 0.0
-    energy = 0.0
-    for i in range(3):
-        energy += 0.5 * y[3 + i] ** 2 - data.gravity[i] * y[i]
+    energy = 0.5 * inner(y[3:], y[3:]) - inner(data.gravity, y[:3])
     memory[MOST_SPEED] = data.leap + look_back(data.steps.speed, data.steps.energy, energy)
 
 

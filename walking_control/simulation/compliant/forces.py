@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models import array_function, Terms, terms_places
+from walking_control.models import array_function, inner, Terms, terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
@@ -23,6 +23,7 @@ from walking_control.simulation.rigid.forces import (
     evaluate,
     pass_gears,
     solve_constrained,
+    swing_along,
 )
 from walking_control.simulation.rigid.model import (
     make_state,
@@ -219,16 +220,13 @@ def press_foot(
     places = terms_places(n)
     first = size * 2
     x, z, vx, vz = y[0], y[1], y[size], y[size + 1]
-    angle, turning = 0.0, 0.0
-    for j in range(n):
-        angle += floor.turns[foot, j] * y[2 + j]
-        turning += floor.turns[foot, j] * y[size + 2 + j]
+    angle = inner(floor.turns[foot], y[2:])
+    turning = inner(floor.turns[foot], y[size + 2 :])
     if foot == 1:
         x += work.terms[places.foot]
         z += work.terms[places.foot + 1]
-        for j in range(n):
-            vx += work.terms[places.jacobian + j] * y[size + 2 + j]
-            vz += work.terms[places.jacobian + n + j] * y[size + 2 + j]
+        vx = swing_along(work, y[size:], 0)
+        vz = swing_along(work, y[size:], 1)
     # a round foot: its centre lies above the end of the leg, along it
     over, up = floor.radius * math.sin(angle), floor.radius * math.cos(angle)
     height, slope = floor_at(floor, x + over)
@@ -280,10 +278,8 @@ def press_foot(
 @array_function
 def power_of(y: np.ndarray, force: np.ndarray, before: np.ndarray) -> float:
     """Return the power of the change of generalised forces, W."""
-    total = 0.0
-    for i in range(before.shape[0]):
-        total += (force[i] - before[i]) * y[before.shape[0] + i]
-    return total
+    rates = y[before.shape[0] :]
+    return inner(force, rates) - inner(before, rates)
 
 
 @array_function
@@ -302,8 +298,7 @@ def drive(
     apply_forces(model, mode, effort, work)
     if feet.flags[last] == INSIDE:  # a torque of the floor needs a standing foot
         for i in range(size - 2):
-            for j in range(model.n_driven, effort.shape[0]):
-                work.force[2 + i] += floor.turns[last, i] * effort[j]
+            work.force[2 + i] += floor.turns[last, i] * effort[model.n_driven :].sum()
     feet.force[:] = -work.terms[bias : bias + size]
     feet.power[WORK] = power_of(y, work.force, feet.force)
     feet.power[PASSIVE] = 0.0

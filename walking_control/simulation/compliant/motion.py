@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from walking_control.models import array_function, Terms, terms_places
+from walking_control.models import array_function, multiply, Terms, terms_places
 from walking_control.models.dormand_prince import A
 from walking_control.simulation.compliant.forces import (
     accelerate_softly,
@@ -81,11 +81,8 @@ def step(
     k, start, trial = work.k, work.start, work.trial
     count, size = trial.shape[0], work.M.shape[0]
     for stage in range(first_stage, (STAGES if first_stage > 0 else 0) + 1):
-        for i in range(count):
-            total = 0.0
-            for j in range(stage):
-                total += A[stage, j] * k[j, i]
-            trial[i] = start[i] + h * total
+        multiply(k[:stage, :count].T, A[stage, :stage], trial)
+        trial[:] = start + h * trial
         accelerate_softly(
             terms, model, floor, feet, trial, state.mode, state.effort, work, k[stage, 2 * size :]
         )

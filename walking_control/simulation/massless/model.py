@@ -291,10 +291,8 @@ def _find_pressure(model: PointModel, y: np.ndarray, duration: float) -> float:
 @array_function
 def _reach(model: PointModel, y: np.ndarray, time: float) -> float:
     """Return how far beyond the leg's length a flying hip is, squared, m^2."""
-    squared = 0.0
-    for i in range(3):
-        squared += (y[i] + time * (y[3 + i] + 0.5 * time * model.gravity[i])) ** 2
-    return squared - model.length**2
+    hip = y[:3] + time * (y[3:] + 0.5 * time * model.gravity)
+    return inner(hip, hip) - model.length**2
 
 
 @array_function

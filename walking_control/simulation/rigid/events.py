@@ -25,6 +25,7 @@ from walking_control.simulation.rigid.forces import (
     collide,
     firmness,
     solve_constrained,
+    swing_along,
     swing_normal,
 )
 from walking_control.simulation.rigid.model import (
@@ -122,9 +123,7 @@ def _foot_signals(
     if mode[SWING] == 0:
         x, z = y[0] + work.terms[places.foot], y[1] + work.terms[places.foot + 1]
         g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
-        along = y[size]
-        for j in range(model.relabel.shape[1]):
-            along += work.terms[places.jacobian + j] * y[size + 2 + j]
+        along = swing_along(work, y[size:], 0)
         rise = swing_normal(model, work, y[size:], False)
         slope[TOUCHDOWN] = rise + tilt * along
         foot[AHEAD], foot[AHEAD_SPEED] = work.terms[places.foot], along - y[size]
@@ -280,9 +279,7 @@ def change_support(model: RigidModel, state: RigidState, work: Workspace) -> Non
     n, old = model.relabel.shape[1], mode[SUPPORT]
     places = terms_places(n)
     for i in range(2):
-        rate = y[size + i]
-        for j in range(n):
-            rate += work.terms[places.jacobian + i * n + j] * y[size + 2 + j]
+        rate = swing_along(work, y[size:], i)
         y[i] += work.terms[places.foot + i]
         y[size + i] = 0.0 if mode[SWING] == 1 else rate
     for half in (0, size):

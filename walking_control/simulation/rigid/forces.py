@@ -17,6 +17,7 @@ from walking_control.models import (
     friction_torque,
     gear_change,
     inner,
+    multiply,
     Terms,
     terms_places,
     VISCOUS,
@@ -339,23 +340,22 @@ def accelerate(
 @array_function
 def find_reactions(model: RigidModel, mode: np.ndarray, work: Workspace) -> None:
     """Write the floor's forces on reference and swing foot, x then z, after `accelerate`, N."""
-    size, swing = work.M.shape[0], mode[SWING]
     for i in range(2):
-        work.reactions[2 + i] = work.multipliers[i] if swing == 1 else 0.0
-        total = 0.0
+        work.reactions[2 + i] = work.multipliers[i] if mode[SWING] == 1 else 0.0
+        work.reactions[i] = 0.0
         if mode[STANCE] == 1:
             total = -work.force[i] - work.reactions[2 + i]
-            for j in range(size):
+            for j in range(work.M.shape[0]):
                 total += work.M[i, j] * work.acceleration[j]
-        work.reactions[i] = total
+            work.reactions[i] = total
 
 
 @array_function
 def add_ground_torque(model: RigidModel, state: RigidState, work: Workspace, share: float) -> None:
     """Add a share of the floor's torque on the reference foot to the generalised forces."""
     for i in range(model.relabel.shape[1]):
-        for j in range(model.n_driven, state.effort.shape[0]):
-            work.force[2 + i] += share * model.inputs[state.mode[SUPPORT], i, j] * state.effort[j]
+        turns = model.inputs[state.mode[SUPPORT], i, model.n_driven :]
+        work.force[2 + i] += share * inner(turns, state.effort[model.n_driven :])
 
 
 @array_function
@@ -403,15 +403,25 @@ def firmness(model: RigidModel, state: RigidState, work: Workspace, foot: int) -
 
 
 @array_function
+def swing_along(work: Workspace, rates: np.ndarray, axis: int) -> float:
+    """Return what the swing foot's Jacobian makes of rates: its velocity along x (0) or z (1).
+
+    Args:
+        work: Its support terms are those of the present state.
+        rates: Of the support coordinates, ``(n + 2,)`` or more.
+        axis: 0 or 1.
+    """
+    n = work.M.shape[0] - 2
+    row = terms_places(n).jacobian + axis * n
+    return rates[axis] + inner(work.terms[row : row + n], rates[2:])
+
+
+@array_function
 def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_drift: bool) -> float:
     """Return the normal component of the swing foot's velocity or acceleration."""
-    n = model.relabel.shape[1]
-    places = terms_places(n)
-    total = rates[1]
-    for j in range(n):
-        total += work.terms[places.jacobian + n + j] * rates[2 + j]
+    total = swing_along(work, rates, 1)
     if with_drift:
-        total += work.terms[places.drift + 1]
+        total += work.terms[terms_places(model.relabel.shape[1]).drift + 1]
     return float(total)
 
 
@@ -448,11 +458,8 @@ def collide(
     mode[FIRST_STOP : FIRST_STOP + model.lower.shape[0]] = 0
     after = work.acceleration
     for _ in range(4 + model.lower.shape[0]):
-        for i in range(size):
-            total = impulse[i]
-            for j in range(size):
-                total += work.M[i, j] * v[j]
-            work.force[i] = total
+        multiply(work.M, v, work.force)
+        work.force[:] += impulse
         k = add_swing_rows(model, work, 0) if hold_swing == 1 else 0
         k = add_lock_rows(model, mode, work, k)
         k = add_stop_rows(model, mode, work, k)

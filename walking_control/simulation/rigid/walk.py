@@ -14,7 +14,7 @@ from walking_control.controllers.controller import ArrayLaw, Controller, LawFunc
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import given, IncompatibleController, require
-from walking_control.models import array_function, form, multiply, Robot, Terms
+from walking_control.models import array_function, form, inner, multiply, Robot, Terms
 from walking_control.simulation.rigid.forces import along_joint
 from walking_control.simulation.rigid.model import (
     DONE,
@@ -174,8 +174,8 @@ def walk(
         # what held efforts do from zero angles to here, less what they did to there
         inputs, reached = model.inputs[support].T, state.y[2 : n + 2]
         state.memo[WORK] += form(state.effort, inputs, reached) - form(state.effort, inputs, before)
-        for i in range(state.effort.shape[0]):
-            state.memo[SQUARED_EFFORT] += state.effort[i] ** 2 * (state.memo[TIME] - time)
+        squared = inner(state.effort, state.effort)
+        state.memo[SQUARED_EFFORT] += squared * (state.memo[TIME] - time)
         if status != DONE:
             return status
     return DONE
