@@ -190,14 +190,14 @@ class OfBag(Common):
 @contextmanager
 def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
     """Say what to install where an import of ROS 2 fails; otherwise: what serves without it."""
-    try:
+    with refusing(
+        ImportError,
+        verb,
+        limit='needs ROS 2 ({error})',
+        remedy=f'source a ROS 2 installation or pip install "walking_control[ros]"{otherwise}',
+        error=MissingDependency,
+    ):
         yield
-    except ImportError as error:
-        raise MissingDependency(
-            verb,
-            limit=f'needs ROS 2 ({error})',
-            remedy=f'source a ROS 2 installation or pip install "walking_control[ros]"{otherwise}',
-        ) from error
 
 
 def requested_robot(options: OnFloor) -> RobotFile:
