@@ -219,7 +219,8 @@ def press_foot(
     n = size - 2
     places = terms_places(n)
     first = size * 2
-    x, z, vx, vz = y[0], y[1], y[size], y[size + 1]
+    x, z = y[0], y[1]
+    vx, vz = float(y[size]), float(y[size + 1])
     angle = inner(floor.turns[foot], y[2:])
     turning = inner(floor.turns[foot], y[size + 2 :])
     if foot == 1:

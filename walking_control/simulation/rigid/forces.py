@@ -413,7 +413,7 @@ def swing_along(work: Workspace, rates: np.ndarray, axis: int) -> float:
     """
     n = work.M.shape[0] - 2
     row = terms_places(n).jacobian + axis * n
-    return rates[axis] + inner(work.terms[row : row + n], rates[2:])
+    return float(rates[axis] + inner(work.terms[row : row + n], rates[2:]))
 
 
 @array_function
