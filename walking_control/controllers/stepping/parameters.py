@@ -214,7 +214,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     compiled: bool = parameter(
         True,
         '',
-        'Compile the law when configured, half a minute once; without numba it stays plain.',
+        'Compile the law when configured, 40 s once; without numba it stays plain.',
     )
 
     def check(self) -> None:
