@@ -48,7 +48,7 @@ def test_readme_says_what_was_measured(points, rows):
     """Somebody would choose the law by a sentence that the data do not bear."""
     (said,) = re.findall(r'\| How is it tracked\? \| [^|]*', words_of('../README.md'))
     share, seeds = re.search(
-        r'with ([0-9.]+) of .*a fifth .*a quarter .*\(compass, (\w+) seeds\)', said
+        r'disturbances ([0-9.]+) as large .*a fifth .*a quarter.*\(compass, (\w+) seeds\)', said
     ).groups()
     for noise, part in enumerate((5, 4)):
         (price, worst), (dear, most) = points[FAST][noise], points[TUNED][noise]
@@ -60,7 +60,7 @@ def test_readme_says_what_was_measured(points, rows):
 def test_page_has_the_table_of_the_data(points, rows):
     """The page would keep the numbers of fewer seeds."""
     page = (DOC / 'controllers' / 'curve_tracking_evidence.md').read_text(encoding='utf-8')
-    table = re.search(r'\| walk \| effort, true.*?\n((?:\|.*\n)+)', page)[1].splitlines()[1:]
+    table = re.search(r'\| walk \| price, true.*?\n((?:\|.*\n)+)', page)[1].splitlines()[1:]
     assert len(table) == len(points)
     for line, (name, ((price, worst), (lab, bears))) in zip(table, points.items()):
         cells = [cell.strip() for cell in line.strip('|').split('|')]
