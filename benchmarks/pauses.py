@@ -25,7 +25,7 @@ LIMP = 0.015  # s without torque after the robot is let go, as in mujoco_ros2_co
 
 
 class Walk:
-    """A walk that goes on until it is asked for no more.
+    """A walk that is continued piece by piece.
 
     Args:
         robot_file: The `RobotFile`.

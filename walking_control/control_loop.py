@@ -242,7 +242,7 @@ class ControlLoop:
 
     def _control(self, state: WalkerState, stamp: float) -> None:
         age, self._last_update = stamp - self._last_update, stamp
-        dt = age if age <= self.sensor_timeout else 2.0 * self.period  # of one that begins
+        dt = age if age <= self.sensor_timeout else 2.0 * self.period  # the first tick has no age
         command, reference = self.command, self.reference
         supervisor = self.supervisor
         if supervisor.fault_latch.fault is not None:

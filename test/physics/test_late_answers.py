@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine that is busy for a moment answers late; the robot walks on (doc/ros2_control.md)."""
 
+import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
@@ -96,3 +97,21 @@ def test_late_answers_are_borne_and_said():
     """A robot would be let go because somebody compiles beside it, and the sensors be blamed."""
     fault, warned = walk_with_pauses('dribbel', [], pause=0.06, every=0.7, duration=5.0)
     assert fault is None and 'samples came up to 60 ms late' in warned
+
+
+@pytest.mark.parametrize(
+    'robot, law',
+    [('walker3d', 'natural_walking'), ('walker3d', 'stepping'), ('humanoid', 'static_torque')],
+)
+def test_parameters_may_change_while_it_walks(robot, law):
+    """The tick that takes them over has no time of its own: what divides by it would stop it."""
+    robot_file = load_robot(robot, [('controller', law)])
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurement = Measurement(robot_file.robot)
+    while plant.time < 0.3:
+        plant.measure(measurement)
+        if plant.time > 0.1:
+            loop.retune(loop.controller.values)
+        plant.step(loop.tick(measurement), loop.period)
+    assert loop.fault is None and np.isfinite(loop.command.effort).all()

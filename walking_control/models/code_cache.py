@@ -12,6 +12,7 @@ The folder is ``$WALKING_CONTROL_CACHE`` (empty: keep nothing), else ``walking_c
 ``$XDG_CACHE_HOME`` or ``~/.cache``.
 """
 
+from contextlib import suppress
 import hashlib
 import io
 import itertools
@@ -67,6 +68,14 @@ def cache_folder() -> Path | None:
             return None
         base = home / '.cache'
     return base / 'walking_control'
+
+
+def keeps_code() -> bool:
+    """Return whether compiled code outlives this process: in a folder that is or can be made."""
+    folder = cache_folder()
+    if folder is None or folder.is_dir():
+        return folder is not None
+    return os.access(next(each for each in folder.parents if each.exists()), os.W_OK)
 
 
 def compile_function(function: Function, **options: Any) -> Function:
@@ -349,5 +358,6 @@ def _write(path: Path, data: bytes) -> None:
         raise
     limit = time.time() - UNUSED_AFTER
     for entry in itertools.chain(folder.glob('*.code'), folder.glob('*.new')):
-        if entry.stat().st_mtime < limit:
-            entry.unlink()
+        with suppress(FileNotFoundError):  # another process was first
+            if entry.stat().st_mtime < limit:
+                entry.unlink()

@@ -140,9 +140,10 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
         raise UrdfError(
             f'xacro file {path}', limit=f'cannot be expanded: {said}', remedy=remedy
         ) from error
-    known = [
-        name for each in (path, *xacro.all_includes[before:]) for name in declared_arguments(each)
-    ]
+    known = declared_arguments(path)
+    for each in xacro.all_includes[before:] if xacro_args else ():
+        with suppress(UrdfError):  # xacro notes files of YAML there, too, and absent optional ones
+            known += declared_arguments(each)
     for name in xacro_args:
         require_known(
             name, known, f'xacro argument {name}', UrdfError, limit=f'not declared in {path.name}'
@@ -151,7 +152,7 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
 
 
 def declared_arguments(path: Path | str) -> list[str]:
-    """Return the names of the arguments a xacro file declares, or uses without that.
+    """Return the names of the arguments that a xacro file declares, or uses undeclared.
 
     Raises:
         UrdfError: The file cannot be read.

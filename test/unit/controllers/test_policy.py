@@ -191,6 +191,20 @@ def test_motors_pull_to_the_answer_and_the_network_is_asked_at_its_own_rate(poli
     np.testing.assert_allclose(efforts[10], 10.0 * cosine, rtol=1e-5)
 
 
+def test_a_silence_has_one_answer(policy, robot_file, monkeypatch):
+    """Its clock and its history would run ahead of the robot."""
+    robot, law, command, asked = robot_file.robot, policy(), Command(robot_file.robot), []
+    state = WalkerState(robot)
+    state.position[:] = robot_file.start.posture
+    law.reset(state)
+    answer = law.network.answer
+    monkeypatch.setattr(law.network, 'answer', lambda seen: (asked.append(now), answer(seen))[1])
+    ticks = [*np.arange(0.002, 0.02, 0.002), *np.arange(0.078, 0.14, 0.002)]
+    for now, before in zip(ticks, [0.0, *ticks]):
+        law.update(state, Reference(velocity=np.zeros(3)), now - before, command)
+    assert np.diff(asked)[1:] == pytest.approx(0.02, abs=2.1e-3) and asked[1] == ticks[9]
+
+
 def test_a_network_with_a_memory_gets_it_back(tmp_path, robot_file):
     """A recurrent policy would begin anew at every answer."""
     helper, kind = onnx.helper, onnx.TensorProto.FLOAT

@@ -139,3 +139,19 @@ def test_arguments_of_a_xacro(tmp_path):
     path.rename(tmp_path / 'robot.urdf')
     with pytest.raises(UrdfError, match='xacro arguments need a .xacro file'):
         read_description(tmp_path / 'robot.urdf', told)
+
+
+def test_a_xacro_may_read_yaml_and_leave_includes_out(tmp_path):
+    """What xacro notes beside its includes would be read as one, and the robot be refused."""
+    path = tmp_path / 'robot.xacro'
+    (tmp_path / 'sizes.yaml').write_text('mass: 6.0')
+    optional = '<xacro:include filename="absent.xacro" optional="true"/>'
+    text = LINK.format(mass="${xacro.load_yaml('sizes.yaml')['mass']}", ixx=1)
+    path.write_text(
+        text.replace(
+            '<robot name="r">',
+            '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+            f'<xacro:arg name="hand" default="no"/>{optional}',
+        )
+    )
+    assert 'mass value="6.0"' in load_urdf(path) == load_urdf(path, {'hand': 'yes'})

@@ -50,8 +50,14 @@ class Books:
         self._step = np.zeros(2)  # net work and loss up to the last touchdown
 
     def work(self, position: np.ndarray, rate: np.ndarray, dt: float) -> None:
-        """Book the oldest effort; the joints came to positions and rates in the last dt seconds."""
+        """Book the oldest effort; the joints came to positions and rates in the last dt seconds.
+
+        A dt of 0 takes the last effort back: another one follows for the same tick.
+        """
         if len(self._held) <= self._later:
+            return
+        if dt == 0.0:  # the same tick again, with other parameters
+            self._held.pop()
             return
         effort, _, before = self._held.pop(0)
         way: np.ndarray = 0.5 * dt * (before + rate[self._joints])

@@ -125,7 +125,7 @@ class NaturalWalking(WalkingLaw):
         standing = [engine.stance] if engine.walking else [LEFT, RIGHT]
         engine.act(standing, self._tasks(dt), dt, command)
         engine.brake_spin(dt, self.values.slippery, command)
-        self._limit_effort(command.effort, dt)
+        self._limit_effort(command.effort, engine.coming(dt))
         self._books.hold(command.effort, state.position, state.velocity)
         self._books.weigh(engine.body, engine.stance, engine.gravity)
 
@@ -187,13 +187,14 @@ class NaturalWalking(WalkingLaw):
             felt, elapsed = tracking.felt, engine.plan.elapsed
             if not (tracking.touching or engine.touchdown.trip.lifts(elapsed)):
                 jumps = felt.rough or tracking.surprised
-                self.switch.judge(tracking.deviation, elapsed, jumps, felt.settled, dt)
+                tick = engine.coming(dt)
+                self.switch.judge(tracking.deviation, elapsed, jumps, felt.settled, tick)
             part = min(tracking.s, elapsed / tracking.table.stride.duration)
             self.switch.go_on(part, engine.plan.step, felt.rough, values)
         if self.on_gait:
             tracking.may_inject = self._books.level > 0.0
             tracking.advance(dt, values)
-            return tracking.tasks(engine.coming(dt), values)
+            return tracking.tasks(dt, values)
         engine.find_fall()
         engine.plan_step(dt)
         clearance = values.tall_clearance if self.switch.tall else values.clearance

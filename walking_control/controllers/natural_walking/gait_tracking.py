@@ -251,7 +251,7 @@ class GaitTracking:
             self.off = min(early, 0.0) if self._awaits else early
         if felt:
             return self.may_land
-        due = engine.plan.step.remaining - dt < 0.5 * engine.coming(dt)
+        due = engine.plan.step.remaining < 1.5 * engine.coming(dt)
         steady = np.hypot(*self.deviation) < STEADY * self._length
         if engine.ahead == 0.0 or not (due and steady) or self.felt.uneven or self.surprised:
             return False
@@ -268,16 +268,18 @@ class GaitTracking:
 
     def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step, and go on along the gait."""
-        plan = self._engine.plan
+        plan, tick = self._engine.plan, self._engine.coming(dt)
+        if plan.elapsed == 0.0:  # the silence before was the last step's
+            dt = tick
         if self.struck or plan.step.remaining <= values.early:
-            plan.count_down(dt)
+            plan.count_down(tick)
         else:
             slow = self.table.stride.speed * self._time < SLOW * self._length
             rate = 0.0 if self.felt.uneven or self.surprised or slow else values.place_rate
             self._find_place(rate, dt)
-            self._plan_step(rate > 0.0, dt, values)
+            self._plan_step(rate > 0.0, tick, values)
         left = max(plan.step.remaining, 0.0)
-        self.s += (1.0 - self.s) * min(1.0, dt / (left + dt))
+        self.s += (1.0 - self.s) * min(1.0, dt / max(left + dt, 1e-9))
 
     def _find_place(self, rate: float, dt: float) -> None:
         """Move s, and its pace in steps of the gait, to the place on the curve.
@@ -330,7 +332,8 @@ class GaitTracking:
         """Return the tasks of a step on the gait."""
         engine, row = self._engine, self.row()
         stance, remaining = engine.stance, engine.plan.step.remaining
-        rate = (1.0 - self.s) / remaining if remaining > dt else 1.0 / self.table.stride.duration
+        tick = engine.coming(dt)
+        rate = (1.0 - self.s) / remaining if remaining > tick else 1.0 / self.table.stride.duration
         if remaining < 0.0:  # the floor is late: a push-off that went on would fly
             row = row.copy()
             row[KNEE][0] -= row[KNEE][1] * rate * remaining
@@ -340,7 +343,7 @@ class GaitTracking:
         if engine.touchdown.trip.met:  # no gait has a foot that steps over an edge
             engine.swing_on(0.0, dt)
         else:
-            self._move_foot(row, rate, dt)
+            self._move_foot(row, rate, tick)
             engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
         shift = pressure_shift(
             self.deviation, values.pressure_gain, self.may_inject, self.table.stride.speed

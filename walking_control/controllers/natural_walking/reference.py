@@ -115,7 +115,8 @@ class GaitTable:
         if compiled:
             self._between = compile_ahead(between, self._strides, self._places)
             self._row_between = compile_ahead(row_between, self._rows, self._places, 0.0)
-            self.part_at(0.0)  # reads another kind of table
+            # `part_at` reads another kind of table
+            self._between = compile_ahead(between, self._rows[:, :, :, PLACE], self._places)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""

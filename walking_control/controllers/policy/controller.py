@@ -217,8 +217,9 @@ class Policy(Controller):
             values = self.values
             usual = values.speed, values.sideways, values.turn
             self._ask(state, reference.velocity_within(self.description.limits, usual))
-            self._wait += 1.0 / self.description.rate
-        self._wait = max(self._wait - dt, -0.5 / self.description.rate)  # one answer to a silence
+            # a silence has one answer
+            self._wait = min(self._wait, 0.5 / self.values.rate) + 1.0 / self.description.rate
+        self._wait -= min(dt, 2.0 / self.values.rate)
         stiffness, damping, by_drive = self._stiffness, self._damping, self._by_drive
         q, v = state.position[command.joints], state.velocity[command.joints]
         torque = stiffness * (self._target - q) - damping * v

@@ -124,8 +124,9 @@ class PostureControl(Controller):
         assert self._held is not None
         before = self._held.copy()
         wanted = self._follow(reference, state.contact, dt)
-        smoothing = dt / (dt + self.values.delay)  # no jump of the torque where a move stops
-        self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
+        if dt > 0.0:  # it is 0 where parameters changed
+            smoothing = dt / (dt + self.values.delay)  # no jump of the torque where a move stops
+            self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
         if self.values.objective == 'heat' and reference.room is not None:

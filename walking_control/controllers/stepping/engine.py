@@ -73,6 +73,7 @@ SPINS, BRAKE = 1.0, 40.0  # rad/s, 1/s: a foot that stands and spins faster is b
 # rad/s: a foot that stands and spins faster, smoothly (s), slides; not soon after touchdown (s);
 # friction that is relied on again with each step
 SLIDES, SMOOTHED, LANDED, REGAINED = 0.3, 0.02, 0.03, 0.01
+MOST_PARTS = 25  # of the way of a foot in a silence
 ANKLE = 0.9  # share of the sole that the centre of pressure is sent to
 
 
@@ -240,6 +241,7 @@ class WalkingEngine:
         """
         plan, foot = self.plan, 1 - self.stance
         plan.elapsed += dt
+        plan.count_down(dt - self.coming(dt))  # in a silence nobody planned
         swing = self.body.feet[foot]
         descent = Descent(
             foot,
@@ -431,12 +433,12 @@ class WalkingEngine:
 
     def plan_step(self, dt: float) -> None:
         """Plan foothold and time, longer over an edge; shortly before touchdown they are kept."""
-        plan = self.plan
+        plan, tick = self.plan, self.coming(dt)
         self.meet_edges()
         if plan.keeps(self.values.early) and not self.touchdown.trip.lifts(plan.elapsed):
-            plan.count_down(dt)
+            plan.count_down(tick)
         else:
-            plan.step = self.step_to(self.steady_aim(self.velocity.planned), dt=dt)
+            plan.step = self.step_to(self.steady_aim(self.velocity.planned), dt=tick)
 
     def swing_on(self, clearance: float, dt: float, rough: bool = False) -> None:
         """Move what the swing foot shall do on to the foothold, over edges of the floor.
@@ -465,7 +467,10 @@ class WalkingEngine:
             way = way._replace(drift=self.heading.to_floor(drift), rate=rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
-        parts = max(1, round(0.5 * dt * self.values.rate))  # of a silence, two ticks each
+        if plan.elapsed == 0.0:  # the silence before was the last step's
+            dt = self.coming(dt)
+        # a silence is gone through in parts of two ticks
+        parts = min(max(1, round(0.5 * dt * self.values.rate)), MOST_PARTS)
         for left in dt / parts * np.arange(parts - 1, -1, -1):
             then = way._replace(remaining=way.remaining + left)
             self.swing.advance(then, plan.elapsed - left, dt / parts, self.values)

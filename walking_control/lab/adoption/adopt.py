@@ -71,7 +71,7 @@ STRONG = 0.5  # of m g L: effort limit where none is given
 FEEBLE = 0.06  # of it: who has no joint stronger than that is described before the gears
 # what descriptions call a sensor of force: ros2_control, Gazebo, MuJoCo
 FORCE_SENSOR = r'force\.z|force_torque|contact_sensor|<(touch|force)\b'
-MANY = 8  # joints: so many have motors of more than one kind
+MANY = 8  # joints: as a rule so many do not all have the same motor
 LARGER = 1.05  # times: a sole that is so is another one
 PRESSED = 0.95  # of the height at which it sits: where it is lowered to
 SITS_DOWN = 4.0  # s
@@ -312,8 +312,8 @@ def _efforts(tree: BodyTree, leg: float, told: Told) -> tuple[dict[str, float], 
                 else ''
             )
             + (
-                '; limits of effort and speed are the same for every joint, as exporters write '
-                'them who know no motors: write those of the motors into the description'
+                '; limits of effort and speed are the same for every joint: if its motors are not '
+                'all alike, write theirs into the description'
                 if same
                 else ''
             ),

@@ -120,7 +120,7 @@ def try_policy(robot_file: RobotFile, told: PolicyDescription) -> Trial:
 
 
 def _asked_in_training(told: PolicyDescription, spreads: np.ndarray | None) -> float:
-    """Return how much commands varied in training, in parts of how much the motion did, or 1.
+    """Return by how much commands varied in training over the motion; 1 where that is not known.
 
     Both turning, and walking ahead where the network sees its speed, by what the network divides
     them: a wrong scale of one of them stretches one and not the other.
@@ -146,6 +146,7 @@ def _asked_in_training(told: PolicyDescription, spreads: np.ndarray | None) -> f
             ('command', 0, 'base_linear_velocity', 0),
         )
         if command in seen and motion in seen
+        if seen[command][axis] > 0.0 and seen[motion][place] > 0.0  # trained without turning: 0
     ]
     return float(np.exp(np.mean([np.log(asked / moved) for asked, moved in pairs or [(1.0, 1.0)]])))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, require
+from walking_control.exceptions import import_optional, MissingDependency, require
 from walking_control.models import Dynamics, SupportDynamics
 from walking_control.models.array_functions import Function, OPTIONS, say_once, Terms
 
@@ -106,8 +106,12 @@ def compile_law(function: Function) -> Function:
 
 
 def compile_where_possible(function: Function) -> Function:
-    """Return a shared function compiled; without numba as it is, which takes a hundred times."""
-    return compile_law(function) if find_spec('numba') else function
+    """Return a shared function compiled; as it is, a hundred times slower, where numba fails."""
+    try:
+        compiled: Function = compile_law(function)
+    except MissingDependency:  # or one that does not start beside this numpy
+        return function
+    return compiled
 
 
 def compile_ahead(function: Function, *examples: object) -> Function:
@@ -122,16 +126,17 @@ def compile_ahead(function: Function, *examples: object) -> Function:
     """
     try:
         compiled: Function = compile_law(function)
-        from walking_control.models.code_cache import cache_folder, VARIABLE
+        from walking_control.models.code_cache import keeps_code, VARIABLE
 
         require(
-            cache_folder() is not None,
+            keeps_code(),
             'compiled code',
             limit='has no folder to be kept in',
             remedy=f'name one by {VARIABLE}',
         )
         compiled(*examples)
     except Exception as error:  # whatever it is, the law is there without
-        say_once(f'the law is not compiled, and its ticks take longer: {error}')
+        why = str(error).partition('\n')[0]
+        say_once(f'the law is not compiled, and its ticks take longer: {why}')
         return function
     return compiled
