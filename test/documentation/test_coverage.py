@@ -4,15 +4,13 @@
 import os
 from pathlib import Path
 import re
-import sys
 
+from draw import items_of, STATEMENTS
 import pytest
+import reached
 import yaml
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / 'doc'))
-from draw import items_of, STATEMENTS  # noqa: E402
-import reached  # noqa: E402
 
 PRINTED = {  # a word of the source, and how it prints chapter and number
     ('DS09', 'equation'): ('Dribbel', r'\(([2-6AB])\.(\d+)\)'),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages say what the code does."""
 
-import importlib.util
 import inspect
 from pathlib import Path
 import re
 
+import generate
 import pytest
 
 import walking_control
@@ -13,18 +13,9 @@ import walking_control
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope='module')
-def generator():
-    """Return the module that writes the generated pages."""
-    spec = importlib.util.spec_from_file_location('generate', ROOT / 'doc' / 'generate.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_generated_pages_are_up_to_date(generator):
+def test_generated_pages_are_up_to_date():
     """A page that lags behind the tables sends users after parameters that do not exist."""
-    for name, page in generator.PAGES.items():
+    for name, page in generate.PAGES.items():
         assert (ROOT / 'doc' / name).read_text(encoding='utf-8') == page(), (
             f'doc/{name} is out of date: run python doc/generate.py'
         )

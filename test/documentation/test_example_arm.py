@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worked example of doc/design.md: a planar arm with rotors and friction."""
 
-import importlib.util
-from pathlib import Path
-
 from joint_modes import GearedJoints, solve_joints
 import numpy as np
+import planar_3r as example
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / 'examples' / 'planar_3r.py'
 
-
-@pytest.fixture(scope='module')
-def example():
-    """Return the module of the example."""
-    spec = importlib.util.spec_from_file_location('planar_3r', EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_closed_forms_there_and_back(example, capsys):
+def test_closed_forms_there_and_back(capsys):
     """Who follows the example must get the printed equations, and the motion put in."""
     figures = example.main()
     assert figures['difference of M'] < 1e-12 and figures['difference of c'] < 1e-12
@@ -35,7 +22,7 @@ def test_closed_forms_there_and_back(example, capsys):
         assert example.direct_dynamics(q, v, tau).acceleration == pytest.approx(a, abs=1e-9)
 
 
-def test_the_third_velocity_is_that_of_the_third_joint(example):
+def test_the_third_velocity_is_that_of_the_third_joint():
     """As printed, v3 is the speed of O2, the second joint: the arm would lose inertia."""
     q, v, l1, l2 = np.array([0.4, -0.9, 0.7]), np.array([1.2, -0.8, 2.0]), *example.LENGTHS
     dynamics = example.arm()
@@ -55,7 +42,7 @@ def test_the_third_velocity_is_that_of_the_third_joint(example):
     assert energy(l1 * y1 * v[0]) != pytest.approx(0.5 * v @ M @ v, rel=0.02)
 
 
-def test_printed_friction_does_not_stick(example):
+def test_printed_friction_does_not_stick():
     """(26) with sign(0) = 0 lets an arm at rest creep off under any torque."""
     q, push = np.array([0.4, -0.9, 0.7]), 0.5 * example.DRY
     M, _ = example.closed_forms(q, np.zeros(3))

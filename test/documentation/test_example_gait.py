@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worked example of doc/gaits.md."""
 
-import importlib.util
 import json
 import math
 from pathlib import Path
@@ -9,6 +8,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
+
+import find_gait  # noqa: E402
 
 from walking_control.cli import main  # noqa: E402
 from walking_control.lab.experiments.cycle_gait import save_cycles  # noqa: E402
@@ -20,10 +21,7 @@ OWN = EXAMPLE.with_name('three_link_walker.yaml')
 
 def test_own_urdf_to_gait(tmp_path, capsys):
     """A user who follows the example with an own URDF must end with a gait the plant follows."""
-    spec = importlib.util.spec_from_file_location('find_gait', EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    summary, gait = module.main(tmp_path)
+    summary, gait = find_gait.main(tmp_path)
     assert summary['resimulation']['follows']
     assert summary['speed'] == pytest.approx(0.4, abs=1e-6)
     assert summary['mechanical_power'] == pytest.approx(summary['impact_loss_power'], rel=1e-6)

@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example that tunes the laws of the compass."""
 
-import importlib.util
 import math
-from pathlib import Path
 import sys
 
 import pytest
-
-EXAMPLE = Path(__file__).parents[2] / 'examples' / 'tune_compass.py'
-
-
-@pytest.fixture
-def tuning():
-    """Return the example as a module."""
-    spec = importlib.util.spec_from_file_location('tune_compass', EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+import tune_compass as tuning
 
 
-def test_missing_optimiser_is_named(tuning, monkeypatch):
+def test_missing_optimiser_is_named(monkeypatch):
     """Who lacks the optimiser would get a traceback instead of the command that installs it."""
     monkeypatch.setitem(sys.modules, 'cma', None)
     with pytest.raises(SystemExit, match=r'pip install "walking_control\[tune\]"'):
         tuning.main('hip_pd', 10)
 
 
-def test_search_finds_the_better_settings(tuning, monkeypatch):
+def test_search_finds_the_better_settings(monkeypatch):
     """The search would turn the score round, or leave the bounds of the settings."""
     pytest.importorskip('cma', reason='the search needs the package cma')
     tried = []
@@ -48,7 +36,7 @@ def test_search_finds_the_better_settings(tuning, monkeypatch):
         assert all(low <= settings[name] <= high for settings in tried), name
 
 
-def test_search_begins_where_the_table_says(tuning):
+def test_search_begins_where_the_table_says():
     """The search would begin elsewhere, where perhaps nothing walks and all trials score alike."""
     assert tuning.decode(
         tuning.SPACES['hip_pd'], tuning.encode(tuning.SPACES['hip_pd'])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page with the stepper does what the controller does."""
 
-import importlib.util
 from pathlib import Path
 import random
 import re
 
 from browser import browse
+import generate
 import pytest
 
 from walking_control.safety.faults import KINDS
@@ -19,10 +19,7 @@ DOC = Path(__file__).parents[2] / 'doc'
 @pytest.fixture(scope='module')
 def data():
     """Return what the page walks."""
-    spec = importlib.util.spec_from_file_location('generate', DOC / 'generate.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.stepper_data()
+    return generate.stepper_data()
 
 
 def test_every_step_is_that_of_the_controller(data):

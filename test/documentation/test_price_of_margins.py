@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What README and pages say of the compass, its price and its margins, is what was measured."""
 
-import importlib.util
 from pathlib import Path
 import re
 
+import generate
 import pytest
 
 from walking_control.models.yaml_text import read_yaml
@@ -17,10 +17,7 @@ FAST, TUNED = 'curve_tracking, 1.2 m/s', 'hip_pd, tuned for margins alone'
 @pytest.fixture(scope='module')
 def points():
     """Return (price, worst margin) with the true state and in the lab, by walk."""
-    spec = importlib.util.spec_from_file_location('generate', DOC / 'generate.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.margin_points()
+    return generate.margin_points()
 
 
 @pytest.fixture(scope='module')

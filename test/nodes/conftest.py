@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='node tests need rclpy (a sourced ROS 2, or the extra "ros")')
 
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from domains import reserve_domain  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 import rclpy  # noqa: E402
@@ -220,6 +221,17 @@ class HandDrivenRobot:
             effort = self.ask(stamp, position=(math.nan, 0.0, 0.0))
             stamp += 0.01
         return effort
+
+    def stream_until_told(self, words, timeout=20.0):
+        """Publish sensors until a status on /diagnostics says words; return the last status."""
+        heard = []
+        self.node.create_subscription(
+            DiagnosticArray, '/diagnostics', lambda message: heard.append(message.status[0]), 10
+        )
+        self.wait()
+        told = self.stream_until(lambda: any(words in status.message for status in heard), timeout)
+        assert told, f'nothing on /diagnostics says "{words}"'
+        return heard[-1]
 
     def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01, **sensors):
         """Publish sensors as hardware would, until a condition holds.

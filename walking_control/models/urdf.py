@@ -140,8 +140,8 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
         raise UrdfError(
             f'xacro file {path}', limit=f'cannot be expanded: {said}', remedy=remedy
         ) from error
-    known = declared_arguments(path)
-    for each in xacro.all_includes[before:] if xacro_args else ():
+    known: list[str] = []
+    for each in (path, *xacro.all_includes[before:]) if xacro_args else ():
         with suppress(UrdfError):  # xacro notes files of YAML there, too, and absent optional ones
             known += declared_arguments(each)
     for name in xacro_args:

@@ -269,8 +269,7 @@ class GaitTracking:
     def advance(self, dt: float, values: NaturalWalkingParameters) -> None:
         """Plan the step, and go on along the gait."""
         plan, tick = self._engine.plan, self._engine.coming(dt)
-        if plan.elapsed == 0.0:  # the silence before was the last step's
-            dt = tick
+        dt = self._engine.of_step(dt)
         if self.struck or plan.step.remaining <= values.early:
             plan.count_down(tick)
         else:

@@ -113,10 +113,9 @@ class GaitTable:
         self._between, self._row_between = between, row_between
         self.choose(low)
         if compiled:
-            self._between = compile_ahead(between, self._strides, self._places)
+            for table in (self._strides, self._rows[:, :, :, PLACE]):  # two kinds of array
+                self._between = compile_ahead(between, table, self._places)
             self._row_between = compile_ahead(row_between, self._rows, self._places, 0.0)
-            # `part_at` reads another kind of table
-            self._between = compile_ahead(between, self._rows[:, :, :, PLACE], self._places)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""

@@ -2,14 +2,12 @@
 """A policy's network, ONNX or TorchScript, with whatever it remembers from answer to answer."""
 
 from abc import ABC, abstractmethod
-import importlib
-import importlib.util
 from pathlib import Path
 import time
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, InvalidInput, require
+from walking_control.exceptions import import_optional, InvalidInput, MissingDependency, require
 
 _TRIES = 5  # of which the fastest tells how long an answer takes
 
@@ -110,9 +108,10 @@ class OnnxNetwork(Network):
 
     def spreads(self) -> np.ndarray | None:
         """Return how much its observation varied in training, see `Network.spreads`."""
-        if importlib.util.find_spec('onnx') is None:
+        try:
+            onnx = import_optional('onnx', f'policy {self._path}')
+        except MissingDependency:
             return None
-        onnx = importlib.import_module('onnx')
         graph = onnx.load(str(self._path)).graph
         nodes = [node for node in graph.node if node.op_type != 'Constant']
         kinds = tuple(node.op_type for node in nodes[:2])

@@ -467,8 +467,7 @@ class WalkingEngine:
             way = way._replace(drift=self.heading.to_floor(drift), rate=rate)
         if trip.lifts(plan.elapsed):
             way = way._replace(over=trip.over, lifted=trip.until - plan.elapsed)
-        if plan.elapsed == 0.0:  # the silence before was the last step's
-            dt = self.coming(dt)
+        dt = self.of_step(dt)
         # a silence is gone through in parts of two ticks
         parts = min(max(1, round(0.5 * dt * self.values.rate)), MOST_PARTS)
         for left in dt / parts * np.arange(parts - 1, -1, -1):
@@ -549,6 +548,13 @@ class WalkingEngine:
         A silence before this tick tells nothing of the next one.
         """
         return min(dt, 2.0 / self.values.rate)
+
+    def of_step(self, dt: float) -> float:
+        """Return how much of the time since the last tick belongs to the step under way, s.
+
+        A silence before its first tick was the last step's.
+        """
+        return self.coming(dt) if self.plan.elapsed == 0.0 else dt
 
     def brake_spin(self, dt: float, slippery: float, command: Command) -> None:
         """Brake a foot that stands on a corner of its sole, on which nothing else keeps it.

@@ -298,8 +298,7 @@ def drive(
     bias, last = terms_places(size - 2).bias, feet.flags[LAST]
     apply_forces(model, mode, effort, work)
     if feet.flags[last] == INSIDE:  # a torque of the floor needs a standing foot
-        for i in range(size - 2):
-            work.force[2 + i] += floor.turns[last, i] * effort[model.n_driven :].sum()
+        work.force[2:] += floor.turns[last] * effort[model.n_driven :].sum()
     feet.force[:] = -work.terms[bias : bias + size]
     feet.power[WORK] = power_of(y, work.force, feet.force)
     feet.power[PASSIVE] = 0.0
