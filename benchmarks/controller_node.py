@@ -7,12 +7,15 @@ and in one of their own; the ratios of their median round-trip times are printed
 of a core that controller, the same with all sensors in one message, and echo take in a process of
 their own in real time at 500 Hz, as ratios to the echo's. Beside them stand how long the slowest
 hundredth of the round trips took, how long a fresh process needs from its start to the first
-command, files in the caches, and the load of the machine.
+command, files in the caches, and the load of the machine. Last comes the latency from a set of
+sensors to the command at 500 Hz beside a busy process on each processor, with and without
+real-time priority of the controller; the driver has a higher one than it.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
 
 import argparse
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -37,6 +40,7 @@ from walking_control.models.signals import Measurement, sensors_of
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
+from walking_control.ros.nodes.realtime import raise_priority
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor, spin
 from walking_control.ros.nodes.sensors import CombinedWriter
 from walking_control.ros.ros2_control.names import tick_number_of
@@ -160,7 +164,7 @@ class Driver(Node):
         )
         self.times = []
         self._replay = replay
-        self._answers = {}
+        self._sent, self._answers = {}, {}
         self._row = 0
 
     @property
@@ -184,10 +188,8 @@ class Driver(Node):
         """Send the sensors of the next tick, or of a measurement."""
         if measurement is None:
             measurement = self._measurements[self._row]
-        self._tick = None
-        self._start = time.perf_counter()
         set_stamp(self._time, measurement.stamp)
-        self._tick = tick_number(self._time)
+        self._sent[tick_number(self._time)] = time.perf_counter()
         if self._combined is not None:
             self._combined_publisher.publish(self._combined.write(measurement))
             return
@@ -195,11 +197,10 @@ class Driver(Node):
             publisher.publish(writer.write(measurement.stamp, *measurement.parts[name]))
 
     def _answered(self, what, message):
-        if message.layout.data_offset != self._tick:
-            return
-        self._answers[what] = self._tick
-        if len(self._answers) == 2 and all(tick == self._tick for tick in self._answers.values()):
-            self.times.append(time.perf_counter() - self._start)
+        tick = message.layout.data_offset
+        self._answers[what] = tick
+        if len(set(self._answers.values())) == 1 and len(self._answers) == 2 and tick in self._sent:
+            self.times.append(time.perf_counter() - self._sent.pop(tick))
             self._row += 1
             if not self.done and self._replay:
                 self.send()
@@ -287,7 +288,10 @@ def cpu_seconds(process):
 
 
 def core_share(robot, process, rate, duration, measurements, combined=False):
-    """Return the share of one core a process takes to answer in real time, and end it.
+    """Let a process answer in real time, and end it.
+
+    Returns:
+        The share of one core that it takes, and how long its answers took, s.
 
     Args:
         robot: The `Robot`.
@@ -314,19 +318,52 @@ def core_share(robot, process, rate, duration, measurements, combined=False):
     driver.destroy_node()
     rclpy.shutdown()
     process.stop()
-    return share
+    return share, driver.times
 
 
-def compare_core_shares(robot_file, rate, duration=6.0):
-    """Return the shares of a core of controller and echo node at a rate."""
-    measurements = record_walk(robot_file, round(100 * duration))
-    given = (
+def patient(rate):
+    """Return parameters of a controller in real time that bears late and sparse sensors."""
+    return (
         'realtime:=true',
         f'hip_switching.rate:={rate}',
         'safety.state_timeout:=1.0',
         'safety.jump_margin:=5.0',
         'safety.overrun_limit:=10000',
     )
+
+
+def time_latency(robot_file, rate, duration=10.0):
+    """Return how late commands come beside busy processes, with and without priority, us."""
+    measurements, latency = record_walk(robot_file, round(100 * duration)), {}
+    with contextlib.ExitStack() as busy:
+        for _ in range(os.cpu_count()):
+            busy.enter_context(Program(sys.executable, '-c', 'while True: pass'))
+        for name, priority in (('with', 45), ('without', 0)):
+            with start_controller(robot_file, *patient(rate), f'priority:={priority}') as process:
+                with as_driver():
+                    _, times = core_share(robot_file.robot, process, rate, duration, measurements)
+            told = statistics.quantiles(times, n=100)
+            for which, value in (('p50', told[49]), ('p99', told[98]), ('max', max(times))):
+                latency[f'latency_{name}_priority_{which}_us'] = 1e6 * value
+            latency[f'unanswered_{name}_priority'] = round(rate * duration) - len(times)
+    return latency
+
+
+@contextlib.contextmanager
+def as_driver():
+    """Have a real-time priority above every node's meanwhile, where that is allowed."""
+    try:
+        raise_priority(60)
+    except OSError as error:
+        print(f'no real-time priority: {error}', file=sys.stderr)
+    yield
+    for thread in os.listdir('/proc/self/task'):
+        os.sched_setscheduler(int(thread), os.SCHED_OTHER, os.sched_param(0))
+
+
+def compare_core_shares(robot_file, rate, duration=6.0):
+    """Return the shares of a core of controller and echo node at a rate."""
+    measurements, given = record_walk(robot_file, round(100 * duration)), patient(rate)
     starts = {
         'controller': lambda: start_controller(robot_file, *given),
         'combined': lambda: start_controller(robot_file, *given, 'combined_state:=joint_state'),
@@ -335,7 +372,7 @@ def compare_core_shares(robot_file, rate, duration=6.0):
     shares = {}
     for name, start in starts.items():
         with start() as process:
-            shares[f'core_share_{name}'] = core_share(
+            shares[f'core_share_{name}'], _ = core_share(
                 robot_file.robot, process, rate, duration, measurements, name == 'combined'
             )
     return shares
@@ -430,6 +467,7 @@ def main():
         for name in ('controller', 'combined'):
             ratio = shares[f'core_share_{name}'] / shares['core_share_echo']
             result[f'core_share_{name}_to_echo'] = ratio
+        result.update(time_latency(robot_file, 500.0))
     for name in ('dribbel', 'walker3d'):
         result[f'first_command_of_{name}_s'] = time_start(name)
     result['load'], result['processors'] = os.getloadavg()[0], os.cpu_count()
